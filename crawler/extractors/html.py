@@ -1,0 +1,121 @@
+"""HTML to a Page. lxml builds and walks the tree; Beautiful Soup's detector finds the declared charset.
+
+Beautiful Soup's own tree, built on the same parser, takes 25 times as long on the pages of a large
+manual (measured in benchmarks/), and everything below would walk it more slowly too.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from lxml import etree
+from lxml.etree import _Element
+
+from crawler import urls
+from crawler.extractors import Extraction, Source
+from crawler.extractors.blocks import read_blocks
+from crawler.extractors.boilerplate import Boilerplate
+from crawler.extractors.charset import decode
+from crawler.extractors.language import page_language
+from crawler.extractors.main_content import find_main
+from crawler.extractors.metadata import choose_title, read_head
+from crawler.page import Block, Page, content_hash
+
+_FRAMES = ("frame", "iframe")
+
+
+def extract(source: Source) -> Extraction:
+    """Content, links and wishes of an HTML page. Never fails on bad markup."""
+    root = _parse(decode(source.body, source.charset))
+    head = read_head(root)
+    base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
+    links, follow = _links(root, base, source.url)
+    body = root.find("body")
+    blocks = _blocks(root if body is None else body)
+    title, site_name = choose_title(head, _first_heading(root, blocks))
+    title = title or (blocks[0].text[:80] if blocks else _name_in(source.url))
+    if blocks and not blocks[0].heading_path and blocks[0].text == title:
+        blocks = blocks[1:]  # a title that the markup does not call a heading
+    page = Page(
+        url=source.url,
+        title=title,
+        language=page_language(head.language or source.language, root, blocks),
+        blocks=blocks,
+        links=links,
+        content_hash=content_hash(title, blocks),
+        etag=source.etag,
+        last_modified=source.last_modified,
+        site_name=site_name,
+    )
+    return Extraction(
+        page=page,
+        follow=follow,
+        canonical=_absolute(head.canonical, base),
+        refresh=_absolute(head.refresh, base),
+        noindex="noindex" in head.robots,
+        nofollow="nofollow" in head.robots,
+    )
+
+
+def _parse(text: str) -> _Element:
+    """The tree's root. Bytes go in: lxml refuses text that declares an encoding."""
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    root = etree.fromstring(text.encode("utf-8", "replace"), parser) if text.strip() else None
+    return etree.Element("html") if root is None else root
+
+
+def _blocks(body: _Element) -> tuple[Block, ...]:
+    etree.strip_elements(body, "script", "style", "noscript", "template", with_tail=False)
+    main, trusted = find_main(body)
+    blocks = read_blocks(main, Boilerplate(main, trusted=trusted))
+    if not blocks and main is not body:
+        blocks = read_blocks(body, Boilerplate(body, trusted=False))
+    return blocks
+
+
+def _links(root: _Element, base: str, page: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """All links, and those that a crawler may follow."""
+    found: dict[str, bool] = {}
+    for element in root.iter("a", "area", "link", *_FRAMES):
+        href = element.get("src") if element.tag in _FRAMES else element.get("href")
+        if not href or href.startswith(("#", "javascript:", "mailto:", "tel:", "data:")):
+            continue
+        rel = (element.get("rel") or "").lower().split()
+        if element.tag == "link" and not _leads_to_a_page(element, rel):
+            continue
+        url = urls.canonical(href, base)
+        if url and url != page:
+            found[url] = found.get(url, False) or "nofollow" not in rel
+    return tuple(found), tuple(url for url, followed in found.items() if followed)
+
+
+def _leads_to_a_page(link: _Element, rel: list[str]) -> bool:
+    """<link>s to the neighbours and to the page's other languages; not style sheets and feeds."""
+    if "alternate" in rel:
+        return bool(link.get("hreflang")) and "stylesheet" not in rel
+    return bool({"next", "prev"} & set(rel))
+
+
+def _first_heading(root: _Element, blocks: tuple[Block, ...]) -> str:
+    """The first <h1> of the content, else the top heading of its first section."""
+    for heading in root.iter("h1"):
+        for block in blocks:
+            if block.heading_path and block.heading_path[0] in _folded(heading):
+                return block.heading_path[0]
+    return next((block.heading_path[0] for block in blocks if block.heading_path), "")
+
+
+def _folded(heading: _Element) -> str:
+    return " ".join("".join(heading.itertext()).split())
+
+
+def _name_in(url: str) -> str:
+    """A title for a page that has none: the last part of its path."""
+    parts = urlsplit(url)
+    return parts.path.rstrip("/").rpartition("/")[2] or parts.netloc
+
+
+def _absolute(href: str, base: str) -> str:
+    return (urls.canonical(href, base) or "") if href else ""
+
+

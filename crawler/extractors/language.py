@@ -1,0 +1,131 @@
+"""Language of a page: as declared, unless its script says otherwise; else by its commonest words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from lxml.etree import _Element
+
+from crawler.extractors.metadata import primary_language
+from crawler.page import Block
+
+# Words that carry no subject, so that they stand in any text; chosen to tell neighbours apart.
+_COMMON_WORDS = {
+    "en": "the of and to in is that for it with as are this be not you on or by can",
+    "de": "der die und das ist nicht ein eine zu den mit von für auf sie werden dem im wird auch",
+    "fr": "le la les et des est une un pour dans que du vous pas sur qui par avec au ce",
+    "es": "el la los de que y en es una por las del se para con no un su como más",
+    "it": "il di che è la per una un non sono gli della con del nel le si da alla questo",
+    "pt": "o a de que e do da em um para é com não uma os no se na por mais ao dos",
+    "nl": "de het een en van is dat op te zijn met voor niet aan er om ook naar bij wordt",
+    "sv": "och att det som en är på för av inte med den till har om ett kan från du eller",
+    "da": "og at det er en på for af ikke med den til har der et kan fra du eller som",
+    "nb": "og at det er en på for av ikke med den til har et kan fra du eller som fra",
+    "fi": "ja on ei että se oli joka mutta ovat kun tai voi myös sen sitä jos kuin ole",
+    "pl": "w i na z się do nie jest że to jak po dla przez lub może są od aby jego",
+    "cs": "a v se na je že to s z do pro jsou který nebo jako by ale při být pokud",
+    "sk": "a v sa na je že to s z do pre sú ktorý alebo ako by ale pri byť ak",
+    "ro": "și de în la cu nu pe un o din este pentru care se să sau că fi mai acest",
+    "hu": "a az és hogy nem is egy ez meg van vagy de csak ha amely kell lehet mint azt",
+    "tr": "ve bir bu için ile da de olarak olan daha çok gibi ya veya her ne kadar değil",
+    "id": "yang dan di untuk dengan dari ini pada itu tidak adalah ke dalam akan anda atau dapat",
+    "vi": "và của là các có được cho trong không một này với những để khi người đã từ bạn",
+    "ca": "de la i el que a les en per un és una amb del els no es com aquest més",
+    "hr": "i u je na se da za su od s koji kao što ili nije biti iz kako ako može",
+    "et": "ja on ei et see oli kui ka mis aga ning või seda kes oma pole siis võib",
+    "lt": "ir į yra kad su iš ne tai kaip bet arba jis ar už nuo dėl po gali",
+    "lv": "un ir ar no ka uz par tas kas bet vai kā nav lai pie var ja",
+}
+_LANGUAGES_BY_WORD: dict[str, list[str]] = {}
+for _language, _words in _COMMON_WORDS.items():
+    for _word in set(_words.split()):
+        _LANGUAGES_BY_WORD.setdefault(_word, []).append(_language)
+
+_SCRIPTS = (
+    ("ja", re.compile("[\u3041-\u30ff]"), ("ja",)),
+    ("ko", re.compile("[\uac00-\ud7a3]"), ("ko",)),
+    ("zh", re.compile("[\u4e00-\u9fff]"), ("zh", "ja", "yue")),
+    ("ru", re.compile("[\u0400-\u04ff]"), ("ru", "uk", "bg", "sr", "be", "mk", "kk", "mn", "ky", "tg")),
+    ("el", re.compile("[\u0370-\u03ff]"), ("el",)),
+    ("ar", re.compile("[\u0600-\u06ff]"), ("ar", "fa", "ur", "ps", "ku", "ug")),
+    ("he", re.compile("[\u0590-\u05ff]"), ("he", "yi")),
+    ("th", re.compile("[\u0e00-\u0e7f]"), ("th",)),
+    ("hi", re.compile("[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_SAMPLE = 6000
+
+
+def page_language(declared: str, root: _Element, blocks: Sequence[Block]) -> str:
+    """Primary subtag of the page's language; empty when nothing tells."""
+    text = " ".join(_prose(blocks))
+    language = primary_language(declared) or _of_largest_part(root)
+    guess = _by_script(text)
+    if guess and not (language and language in guess[1]):
+        return _narrow(guess[0], text)  # templates often declare English around other scripts
+    if language:
+        return language
+    return _by_words(text)
+
+
+def language_of_text(text: str) -> str:
+    """Primary subtag; empty when nothing tells."""
+    guess = _by_script(text[:_SAMPLE])
+    return _narrow(guess[0], text) if guess else _by_words(text[:_SAMPLE])
+
+
+def _prose(blocks: Sequence[Block]) -> list[str]:
+    """A sample without code, whose words are English everywhere, spread over the page."""
+    texts = [block.text for block in blocks if block.kind in ("text", "list")]
+    texts = texts or [block.text for block in blocks] + [" ".join(block.heading_path) for block in blocks]
+    step = max(1, sum(map(len, texts)) // _SAMPLE)
+    return [text[:1000] for text in texts[::step]]
+
+
+def _of_largest_part(root: _Element) -> str:
+    """<div lang="fr"> around the content tells as well as <html lang>."""
+    for element in root.iter("main", "article", "div", "section"):
+        language = element.get("lang") or element.get("xml:lang")
+        if language:
+            return primary_language(language)
+    return ""
+
+
+def _by_script(text: str) -> tuple[str, tuple[str, ...]] | None:
+    letters = sum(map(str.isalpha, text))
+    if text.isascii() or not letters:
+        return None
+    for language, pattern, family in _SCRIPTS:
+        found = len(pattern.findall(text))
+        least = 0.05 if language == "ja" else 0.2
+        if found > 4 and found / letters > least:
+            return language, family
+    return None
+
+
+def _narrow(language: str, text: str) -> str:
+    """Languages that share a script, by letters that only one of them uses."""
+    if language == "ru" and re.search("[іїєґ]", text):
+        return "uk"
+    if language == "ru" and "ъ" in text and not re.search("[ыэё]", text):
+        return "bg"
+    if language == "ar" and re.search("[پچژگ]", text):
+        return "fa"
+    return language
+
+
+def _by_words(text: str) -> str:
+    votes: Counter[str] = Counter()
+    words = _WORD.findall(text.lower())
+    for word in words:
+        for language in _LANGUAGES_BY_WORD.get(word, ()):
+            votes[language] += 1
+    if not votes:
+        return ""
+    (best, count), *rest = votes.most_common(2)
+    if count < 3 or count < len(words) * 0.06:
+        return ""
+    tie = rest and rest[0][1] == count
+    return "" if tie else best

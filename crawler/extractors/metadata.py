@@ -1,0 +1,131 @@
+"""What the head of a page says: title, language, site, canonical address, wishes to crawlers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml.etree import _Element
+
+from crawler.extractors.text import fold
+
+_SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
+_EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
+_REFRESH = re.compile(r"^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
+_LONGEST_REFRESH_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """As declared; nothing guessed."""
+
+    title: str
+    site_name: str
+    language: str
+    canonical: str
+    """As written, maybe relative."""
+    robots: frozenset[str]
+    refresh: str
+    """Target of a meta refresh that fires within seconds, as written."""
+    base: str
+
+
+def read_head(root: _Element) -> Head:
+    """Reads <head> and what belongs into it, wherever it stands."""
+    metas = _metas(root)
+    return Head(
+        title=_title(root) or metas.get("og:title", ""),
+        site_name=metas.get("og:site_name", "") or metas.get("application-name", ""),
+        language=_language(root, metas),
+        canonical=_canonical(root),
+        robots=robots_words(",".join((metas.get("robots", ""), metas.get("docentbot", "")))),
+        refresh=_refresh(metas.get("http-equiv:refresh", "")),
+        base=next((b.get("href") or "" for b in root.iter("base") if b.get("href")), ""),
+    )
+
+
+def robots_words(text: str) -> frozenset[str]:
+    """"noindex, NoFollow" -> {"noindex", "nofollow"}; "none" stands for both."""
+    words = {word.strip().lower() for word in text.split(",")} - {""}
+    return frozenset(words | {"noindex", "nofollow"} if "none" in words else words)
+
+
+def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
+    """The page's own title without the site's name, and the site's name where that tells it.
+
+    "Prices — Acme Garden" with the heading "Prices" -> ("Prices", "Acme Garden")
+    """
+    title = head.title
+    if title.casefold() in _EMPTY_TITLES:
+        return first_heading or title, head.site_name
+    if first_heading and title.startswith(first_heading):
+        rest = _SEPARATOR.match(title[len(first_heading) :])
+        suffix = title[len(first_heading) + rest.end() :] if rest else ""
+        return first_heading, head.site_name or suffix
+    if first_heading and title.endswith(first_heading):
+        return first_heading, head.site_name
+    parts = [part for part in _SEPARATOR.split(title) if part]
+    if len(parts) > 1 and parts[0].casefold() in first_heading.casefold():
+        return first_heading, head.site_name
+    return _without_site(title, head.site_name), head.site_name
+
+
+def _without_site(title: str, site_name: str) -> str:
+    if not site_name or site_name not in title:
+        return title
+    for separator in _SEPARATOR.finditer(title):
+        if title[separator.end() :] == site_name:
+            return title[: separator.start()]
+        if title[: separator.start()] == site_name:
+            return title[separator.end() :]
+    return title
+
+
+def _metas(root: _Element) -> dict[str, str]:
+    """name, property or http-equiv -> content; the first of a name wins, robots are joined."""
+    found: dict[str, str] = {}
+    for meta in root.iter("meta"):
+        content = fold(meta.get("content") or "")
+        name = (meta.get("name") or meta.get("property") or "").lower()
+        if not name and meta.get("http-equiv"):
+            name = "http-equiv:" + (meta.get("http-equiv") or "").lower()
+        if name == "robots" and name in found:
+            found[name] += "," + content
+        elif name and content:
+            found.setdefault(name, content)
+    return found
+
+
+def _title(root: _Element) -> str:
+    for element in root.iter("title"):
+        text = fold("".join(element.itertext()))
+        if text:
+            return text
+    return ""
+
+
+def _language(root: _Element, metas: dict[str, str]) -> str:
+    names = [root.get("lang"), root.get("{http://www.w3.org/XML/1998/namespace}lang"), root.get("xml:lang")]
+    body = root.find("body")
+    if body is not None:
+        names.append(body.get("lang"))
+    names += [metas.get("http-equiv:content-language"), metas.get("og:locale"), metas.get("language")]
+    return next((primary_language(name) for name in names if name and primary_language(name)), "")
+
+
+def primary_language(tag: str) -> str:
+    """"pt_BR, en" -> "pt"; empty for what is no language tag."""
+    primary = re.split(r"[-_,;\s]", tag.strip().lower())[0]
+    return primary if 2 <= len(primary) <= 3 and primary.isascii() and primary.isalpha() else ""
+
+
+def _canonical(root: _Element) -> str:
+    for link in root.iter("link"):
+        if "canonical" in (link.get("rel") or "").lower().split():
+            return (link.get("href") or "").strip()
+    return ""
+
+
+def _refresh(content: str) -> str:
+    match = _REFRESH.match(content)
+    return match[2].strip() if match and int(match[1]) <= _LONGEST_REFRESH_S else ""

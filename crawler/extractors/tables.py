@@ -1,0 +1,55 @@
+"""Tables as lines: one a row, cells separated by a tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lxml.etree import _Element
+
+from crawler.extractors.text import fold, raw_text, text_length
+
+_LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
+_ROW_GROUPS = ("thead", "tbody", "tfoot")
+_LONG_CELL = 600
+
+
+def is_data_table(element: _Element) -> bool:
+    """False for tables that only place other content, and for those of one column."""
+    if element.get("role") in ("presentation", "none"):
+        return False
+    rows = [list(_cells(row)) for row in _rows(element)]
+    if max(map(len, rows), default=0) < 2:
+        return False
+    if any(next(cell.iter("table"), None) is not None for row in rows for cell in row):
+        return False
+    if element.find("caption") is not None or next(element.iter("th"), None) is not None:
+        return not _holds_long_code(element)
+    if any(child is not element for child in element.iter(*_LAYOUT_CONTENT)):
+        return False
+    return len(rows) > 1 or all(text_length(cell) < _LONG_CELL for cell in rows[0])
+
+
+def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
+    """Rows with any text, the header's first."""
+    lines = []
+    for row in _rows(element):
+        cells = [fold(raw_text(cell, dropped)) for cell in _cells(row) if not dropped(cell)]
+        if any(cells):
+            lines.append("\t".join(cells).rstrip("\t"))
+    return lines
+
+
+def _rows(table: _Element) -> Iterator[_Element]:
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in _ROW_GROUPS:
+            yield from child.iterchildren("tr")
+
+
+def _cells(row: _Element) -> Iterator[_Element]:
+    return row.iterchildren("td", "th")
+
+
+def _holds_long_code(element: _Element) -> bool:
+    return any("\n" in "".join(code.itertext()).strip() for code in element.iter("pre"))

@@ -1,0 +1,65 @@
+"""Text of elements as a reader sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from lxml.etree import XPath, _Element
+
+# No white space of the kinds that keep words apart on screen gets lost: no-break spaces fold like
+# the others, because browsers match quotes with them folded too.
+_SPACE = re.compile(r"\s+")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
+_SPACED_LENGTH = XPath("string-length(normalize-space(.))")
+
+BLOCK_TAGS = frozenset(
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure "
+    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary "
+    "table tbody td tfoot th thead tr ul caption frameset search".split()
+)
+
+
+def fold(text: str) -> str:
+    """White space folded to single spaces, none at the ends; invisible characters removed."""
+    folded = _SPACE.sub(" ", text).strip()
+    return folded if folded.isascii() else _INVISIBLE.sub("", folded).strip()
+
+
+def text_length(element: _Element) -> int:
+    """Characters of all text below, white space folded. Done in C: cheap even for a whole page."""
+    return int(_SPACED_LENGTH(element))
+
+
+def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
+    """Text below `element` without what is dropped, not folded; blocks are kept apart by a space."""
+    if depth > 200:
+        return "".join(element.itertext())
+    parts = [element.text or ""]
+    for child in element:
+        tag = child.tag
+        if isinstance(tag, str) and not dropped(child):
+            if tag == "br":
+                parts.append(" ")
+            elif tag in BLOCK_TAGS:
+                parts.append(f" {raw_text(child, dropped, depth + 1)} ")
+            else:
+                parts.append(raw_text(child, dropped, depth + 1))
+        parts.append(child.tail or "")
+    return "".join(parts)
+
+
+def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
+    """Text of a <pre>: lines kept as they are."""
+    if depth > 200:
+        return "".join(element.itertext())
+    parts = [element.text or ""]
+    for child in element:
+        tag = child.tag
+        if isinstance(tag, str) and not dropped(child):
+            inner = "\n" if tag == "br" else code_text(child, dropped, depth + 1)
+            if tag in BLOCK_TAGS and not inner.endswith("\n"):
+                inner += "\n"  # highlighters wrap each line in a block
+            parts.append(inner)
+        parts.append(child.tail or "")
+    return "".join(parts)

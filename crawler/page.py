@@ -1,0 +1,69 @@
+"""The one shape in which everything that was read is handed on.
+
+Line conventions of a block's text, so that it reads well as it stands and every line, its marker
+taken off, is verbatim on the page (white space folded):
+
+- an item of a list starts with "- ", of a numbered list with "1. ", nested items are indented by
+  two spaces a level;
+- a table is one line a row, cells separated by a tab;
+- code keeps its lines as they are;
+- everything else is one paragraph, white space folded to single spaces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+BlockKind = Literal["text", "list", "table", "code"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list, table or piece of code under one heading."""
+
+    text: str
+    heading_path: tuple[str, ...] = ()
+    """Headings above it, highest first; the page's title is not repeated here unless it is one."""
+    kind: BlockKind = "text"
+    anchor: str = ""
+    """Id of the nearest heading's element (or of a name inside it); empty when it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one URL says."""
+
+    url: str
+    """Canonical address."""
+    title: str
+    language: str
+    """Primary language subtag, lower case ("en", "zh"); empty when unknown."""
+    blocks: tuple[Block, ...]
+    links: tuple[str, ...] = ()
+    """Absolute addresses it links to, in page order, each once, fragments removed."""
+    content_hash: str = ""
+    """SHA-256 of title and blocks: what decides whether a page changed."""
+    etag: str = ""
+    last_modified: str = ""
+    site_name: str = ""
+    """What the page says the site is called (og:site_name or the like); empty when it does not."""
+
+    @property
+    def text(self) -> str:
+        """All blocks, one after the other."""
+        return "\n\n".join(block.text for block in self.blocks)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object with every field, as `python -m crawler` writes it, one a line."""
+        return asdict(self)
+
+
+def content_hash(title: str, blocks: tuple[Block, ...]) -> str:
+    """64 hexadecimal digits over all that is indexed of a page; headers and links do not count."""
+    digest = hashlib.sha256(title.encode())
+    for block in blocks:
+        fields = ("\x1f".join(block.heading_path), block.kind, block.anchor, block.text)
+        digest.update("\x1e".join(fields).encode() + b"\x1d")
+    return digest.hexdigest()

@@ -1,0 +1,107 @@
+"""One spelling for every address.
+
+What is done to an address (`canonical`):
+1. white space and control characters go; a relative address is joined to its page's;
+2. scheme and host in lower case, IDN as punycode, default port and user name removed;
+3. "." and ".." resolved, percent-encoding in one form;
+4. the fragment, tracking parameters and session ids removed, parameters sorted by name.
+
+What is not done, because servers differ: adding or removing a trailing slash, index.html, "www.".
+The crawl learns about index files when it sees that both addresses say the same (frontier.py).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from url_normalize import url_normalize
+
+LONGEST_URL = 2000
+_TRACKING = frozenset(
+    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid _ga _gl _hsenc "
+    "_hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid rb_clickid s_cid srsltid epik "
+    "_openstat __hstc __hssc __hsfp pk_campaign pk_kwd pk_source pk_medium pk_content piwik_campaign "
+    "mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content".split()
+)
+_SESSION = frozenset({"phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "sessionid", "session_id"})
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid)=[^/?#]*", re.IGNORECASE)
+_INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")
+# Already in the one spelling: most links of most sites. Saves the slow way for them.
+_PLAIN = re.compile(r"https?://[a-z0-9][a-z0-9.-]*[a-z0-9](?::\d{4,5})?/(?:[A-Za-z0-9_~!$'()*+,=:@-]+[/.]?)*")
+_JUNK = re.compile(r"[\x00-\x20\x7f]+")
+
+
+def canonical(url: str, base: str = "") -> str | None:
+    """The one spelling of `url`; None when it is no address of a web page."""
+    try:
+        joined = urljoin(base, url.strip()) if base else url.strip()
+    except ValueError:  # "http://[broken"
+        return None
+    return _normalised(joined.partition("#")[0])
+
+
+@lru_cache(maxsize=65_536)
+def _normalised(url: str) -> str | None:
+    if len(url) > LONGEST_URL or url[:4].lower() != "http":
+        return None
+    if _PLAIN.fullmatch(url):
+        return url
+    try:
+        spelled = url_normalize(_JUNK.sub(lambda found: "%20" if " " in found[0] else "", url))
+        parts = urlsplit(spelled or "")
+        port = parts.port
+    except ValueError:  # ports such as ":99999", hosts that IDNA forbids
+        return None
+    host = (parts.hostname or "").rstrip(".")
+    if parts.scheme not in ("http", "https") or not host:
+        return None
+    netloc = f"[{host}]" if ":" in host else host
+    if port is not None and port != (443 if parts.scheme == "https" else 80):
+        netloc += f":{port}"
+    path = _PATH_SESSION.sub("", parts.path) or "/"
+    return urlunsplit((parts.scheme, netloc, path, _query(parts.query), ""))
+
+
+def _query(query: str) -> str:
+    """Sorted by name; parameters of one name keep their order, for it may matter."""
+    kept = []
+    for pair in re.split("[&]", query):
+        name = pair.partition("=")[0].lower()
+        if pair and not name.startswith("utm_") and name not in _TRACKING and name not in _SESSION:
+            kept.append(pair)
+    return "&".join(sorted(kept, key=lambda pair: pair.partition("=")[0]))
+
+
+def without_index(url: str) -> str | None:
+    """"…/docs/index.html" -> "…/docs/"; None when the address names no index file."""
+    head, mark, query = url.partition("?")
+    if mark:
+        return None
+    match = _INDEX_FILE.search(head)
+    return head[: match.start() + 1] if match else None
+
+
+def index_name(url: str) -> str:
+    """The index file's name in `url`; empty when there is none."""
+    match = _INDEX_FILE.search(url.partition("?")[0])
+    return match[1] if match else ""
+
+
+def site_key(url: str) -> str:
+    """Equal for addresses of one site: host without "www." and, when unusual, its port."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").removeprefix("www.")
+    return f"{host}:{parts.port}" if parts.port not in (None, 80, 443) else host
+
+
+def origin(url: str) -> str:
+    """ "https://example.com:8443/a?b" -> "https://example.com:8443"."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def path_and_query(url: str) -> str:
+    """What stands behind the origin: "/a?b"."""
+    return url[len(origin(url)) :] or "/"

@@ -1,0 +1,50 @@
+"""`python -m server COMMAND`: see `--help`. Exit codes: 0 done, 1 not done, 2 wrong use, 3 wrong setting."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+
+from server.commands.table import COMMANDS
+from server.errors import DocentError
+from server.settings import SettingsError, load_settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; a known failure is one line on stderr, never a traceback."""
+    parser, modules = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        settings = load_settings(dict(pair.partition("=")[::2] for pair in options.set))
+        code: int = modules[options.command].run(options, settings)
+    except SettingsError as error:
+        print(f"docent: {error}", file=sys.stderr)
+        return 3
+    except DocentError as error:
+        print(f"docent: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 0  # the reader, such as `head`, has had enough
+    return code
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, object]]:
+    parser = argparse.ArgumentParser(prog="python -m server", description="Docent answers for a website.")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, before .env and environment"
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    modules = {}
+    for name, path in COMMANDS.items():
+        module = import_module(path)
+        command = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.arguments(command)
+        modules[name] = module
+    return parser, modules
+
+
+if __name__ == "__main__":
+    sys.exit(main())

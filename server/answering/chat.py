@@ -1,0 +1,92 @@
+"""A visitor's turn: history in, answer out, everything stored before it counts as done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from server.answering.language import question_language
+from server.answering.pipeline import Pipeline
+from server.domain.answer import Answer, AnswerEvent, Outcome
+from server.domain.conversation import Message
+from server.domain.protocols import History
+from server.domain.question import Question, Turn
+from server.domain.site import Site
+from server.storage.conversations import ConversationStore
+from server.storage.errors import UnknownConversation
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question on its way to its answer."""
+
+    conversation_id: str
+    message_id: str
+    events: Callable[[], Iterator[AnswerEvent]]
+    """Runs the pipeline; call it once. The final Answer comes when the message is stored."""
+
+
+class Chat:
+    """Answers questions within conversations."""
+
+    def __init__(
+        self,
+        conversations: ConversationStore,
+        history: History,
+        pipeline_of: Callable[[Site], Pipeline],
+    ) -> None:
+        self._conversations = conversations
+        self._history = history
+        self._pipeline_of = pipeline_of
+
+    def ask(
+        self,
+        site: Site,
+        text: str,
+        *,
+        visitor_id: str,
+        conversation_id: str | None = None,
+        message_id: str | None = None,
+    ) -> Exchange:
+        """Starts a conversation, or goes on with `conversation_id`.
+
+        Raises UnknownConversation when that is not this visitor's on this site.
+        """
+        if conversation_id is None:
+            conversation_id = self._conversations.start(site.id, visitor_id)
+        elif not self._conversations.belongs(conversation_id, site.id, visitor_id):
+            raise UnknownConversation(f"conversation {conversation_id} is not known here; start a new one")
+        message_id = message_id or uuid4().hex
+        turns = self._history.turns(conversation_id)
+        fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
+        question = Question(text, site.id, turns, question_language(text, fallback))
+        pipeline = self._pipeline_of(site)
+        known = conversation_id
+
+        def events() -> Iterator[AnswerEvent]:
+            for event in pipeline.answer(question):
+                if isinstance(event, Answer):
+                    self._store(known, message_id, question, event)
+                yield event
+
+        return Exchange(conversation_id, message_id, events)
+
+    def _store(self, conversation_id: str, message_id: str, question: Question, answer: Answer) -> None:
+        query = str(answer.trace.get("query", ""))
+        self._conversations.add(
+            Message(
+                id=message_id,
+                conversation_id=conversation_id,
+                site_id=question.site_id,
+                asked_at=datetime.now(UTC),
+                question=question.text,
+                query=query,
+                language=question.language,
+                answer=answer,
+            )
+        )
+        # A refused question keeps its query out of the next one's context: it found nothing.
+        searched = query if answer.outcome is Outcome.ANSWERED else ""
+        self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))

@@ -1,0 +1,92 @@
+"""Which chunks bear on the question, and whether the site answers it at all.
+
+A cosine alone cannot tell a near miss from an answer, so answerability joins four signs: how near the
+best chunk is in meaning, how much of the question's weight (rare words count more) the best chunk and
+the best few together hold, and whether vectors and words agree on the best chunk.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import Embedder
+from server.domain.question import Query
+from server.indexes.tokens import tokens
+from server.retrieval.rarity import Rarity, chunk_tokens, coverage
+
+DEFAULT_FLOOR = 0.5
+NEAR = 3
+"""Chunks that together may cover the question."""
+KEEP = 0.55
+"""A chunk is kept when its score is at least this share of the best one's."""
+LIMIT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The signs that a question can be answered, each in [0, 1]."""
+
+    nearness: float
+    """Best cosine among the first chunks; 0 when no chunk has one."""
+    best_coverage: float
+    """Share of the question's weight that the best chunk holds."""
+    joint_coverage: float
+    """Share that the first few chunks hold together."""
+    agreement: float
+    """1 when the best chunk by meaning is also among the best by words."""
+
+    def answerability(self, *, reads_language: bool) -> float:
+        """Probability-like value in [0, 1]; coefficients fitted on answerable and unanswerable questions."""
+        if reads_language:
+            value = (
+                -6.2
+                + 6.5 * self.nearness
+                + 2.6 * self.best_coverage
+                + 1.6 * self.joint_coverage
+                + 0.5 * self.agreement
+            )
+        else:
+            value = -3.6 + 3.4 * self.best_coverage + 3.4 * self.joint_coverage
+        return 1 / (1 + math.exp(-value))
+
+
+class EvidenceGrader:
+    """Implements Grader without a model."""
+
+    def __init__(self, rarity: Rarity, embedder: Embedder, floor: float = DEFAULT_FLOOR) -> None:
+        """Below `floor` the site is taken not to answer."""
+        self._rarity = rarity
+        self._reads = embedder.languages
+        self._floor = floor
+
+    def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """The chunks near the best one; [] when the evidence is under the floor."""
+        if not chunks or self.answerability(query, chunks) < self._floor:
+            return []
+        return [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
+
+    def answerability(self, query: Query, chunks: Sequence[ScoredChunk]) -> float:
+        """In [0, 1]; 0 for no chunks."""
+        if not chunks:
+            return 0.0
+        reads = not self._reads or query.language in self._reads
+        return self.evidence(query, chunks).answerability(reads_language=reads)
+
+    def evidence(self, query: Query, chunks: Sequence[ScoredChunk]) -> Evidence:
+        """The signs for `query` in retrieved `chunks`, best first."""
+        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        held = []
+        for hit in chunks[:NEAR]:
+            body, heading = chunk_tokens(hit.chunk)
+            held.append(heading.union(body))
+        by_words = sorted(chunks, key=lambda hit: -hit.scores.get("words", 0.0))[:NEAR]
+        by_meaning = max(chunks, key=lambda hit: hit.scores.get("dense", 0.0))
+        return Evidence(
+            nearness=max(0.0, *(hit.scores.get("dense", 0.0) for hit in chunks[:NEAR]), 0.0),
+            best_coverage=max(coverage(weights, present) for present in held),
+            joint_coverage=coverage(weights, frozenset().union(*held)),
+            agreement=float(any(hit is by_meaning for hit in by_words)),
+        )

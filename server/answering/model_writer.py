@@ -1,0 +1,35 @@
+"""The writer that asks a chat model, streamed claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from server.answering.claim_stream import claims
+from server.answering.json_stream import stream_field
+from server.answering.prompts import answer_prompt
+from server.domain.answer import Claim
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import ChatModel
+from server.domain.question import Query, Question
+
+CONTEXT_CHARS = 12_000
+"""Characters of excerpts that a prompt holds at most, about 3,000 tokens of English."""
+
+
+class ModelWriter:
+    """Implements Writer. Its claims are what the model says: nothing is true before it is verified."""
+
+    def __init__(self, model: ChatModel, site_title: str, context_chars: int = CONTEXT_CHARS) -> None:
+        self._model = model
+        self._title = site_title
+        self._context_chars = context_chars
+
+    @property
+    def model(self) -> str:
+        """Name of the chat model."""
+        return self._model.name
+
+    def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
+        """Raises ModelError at any claim. No claim means that the model found no answer."""
+        prompt = answer_prompt(question, self._title, chunks, self._context_chars)
+        return claims(stream_field(self._model.stream(prompt), "answer"))

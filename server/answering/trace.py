@@ -1,0 +1,45 @@
+"""What one answer took and why it came out as it did: for the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from server.domain.chunk import ScoredChunk
+
+
+class Trace:
+    """Timings by step in milliseconds, and notes by name."""
+
+    def __init__(self) -> None:
+        self.timings_ms: dict[str, float] = {}
+        self.notes: dict[str, object] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Adds the time of the block to `name`, also when it raises."""
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            spent = 1000 * (perf_counter() - started)
+            self.timings_ms[name] = round(self.timings_ms.get(name, 0.0) + spent, 2)
+
+    def note(self, name: str, value: object) -> None:
+        """Keeps a JSON-like value under `name`."""
+        self.notes[name] = value
+
+    def note_candidates(self, hits: Sequence[ScoredChunk]) -> None:
+        """Keeps what was retrieved, with every score."""
+        self.notes["candidates"] = [
+            {"chunk": hit.chunk.id, "url": hit.chunk.url, "heading": hit.chunk.heading,
+             "score": round(hit.score, 4), **hit.scores}
+            for hit in hits
+        ]  # fmt: skip
+
+    def add_to(self, name: str, value: object) -> None:
+        """Appends to the list under `name`."""
+        noted = self.notes.setdefault(name, [])
+        if isinstance(noted, list):
+            noted.append(value)

@@ -1,0 +1,72 @@
+"""The pieces of a chunk that can be quoted: sentences, list items, table rows, code blocks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from server.domain.sentences import split_sentences
+
+_ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
+
+
+class UnitKind(StrEnum):
+    """How a unit is laid out on its page."""
+
+    SENTENCE = "sentence"
+    ITEM = "item"
+    STEP = "step"
+    ROW = "row"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of text that stands on the page word for word."""
+
+    text: str
+    """Verbatim, without a list marker; cells of a row separated by tabs; code with its lines."""
+    kind: UnitKind
+    block: int
+    """Number of the paragraph, list, table or code block in its chunk."""
+    marker: str = ""
+    """"- " or "1. ", with indentation, for items and steps."""
+
+    @property
+    def quote(self) -> str:
+        """The words, white space folded to single spaces."""
+        return " ".join(self.text.split())
+
+
+def units(text: str) -> list[Unit]:
+    """The units of a chunk's text in order; line conventions as in `crawler.page`."""
+    found: list[Unit] = []
+    for number, block in enumerate(_blocks(text)):
+        if block.startswith("```"):
+            found.append(Unit(block.strip("`").strip("\n"), UnitKind.CODE, number))
+            continue
+        for line in block.split("\n"):
+            found.extend(_line_units(line, number))
+    return [unit for unit in found if unit.quote]
+
+
+def _blocks(text: str) -> list[str]:
+    """Code between ``` lines as one block each, the rest cut at empty lines."""
+    blocks: list[str] = []
+    for part in re.split(r"(^```\n.*?\n```$)", text, flags=re.S | re.M):
+        if part.startswith("```"):
+            blocks.append(part)
+        else:
+            blocks += [block for block in re.split(r"\n\s*\n", part) if block.strip()]
+    return blocks
+
+
+def _line_units(line: str, block: int) -> list[Unit]:
+    item = _ITEM.match(line)
+    if item:
+        kind = UnitKind.ITEM if item["marker"] == "-" else UnitKind.STEP
+        return [Unit(item["text"], kind, block, f"{item['indent']}{item['marker']} ")]
+    if "\t" in line:
+        return [Unit(line.strip(), UnitKind.ROW, block)]
+    return [Unit(sentence, UnitKind.SENTENCE, block) for sentence in split_sentences(line)]

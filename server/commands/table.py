@@ -1,0 +1,19 @@
+"""The shell's commands: a new one is one new file and one new row.
+
+Each module has `HELP` (one line), `arguments(parser)` and `run(options, settings) -> exit code`.
+"""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "run": "server.commands.run",
+    "crawl": "server.commands.crawl",
+    "ask": "server.commands.ask",
+    "sites": "server.commands.sites",
+    "doctor": "server.commands.doctor",
+    "settings": "server.commands.settings",
+    "prepare": "server.commands.prepare",
+    "web": "server.commands.web",
+    "worker": "server.commands.worker",
+    "keep": "server.commands.keep",
+}

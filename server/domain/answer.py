@@ -1,0 +1,83 @@
+"""What a visitor gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """How a question ended."""
+
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    CLARIFY = "clarify"
+    CURATED = "curated"
+    HANDOFF = "handoff"
+    LIMITED = "limited"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The proof of a claim: words that stand on a page of the site."""
+
+    number: int
+    """As in the answer's [1] markers, from 1, in order of first use."""
+    url: str
+    title: str
+    quote: str
+    """Verbatim from the page, white space folded."""
+    link: str
+    """`url` with a text fragment that makes the browser scroll to the quote and mark it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence, list item, table row or code block of an answer, before it is verified."""
+
+    text: str
+    """Markdown, without citation markers."""
+    sources: tuple[int, ...]
+    """Indexes (from 0) into the chunks that the writer was given."""
+    quote: str = ""
+    """The verbatim words when the claim is a quotation of its one source; else empty."""
+    before: str = ""
+    """White space or Markdown that joins this claim to the one before: "", " ", "\\n" or "\\n\\n"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The finished answer to one question."""
+
+    outcome: Outcome
+    text: str
+    """Markdown with [1] markers."""
+    citations: tuple[Citation, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    """Next questions that the site can answer."""
+    pages: tuple[tuple[str, str], ...] = ()
+    """(url, title) of the nearest pages; offered when the answer is a refusal."""
+    strategy: str = ""
+    flow: str = "direct"
+    model: str = "embedded"
+    """The model that wrote the answer; "embedded" when no chat model did."""
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    trace: dict[str, object] = field(default_factory=dict)
+    """For the operator: the rewritten query, candidates with scores, what was removed and why."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Addresses of the cited pages, each once, in order of first use."""
+        return tuple(dict.fromkeys(citation.url for citation in self.citations))
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More text of an answer that is being written; verified already, markers included."""
+
+    text: str
+
+
+AnswerEvent = Delta | Citation | Answer
+"""What the pipeline yields: deltas and citations as they are verified, then one Answer, which is
+authoritative: it replaces what was streamed before."""

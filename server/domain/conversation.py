@@ -1,0 +1,34 @@
+"""What is kept of the talk between a visitor and a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from server.domain.answer import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A question with its answer, as stored for the operator."""
+
+    id: str
+    conversation_id: str
+    site_id: str
+    asked_at: datetime
+    question: str
+    query: str
+    language: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """All of one visitor's talk with a site until it is started anew."""
+
+    id: str
+    site_id: str
+    visitor_id: str
+    started_at: datetime
+    messages: tuple[Message, ...] = ()
+    """Oldest first."""

@@ -1,0 +1,209 @@
+"""Every replaceable part, as two to six methods.
+
+Contract tests in tests/contracts/ run over every implementation of a protocol. Implementations
+are safe to call from several threads unless the protocol says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from server.domain.answer import Claim
+from server.domain.chunk import Changes, Chunk, ScoredChunk
+from server.domain.question import Query, Question, Turn
+
+Vector = Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a chat model is sent: fixed rules, then the case at hand."""
+
+    system: str
+    user: str
+    max_tokens: int = 800
+    json: bool = False
+    """Ask the provider for a JSON object where it can."""
+
+
+class ModelError(Exception):
+    """A model did not do its step. The message is fit for the operator.
+
+    `kind` is one of: unreachable, timeout, rate_limited, server_error, wrong_key, wrong_model,
+    bad_reply, budget_spent. `permanent` says that trying again cannot help.
+    """
+
+    def __init__(self, kind: str, message: str, *, permanent: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.permanent = permanent
+
+
+class ChatModel(Protocol):
+    """Completes a prompt. Every failure is raised as ModelError, in `stream` at any item too."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(self, prompt: Prompt) -> str: ...
+
+    def stream(self, prompt: Prompt) -> Iterator[str]: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of length 1. Raises ModelError."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """8 or more hexadecimal digits that change with the model: vectors of two never mix."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Languages it can read, as primary subtags; empty means all."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order; [] for []. A text past the model's input is cut."""
+
+
+class VectorIndex(Protocol):
+    """Nearest neighbours by cosine, of one site and one embedder."""
+
+    def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
+        """Stores or replaces by chunk id."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Unknown ids are no error."""
+
+    def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
+        """(chunk id, 1 - cosine distance), best first, at most `limit`."""
+
+    def ids(self) -> set[str]: ...
+
+    def drop(self) -> None:
+        """Removes the whole index. Adding afterwards starts a new one."""
+
+
+class WordIndex(Protocol):
+    """BM25 over our own tokens (server.indexes.tokens), of one site."""
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Stores or replaces by chunk id."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Unknown ids are no error."""
+
+    def search(self, text: str, limit: int) -> list[tuple[str, float]]:
+        """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
+
+    def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
+        """In how many chunks each token occurs; tokens that occur nowhere have 0."""
+
+    def count(self) -> int:
+        """How many chunks are indexed."""
+
+    def drop(self) -> None:
+        """Removes the whole index. Adding afterwards starts a new one."""
+
+
+class ChunkReader(Protocol):
+    """Chunks of the generation that is live; what a crawl in progress wrote is not seen."""
+
+    def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """The live ones of these, by id."""
+
+    def page(self, url: str) -> list[Chunk]:
+        """All live chunks of a page, in page order; [] for an unknown page."""
+
+
+class Strategy(Protocol):
+    """How a site is indexed and searched."""
+
+    @property
+    def name(self) -> str: ...
+
+    def index(self, changes: Changes) -> None:
+        """Makes added chunks findable. Removed ones are dropped by `forget` once nobody reads them."""
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Drops chunks, and all that came only from them, from every index of the strategy."""
+
+    def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
+        """Best first, at most `limit`, only chunks of the live generation. [] on an empty site."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a guard says of a question."""
+
+    allowed: bool
+    reason: str = ""
+    """For the operator, not for the visitor."""
+
+
+class Guard(Protocol):
+    """A check before the answer."""
+
+    @property
+    def name(self) -> str: ...
+
+    def check(self, question: Question) -> Verdict: ...
+
+
+class Rewriter(Protocol):
+    """Makes a question stand alone."""
+
+    def rewrite(self, question: Question) -> Query: ...
+
+
+class Grader(Protocol):
+    """Decides which retrieved chunks bear on the question."""
+
+    def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """Those that may carry the answer, best first; [] means that the site does not answer."""
+
+
+class Writer(Protocol):
+    """Writes the answer from chunks, claim by claim, so that each can be verified as it comes."""
+
+    @property
+    def model(self) -> str:
+        """Name of the chat model, or "embedded"."""
+
+    def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
+        """No claim at all means: these chunks do not answer. Raises ModelError at any item."""
+
+
+class History(Protocol):
+    """The last turns of each conversation, kept for a limited time."""
+
+    def turns(self, conversation_id: str) -> tuple[Turn, ...]:
+        """Oldest first; () for an unknown or expired conversation."""
+
+    def add(self, conversation_id: str, turn: Turn) -> None: ...
+
+    def forget(self, conversation_id: str) -> None: ...
+
+
+class Cache(Protocol):
+    """Small values that every process of one installation shares, with a time to live."""
+
+    def get(self, key: str) -> str | None: ...
+
+    def set(self, key: str, value: str, ttl_s: float) -> None: ...
+
+    def add(self, key: str, value: str, ttl_s: float) -> bool:
+        """Stores only if the key is absent or expired; says whether it stored."""
+
+    def delete(self, key: str) -> None: ...
+
+
+class Incidents(Protocol):
+    """What went wrong while the visitor was served all the same, for the operator to see."""
+
+    def record(self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None) -> None:
+        """Never raises: a lost incident must not cost an answer; failures are logged."""

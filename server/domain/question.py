@@ -1,0 +1,46 @@
+"""What the visitor asked, and how it is searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of the visitor with the answer that it got."""
+
+    question: str
+    answer: str
+    query: str = ""
+    """The standalone query that found the answer; empty if none was found."""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as the visitor asked it, with what was said before."""
+
+    text: str
+    site_id: str
+    history: tuple[Turn, ...] = ()
+    """Earlier turns of this conversation, oldest first."""
+    language: str = ""
+    """Primary language subtag of the question, "en" when nothing tells otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as it is searched: it stands alone."""
+
+    text: str
+    language: str = ""
+    title: str = ""
+    """The site's title where it helps the meaning: appended for the embedder, not for the word index,
+    in which it would stand in nearly every chunk."""
+    previous: tuple[str, ...] = ()
+    """Queries of earlier turns, newest first: retrieval adds a part of their scores."""
+
+    @property
+    def searched_text(self) -> str:
+        """What is embedded."""
+        return f"{self.text} {self.title}" if self.title else self.text

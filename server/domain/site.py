@@ -1,0 +1,37 @@
+"""A website that Docent answers for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One website: where it is read, who may embed its widget, how it is searched."""
+
+    id: str
+    """Short and readable in the embed tag: lower-case letters, digits and hyphens."""
+    name: str
+    """What the operator calls it."""
+    title: str
+    """What the site calls itself; added to short questions that lack it."""
+    start_urls: tuple[str, ...]
+    origins: tuple[str, ...] = ()
+    """Origins (scheme://host[:port]) whose pages may show the widget, beside the crawled ones."""
+    language: str = ""
+    """Most frequent language of its pages."""
+    strategy: str = "hybrid"
+    flow: str = "direct"
+    allow_private: bool = False
+    """Whether its crawl may connect to private and loopback addresses."""
+    options: dict[str, object] = field(default_factory=dict)
+    """Crawl limits, relevance floor and look, where the operator changed a default."""
+    generation: int = 0
+    """The index generation that visitors are answered from; 0 when there is none yet."""
+
+    @property
+    def allowed_origins(self) -> frozenset[str]:
+        """Every origin that may ask: the listed ones and those of the start addresses."""
+        own = (f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, self.start_urls))
+        return frozenset((*own, *self.origins))

@@ -1,0 +1,74 @@
+"""Characters by writing system: what is a word, what is written without spaces, what folds."""
+
+from __future__ import annotations
+
+import unicodedata
+
+UNSPACED = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u309f\u30a1-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\u1100-\u11ff\uf900-\ufaff\U00020000-\U0003ffff"  # Han, kana, Hangul
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
+)
+"""Regex ranges of scripts searched by character pairs: they put no space between words, or, as
+Hangul, glue endings to them. Digits of these scripts are words like any other digits."""
+
+MARKS = "".join(
+    chr(code)
+    for code in range(0x300, 0x1DFF)
+    if unicodedata.category(chr(code)).startswith("M") and not 0xE31 <= code <= 0xECD
+)
+"""Vowel signs and accents that stand inside words; to Python's \\w they are none."""
+
+_SCRIPTS = (
+    (0x0250, "latin"),
+    (0x0370, "other"),
+    (0x0400, "greek"),
+    (0x0530, "cyrillic"),
+    (0x0590, "armenian"),
+    (0x0600, "hebrew"),
+    (0x0780, "arabic"),
+    (0x0900, "other"),
+    (0x0980, "devanagari"),
+    (0x0B80, "other"),
+    (0x0C00, "tamil"),
+    (0x1E00, "other"),
+    (0x1F00, "latin"),
+    (0x2000, "greek"),
+)
+"""(first code point after the range, script)."""
+
+_FOLDED = str.maketrans({
+    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
+    "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ς": "σ",
+})  # fmt: skip
+
+
+def script_of(word: str) -> str:
+    """Script of the first letter of a word; "other" where no stemmer would need to know."""
+    letter = next((char for char in word if char.isalpha()), "")
+    code = ord(letter) if letter else 0
+    return next((name for end, name in _SCRIPTS if code < end), "other")
+
+
+def fold(word: str) -> str:
+    """A lower-case word without the marks that people leave out when they type.
+
+    Accents go from Latin and Greek letters, vowel points from Arabic and Hebrew. Marks that make
+    another letter stay: Cyrillic short i, vowel signs of Indic scripts, the dots of kana.
+    """
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFD", word.translate(_FOLDED))
+    return unicodedata.normalize("NFC", "".join(_without_marks(decomposed)))
+
+
+def _without_marks(text: str) -> list[str]:
+    kept: list[str] = []
+    base = "other"
+    for char in text:
+        if unicodedata.category(char) != "Mn":
+            base = script_of(char)
+            kept.append(char)
+        elif base not in ("latin", "greek", "hebrew", "arabic"):
+            kept.append(char)
+    return kept

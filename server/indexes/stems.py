@@ -1,0 +1,68 @@
+"""Snowball stems, by the language of the text and the script of the word."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+import snowballstemmer
+
+from server.indexes.scripts import script_of
+
+_ALGORITHMS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
+    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian",
+    "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian", "ne": "nepali",
+    "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+    "yi": "yiddish",
+}  # fmt: skip
+_SCRIPT = {
+    "ar": "arabic", "be": "cyrillic", "bg": "cyrillic", "bn": "other", "el": "greek", "fa": "arabic",
+    "he": "hebrew", "hi": "devanagari", "hy": "armenian", "ja": "unspaced", "kk": "cyrillic",
+    "ko": "unspaced", "mk": "cyrillic", "mr": "devanagari", "ne": "devanagari", "ru": "cyrillic",
+    "sr": "cyrillic", "ta": "tamil", "th": "unspaced", "uk": "cyrillic", "ur": "arabic", "yi": "hebrew",
+    "zh": "unspaced",
+}  # fmt: skip
+"""Scripts of the languages that are not written in Latin letters."""
+_USUAL = {
+    "latin": "en", "cyrillic": "ru", "greek": "el", "arabic": "ar", "devanagari": "hi", "tamil": "ta",
+    "armenian": "hy",
+}  # fmt: skip
+"""Language that a word is taken for when its script is not that of the text's language."""
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802, RUF100 (the library's name)
+
+
+class _Stemmers(threading.local):
+    """One set a thread: a Snowball stemmer keeps its place in the word in itself."""
+
+    def __init__(self) -> None:
+        self.by_algorithm: dict[str, _Stemmer] = {}
+
+    def get(self, algorithm: str) -> _Stemmer:
+        if algorithm not in self.by_algorithm:
+            self.by_algorithm[algorithm] = snowballstemmer.stemmer(algorithm)
+        return self.by_algorithm[algorithm]
+
+
+_stemmers = _Stemmers()
+
+
+def language_of_word(word: str, language: str) -> str:
+    """The language to read a word in: that of its text, unless its script says that it cannot be."""
+    script = script_of(word)
+    if language and _SCRIPT.get(language, "latin") == script:
+        return language
+    return _USUAL.get(script, "")
+
+
+def stem(word: str, language: str) -> str:
+    """The stem of a lower-case word; the word itself in a language without a stemmer."""
+    algorithm = _ALGORITHMS.get(language)
+    if algorithm is None:
+        return word
+    return _stemmers.get(algorithm).stemWord(word) or word

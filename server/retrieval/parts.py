@@ -1,0 +1,44 @@
+"""What every strategy is built from, and what dense and lexical search have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.protocols import ChunkReader, Embedder, VectorIndex, WordIndex
+
+Hit = tuple[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The indexes and models of one site. Strategies share them, so that nothing is stored twice."""
+
+    embedder: Embedder
+    vectors: VectorIndex
+    words: WordIndex
+    chunks: ChunkReader
+
+
+def search_live(
+    search: Callable[[int], list[Hit]], chunks: ChunkReader, limit: int
+) -> list[tuple[Chunk, float]]:
+    """The best `limit` hits whose chunk is live.
+
+    An index may hold chunks of a generation that is being built or was just replaced, so more is
+    asked for than needed, and still more when the first reply held too few live ones.
+    """
+    wanted = limit + limit // 2 + 4
+    while True:
+        hits = search(wanted)
+        live = chunks.load([chunk_id for chunk_id, _ in hits])
+        found = [(live[chunk_id], score) for chunk_id, score in hits if chunk_id in live]
+        if len(found) >= limit or len(hits) < wanted:
+            return found[:limit]
+        wanted *= 4
+
+
+def ranked(scored: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+    """Best first; equal scores in page order, so that a result never depends on chance."""
+    return sorted(scored, key=lambda hit: (-hit.score, hit.chunk.url, hit.chunk.position))[:limit]

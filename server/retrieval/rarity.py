@@ -1,0 +1,41 @@
+"""How much each word of a query tells: inverse document frequency on this site."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+from server.domain.chunk import Chunk
+from server.domain.protocols import WordIndex
+from server.indexes.tokens import tokens
+
+
+class Rarity:
+    """Weights of query tokens, from the site's own word index."""
+
+    def __init__(self, words: WordIndex) -> None:
+        self._words = words
+
+    def weights(self, asked: Sequence[str]) -> dict[str, float]:
+        """Inverse document frequency of each token; a token the site never uses weighs most."""
+        count = self._words.count()
+        frequencies = self._words.document_frequencies(asked)
+        return {token: math.log(1 + (count + 0.5) / (frequencies[token] + 0.5)) for token in asked}
+
+
+def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:
+    """Share in [0, 1] of the weight of a query's tokens that `present` holds; 0 for no tokens."""
+    total = sum(weights.values())
+    return sum(weight for token, weight in weights.items() if token in present) / total if total else 0.0
+
+
+@lru_cache(maxsize=20_000)
+def text_tokens(text: str, language: str) -> tuple[str, ...]:
+    """Tokens of a chunk's text or heading; remembered, since the same chunks are read again and again."""
+    return tuple(tokens(text, language))
+
+
+def chunk_tokens(chunk: Chunk) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Tokens of the chunk's text in order, and the set of those of its title and headings."""
+    return text_tokens(chunk.text, chunk.language), frozenset(text_tokens(chunk.heading, chunk.language))

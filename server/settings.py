@@ -1,0 +1,242 @@
+"""Every setting, its default and its meaning: the only reader of the environment and of `.env`.
+
+`env.example` is `python -m server settings` written to a file; a test keeps the two equal.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Self
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+RateLimit = Annotated[str, Field(pattern=r"^\d+ ?(/|per) ?(second|minute|hour|day)$")]
+
+
+class SettingsError(Exception):
+    """One line that names the setting, what is wrong with it and what to write instead."""
+
+
+class Settings(BaseModel):
+    """Typed and immutable. Field order and groups are those of `env.example`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # --- Serving
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 for every interface.")
+    port: int = Field(8000, ge=1, le=65535, description="Port of the web server.")
+    public_url: str = Field(
+        "", description="Address under which visitors reach this server; empty: http://HOST:PORT."
+    )
+    data_dir: Path = Field(Path("data"), description="Folder that holds all state.")
+    site: str = Field(
+        "", description="Site to crawl at the first start; empty: Docent's own documentation at /docs/."
+    )
+    web_workers: int = Field(2, ge=1, le=64, description="Web processes.")
+    web_threads: int = Field(
+        400, ge=1, le=4000, description="Threads of each web process: how many answers it can stream at once."
+    )
+    trusted_proxies: int = Field(
+        0, ge=0, le=5, description="Reverse proxies in front whose X-Forwarded-For header is believed."
+    )
+    secret_key: str = Field(
+        "", description="Signs tokens and sessions; empty: made once and kept in DATA_DIR. Set it for replicas."
+    )
+    log_level: str = Field(
+        "info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error."
+    )
+
+    # --- Services that one machine does without
+    database_url: str = Field("", description="postgresql://user:password@host/name; empty: SQLite in DATA_DIR.")
+    redis_url: str = Field(
+        "", description="redis://host:6379/0 for history, limits and jobs; empty: files in DATA_DIR."
+    )
+    chroma_url: str = Field("", description="http://host:port of a Chroma server; empty: one is started.")
+
+    # --- Models
+    openai_api_key: str = Field("", description="Key of the model provider; empty: no model is called.")
+    openai_base_url: str = Field(
+        "", description="Address of any OpenAI-compatible API, such as http://127.0.0.1:11434/v1 for Ollama."
+    )
+    chat_model: str = Field(
+        "", description="Name of the chat model; empty: gpt-4o-mini when there is a key, else the embedded writer."
+    )
+    embedding_model: str = Field(
+        "",
+        description="Name of the provider's embedding model; empty: the embedded all-MiniLM-L6-v2 (English).",
+    )
+    embedding_languages: str = Field(
+        "",
+        description="Languages EMBEDDING_MODEL reads, such as en,de,zh; empty: all. The embedded one reads en.",
+    )
+    model_timeout_s: float = Field(30.0, gt=0, description="Seconds that a model may take for one reply.")
+    model_first_token_s: float = Field(
+        10.0, gt=0, description="Seconds until the first words; later the visitor gets the quoted answer."
+    )
+    model_retries: int = Field(2, ge=0, le=10, description="Further tries after a failure that may pass.")
+    model_concurrency: int = Field(256, ge=1, description="Calls at once of each process.")
+    model_daily_tokens: int = Field(
+        0, ge=0, description="Tokens a day over all sites; then answers are quoted. 0: no limit."
+    )
+    model_cache_hours: float = Field(24.0, ge=0, description="Hours that equal model calls are remembered.")
+    embedded_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded model when indexing.")
+
+    # --- Crawling
+    crawl_allow_private: bool = Field(
+        False, description="1 lets every crawl connect to private and loopback addresses."
+    )
+    crawl_max_pages: int = Field(5000, ge=1, description="Pages read of one site.")
+    crawl_max_depth: int = Field(20, ge=0, description="Links followed from a start address.")
+    crawl_concurrency: int = Field(4, ge=1, le=64, description="Pages fetched at once from one site.")
+    crawl_delay_s: float = Field(0.0, ge=0, description="Seconds between two fetches of one site.")
+    crawl_timeout_s: float = Field(15.0, gt=0, description="Seconds without an answer before a fetch ends.")
+    crawl_page_s: float = Field(60.0, gt=0, description="Seconds that one page may take in all.")
+    crawl_max_bytes: int = Field(10_000_000, ge=1000, description="Size of one page, decompressed.")
+    crawl_contact: str = Field(
+        "", description="Address or e-mail in the User-Agent, so that site owners can reach you."
+    )
+
+    # --- Indexing and retrieval
+    chunk_chars: int = Field(1000, ge=200, le=8000, description="Longest chunk, in characters.")
+    chunk_overlap: int = Field(
+        100, ge=0, le=2000, description="Characters that two chunks of one section share."
+    )
+    strategy: str = Field("hybrid", description="Retrieval strategy of new sites: dense, lexical or hybrid.")
+    retrieve_limit: int = Field(10, ge=1, le=100, description="Chunks that retrieval hands to the writer.")
+    relevance_floor: float = Field(
+        -1.0, ge=-1, le=1, description="Lowest answerability in [0, 1]; -1: the calibrated default."
+    )
+    history_turns: int = Field(6, ge=0, le=50, description="Earlier turns that a question is read with.")
+    history_minutes: float = Field(60.0, gt=0, description="Minutes that a conversation is remembered.")
+
+    # --- Visitors
+    message_chars: int = Field(2000, ge=10, description="Longest question, in characters.")
+    body_bytes: int = Field(65_536, ge=1024, description="Largest request body.")
+    visitor_token_hours: float = Field(24.0, gt=0, description="Hours that a visitor's token is valid.")
+    visitor_limit: RateLimit = Field("20/minute", description="Questions of one visitor.")
+    address_limit: RateLimit = Field("120/minute", description="Questions from one network address.")
+    token_limit: RateLimit = Field("60/minute", description="New visitor tokens for one network address.")
+
+    # --- Operators
+    login_limit: RateLimit = Field("10/minute", description="Login attempts from one network address.")
+    session_hours: float = Field(12.0, gt=0, description="Hours that an operator stays logged in.")
+
+    @field_validator("public_url", "openai_base_url", "chroma_url", "site")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        if value and not re.match(r"^https?://[^/\s]+", value):
+            raise ValueError("is not an address that starts with http:// or https://")
+        return value.rstrip("/") if not value.endswith("//") else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_database(cls, value: str) -> str:
+        if value and not re.match(r"^(sqlite:///|postgresql(\+psycopg)?://)", value):
+            raise ValueError("does not start with postgresql:// or sqlite:///")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, value: str) -> str:
+        if value and not re.match(r"^(rediss?|unix)://", value):
+            raise ValueError("does not start with redis:// or rediss://")
+        return value
+
+    @model_validator(mode="after")
+    def _overlap_fits(self) -> Self:
+        if self.chunk_overlap * 2 > self.chunk_chars:
+            raise ValueError("CHUNK_OVERLAP must be at most half of CHUNK_CHARS")
+        return self
+
+    @property
+    def base_url(self) -> str:
+        """Address under which visitors reach this server, without a slash at the end."""
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def uses_chat_model(self) -> bool:
+        return bool(self.openai_api_key or self.openai_base_url) and bool(
+            self.chat_model or self.openai_api_key
+        )
+
+    @property
+    def chat_model_name(self) -> str:
+        return self.chat_model or "gpt-4o-mini"
+
+
+def load_settings(overrides: dict[str, str] | None = None, env_file: Path = Path(".env")) -> Settings:
+    """Settings from, in order of precedence: `overrides`, the environment, `env_file`, the defaults.
+
+    Raises SettingsError for an unknown name in `env_file` or `overrides`, and for a value out of range.
+    """
+    values: dict[str, str] = {}
+    for name, value in _read_env_file(env_file).items():
+        values[_known(name, str(env_file))] = value
+    values |= {name: os.environ[name.upper()] for name in Settings.model_fields if name.upper() in os.environ}
+    for name, value in (overrides or {}).items():
+        values[_known(name, "the command line")] = value
+    # An empty value means the default, as `NAME=` in a file or a compose template does.
+    values = {name: value.strip() for name, value in values.items() if value.strip()}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_one_line(error)) from None
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The process environment with these settings in it, for child processes."""
+    ours = {name.upper(): _as_text(value) for name, value in settings.model_dump().items()}
+    return {**os.environ, **ours}
+
+
+def env_example() -> str:
+    """The text of `env.example`: every setting with its default and meaning."""
+    groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", Path(__file__).read_text(encoding="utf-8"), re.M)
+    lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]
+    for group, name in groups:
+        if group:
+            lines += ["", f"# --- {group}", ""]
+        elif name in Settings.model_fields:
+            field = Settings.model_fields[name]
+            lines += [f"# {field.description}", f"#{name.upper()}={_as_text(field.default)}"]
+    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+
+
+def _read_env_file(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read as text: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not re.match(r"^\s*(#|(export\s+)?[A-Za-z_]\w*\s*=)", line):
+            raise SettingsError(f"{path} line {number} is not NAME=value: {line.strip()[:60]!r}")
+    return {name: value or "" for name, value in dotenv_values(path).items()}
+
+
+def _known(name: str, where: str) -> str:
+    if name.lower() in Settings.model_fields:
+        return name.lower()
+    close = difflib.get_close_matches(name.lower(), Settings.model_fields, n=1)
+    hint = f"did you mean {close[0].upper()}?" if close else "env.example lists every setting."
+    raise SettingsError(f"unknown setting {name} in {where}; {hint}")
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return message
+    name = str(first["loc"][0])
+    hint = Settings.model_fields[name].description
+    return f"setting {name.upper()}={first['input']!r}: {message}. {hint}"
+
+
+def _as_text(value: object) -> str:
+    return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)

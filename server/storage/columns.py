@@ -1,0 +1,67 @@
+"""Column types that keep the same Python values in SQLite and in PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, Text
+from sqlalchemy.types import TypeDecorator
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+def storable(text: str) -> str:
+    """`text` without what no database takes: NUL and lone surrogates, which JSON can smuggle in."""
+    if text.isascii():
+        return text.replace("\0", "�") if "\0" in text else text
+    return text.replace("\0", "�").encode("utf-8", "replace").decode("utf-8")
+
+
+class Words(TypeDecorator[str]):
+    """Text of visitors and of pages, which may hold any character."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else storable(value)
+
+
+class Json(TypeDecorator[Any]):
+    """Any JSON value, as text. What JSON does not know (a set, a number of numpy) becomes its str()."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        return storable(_encode(value))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time-zone-aware datetime; comes back in UTC. SQLite stores it as text that sorts by time."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a stored time needs a time zone: use datetime.now(UTC)")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if dialect.name == "sqlite" else value.astimezone(UTC)
+
+
+def now() -> datetime:
+    """This moment, in UTC."""
+    return datetime.now(UTC)

@@ -1,0 +1,143 @@
+"""The one SQL database of an installation: SQLite by default, PostgreSQL at scale."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from server.storage import schema
+from server.storage.engines import open_engine, parse_url, reading
+from server.storage.errors import StorageError
+from server.storage.failures import storage_error
+
+MIGRATION_LOCK = 0x646F63656E74
+"""Any number that no other program on the same PostgreSQL database takes an advisory lock by."""
+
+
+class Database:
+    """Transactions on one database, for any number of threads and processes.
+
+    Raises StorageError when it cannot be opened; opening SQLite makes the missing folder and file.
+    After a fork the child opens connections of its own.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = parse_url(url)
+        self.dialect = self._url.get_backend_name()
+        self._open()
+        with self._explained():
+            if self.dialect == "sqlite":
+                self._prepare_file()
+            self.ping()
+
+    def migrate(self) -> None:
+        """Brings the tables to the newest revision; when several processes call it, one does the work."""
+        with self._explained():
+            with self.connect() as connection:
+                if schema.is_newest(connection):
+                    return
+            if self.dialect == "sqlite":
+                with self._file_lock(), self.begin() as connection:
+                    schema.upgrade(connection)
+                return
+            with self.begin() as connection:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+                schema.upgrade(connection)
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """A write transaction: committed at the end, rolled back on any exception. Never nest two."""
+        self._follow_fork()
+        if self.dialect == "postgresql":
+            with self._explained(), self._engine.begin() as connection:
+                yield connection
+            return
+        # Writers of this process queue here and not in SQLite, whose waiting is polling, and hold
+        # no connection meanwhile, so readers never starve.
+        if self._writer == threading.get_ident():
+            raise RuntimeError("begin() inside begin(): the inner one would wait for the outer one forever")
+        with self._writing:
+            self._writer = threading.get_ident()
+            try:
+                with self._explained(), self._engine.begin() as connection:
+                    yield connection
+            finally:
+                self._writer = 0
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A connection to read by. Each statement stands alone and sees what is committed by then."""
+        self._follow_fork()
+        with self._explained(), self._reads.connect() as connection:
+            yield connection
+
+    def ping(self) -> None:
+        """Raises StorageError when the database does not answer."""
+        with self.connect() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Closes every idle connection; using the database again opens new ones."""
+        self._engine.dispose()
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._writing = threading.Lock()
+        self._writer = 0
+        self._engine: Engine = open_engine(self._url)
+        self._reads: Engine = reading(self._engine)
+
+    def _follow_fork(self) -> None:
+        if self._pid == os.getpid():
+            return
+        # The parent's connections must be neither used nor closed here: kept, so that nothing closes them.
+        self._inherited = (getattr(self, "_inherited", None), self._engine)
+        self._open()
+
+    def _prepare_file(self) -> None:
+        path = Path(self._url.database or "")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"the folder {path.parent} cannot be made ({error.strerror}): choose another DATA_DIR"
+            ) from error
+        with self._file_lock(), self.connect() as connection:
+            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
+            # Switching fails at once while another process has the file open, so it is done only when
+            # needed, by one process at a time.
+            if mode != "wal":
+                mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
+        if mode != "wal":
+            raise StorageError(
+                f"the database {path} cannot use a write-ahead log: put DATA_DIR on a local disk"
+            )
+
+    @contextmanager
+    def _file_lock(self) -> Iterator[None]:
+        path = f"{self._url.database}.lock"
+        try:
+            with FileLock(path, timeout=600):
+                yield
+        except OSError as error:
+            raise StorageError(
+                f"the lock {path} cannot be taken ({error.strerror or error}): check that this user may "
+                "write to its folder and that no other process hangs"
+            ) from error
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            explained = storage_error(error, self._url)
+            if explained is None:
+                raise
+            raise explained from error

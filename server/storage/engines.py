@@ -1,0 +1,95 @@
+"""How a database of each kind is opened, and the two kinds of transactions on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from server.storage.errors import StorageError
+
+SQLITE_CONNECTIONS = 8
+"""Reading is bound by the interpreter: more connections than that only cost memory and open files."""
+POSTGRESQL_CONNECTIONS = 10
+"""Per process: a server with the usual limit of 100 carries eight of ours."""
+POOL_WAIT_S = 60.0
+BUSY_MS = 30_000
+
+READ_ONLY = {"docent_reads": True}
+
+
+def parse_url(text: str) -> URL:
+    """The URL with the driver named and a file's path made absolute. Raises StorageError."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise StorageError(
+            "DATABASE_URL is not a database address: write sqlite:///path/to/file.db or "
+            "postgresql://user:password@host:5432/name"
+        ) from None
+    kind = "postgresql" if url.drivername == "postgres" else url.get_backend_name()
+    if kind == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if kind != "sqlite":
+        raise StorageError(f"DATABASE_URL names {kind!r}: only sqlite and postgresql are known")
+    if not url.database or url.database == ":memory:":
+        raise StorageError("DATABASE_URL needs a file: write sqlite:///path/to/file.db")
+    return url.set(drivername="sqlite+pysqlite", database=str(Path(url.database).absolute()))
+
+
+def open_engine(url: URL) -> Engine:
+    """An engine whose transactions hold SQLite's write lock from their start, unless marked READ_ONLY."""
+    return _sqlite(url) if url.get_backend_name() == "sqlite" else _postgresql(url)
+
+
+def reading(engine: Engine) -> Engine:
+    """The same pool without transactions: every statement sees the newest state and costs one trip."""
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(**READ_ONLY)
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def _postgresql(url: URL) -> Engine:
+    return create_engine(
+        url,
+        pool_size=POSTGRESQL_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=POOL_WAIT_S,
+        pool_pre_ping=True,
+        pool_use_lifo=True,
+        skip_autocommit_rollback=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": 10, "application_name": "docent", "options": "-c timezone=UTC"},
+    )
+
+
+def _sqlite(url: URL) -> Engine:
+    engine = create_engine(
+        url,
+        pool_size=SQLITE_CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=POOL_WAIT_S,
+        pool_use_lifo=True,
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_MS / 1000, "cached_statements": 256},
+    )
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_immediate)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # Otherwise the driver begins transactions by itself, later than ours and without the write lock.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_immediate(connection: Connection) -> None:
+    # A transaction that reads first and then wants to write fails at once when another wrote meanwhile;
+    # one that takes the lock at its start waits for its turn.
+    if not connection.get_execution_options().get("docent_reads"):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

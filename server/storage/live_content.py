@@ -1,0 +1,157 @@
+"""Reading what is live of a site. This is on the path of every answer: one statement a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Row, Select, Table, and_, bindparam, func, or_, select, tuple_
+from sqlalchemy.sql.elements import ColumnElement
+
+from server.domain.chunk import Chunk
+from server.storage.database import Database
+from server.storage.statements import among
+from server.storage.tables import chunks, pages, sites
+
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """What is kept of a page beside its chunks."""
+
+    url: str
+    title: str
+    language: str
+    content_hash: str
+    etag: str
+    last_modified: str
+    missed: int
+    """How many crawls in a row did not find it."""
+    fetched_at: datetime
+
+
+_CHUNK = (
+    *(chunks.c.id, chunks.c.url, chunks.c.title, chunks.c.heading_path),
+    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor),
+)
+_PAGE = (
+    *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),
+    *(pages.c.etag, pages.c.last_modified, pages.c.missed, pages.c.fetched_at),
+)
+_SITE = bindparam("site")
+
+
+def alive_in(table: Table, generation: ColumnElement[int]) -> ColumnElement[bool]:
+    """The rows of a table with `born` and `died` that a reader of `generation` sees."""
+    return and_(table.c.born <= generation, or_(table.c.died.is_(None), table.c.died > generation))
+
+
+def _live(table: Table) -> ColumnElement[bool]:
+    return and_(table.c.site_id == _SITE, sites.c.id == _SITE, alive_in(table, sites.c.generation))
+
+
+@cache
+def _by_id(dialect: str) -> Select[Any]:
+    return select(*_CHUNK).where(_live(chunks), among(dialect, chunks.c.id, "ids"))
+
+
+_BY_URL = select(*_CHUNK).where(_live(chunks), chunks.c.url == bindparam("url")).order_by(chunks.c.position)
+_GENERATION = select(sites.c.generation).where(sites.c.id == _SITE)
+_COUNTS = select(
+    select(func.count()).select_from(pages).join(sites, _live(pages)).scalar_subquery(),
+    select(func.count()).select_from(chunks).join(sites, _live(chunks)).scalar_subquery(),
+)
+_LISTED = (
+    select(*_PAGE).where(_live(pages)).order_by(pages.c.url).limit(bindparam("count")).offset(bindparam("skip"))
+)
+_SEARCHED = _LISTED.where(
+    or_(
+        func.lower(pages.c.url).contains(bindparam("search"), autoescape=False, escape="\\"),
+        func.lower(pages.c.title).contains(bindparam("search"), autoescape=False, escape="\\"),
+    )
+)
+_NEXT_BATCH = (
+    select(*_CHUNK)
+    .where(
+        chunks.c.site_id == _SITE,
+        alive_in(chunks, bindparam("generation")),
+        tuple_(chunks.c.url, chunks.c.position, chunks.c.id)
+        > tuple_(bindparam("url"), bindparam("position"), bindparam("id")),
+    )
+    .order_by(chunks.c.url, chunks.c.position, chunks.c.id)
+    .limit(BATCH)
+)
+
+
+class LiveContent:
+    """The live pages and chunks of one site; a build in progress is not seen. Nothing for an unknown site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self.site_id = site_id
+
+    def live_generation(self) -> int:
+        """The generation that visitors are answered from; 0 when there is none yet."""
+        with self._db.connect() as connection:
+            return int(connection.execute(_GENERATION, {"site": self.site_id}).scalar() or 0)
+
+    def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
+        """The live ones of these chunks, by id, in the order asked for."""
+        with self._db.connect() as connection:
+            rows = connection.execute(_by_id(self._db.dialect), {"site": self.site_id, "ids": list(ids)}).all()
+        found = {row[0]: chunk_of(row) for row in rows}
+        return {id: found[id] for id in ids if id in found}
+
+    def page(self, url: str) -> list[Chunk]:
+        """All live chunks of a page, in page order; [] for an unknown page."""
+        with self._db.connect() as connection:
+            rows = connection.execute(_BY_URL, {"site": self.site_id, "url": url}).all()
+        return [chunk_of(row) for row in rows]
+
+    def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:
+        """Live pages by address; with `search`, those whose address or title contains it, in any case."""
+        values = {"site": self.site_id, "count": limit, "skip": offset}
+        statement = _LISTED
+        if search:
+            statement = _SEARCHED
+            values["search"] = literal_pattern(search.lower())
+        with self._db.connect() as connection:
+            return [page_of(row) for row in connection.execute(statement, values)]
+
+    def counts(self) -> tuple[int, int]:
+        """How many live pages and live chunks there are."""
+        with self._db.connect() as connection:
+            live_pages, live_chunks = connection.execute(_COUNTS, {"site": self.site_id}).one()
+        return int(live_pages), int(live_chunks)
+
+    def every_chunk(self) -> Iterator[Chunk]:
+        """All chunks that were live when it began, page by page, a batch in memory at a time."""
+        after: dict[str, Any] = {"url": "", "position": -1, "id": ""}
+        after |= {"site": self.site_id, "generation": self.live_generation()}
+        while True:
+            with self._db.connect() as connection:
+                rows = connection.execute(_NEXT_BATCH, after).all()
+            yield from map(chunk_of, rows)
+            if len(rows) < BATCH:
+                return
+            after |= {"url": rows[-1].url, "position": rows[-1].position, "id": rows[-1].id}
+
+
+def literal_pattern(text: str) -> str:
+    """`text` for LIKE with the escape character \\, so that % and _ mean themselves."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+def chunk_of(row: Row[Any]) -> Chunk:
+    """A chunk from a row of _CHUNK's columns."""
+    id, url, title, heading_path, text, position, language, anchor = row
+    return Chunk(id, url, title, tuple(heading_path), text, position, language, anchor)
+
+
+def page_of(row: Row[Any]) -> PageRecord:
+    """A page from a row of _PAGE's columns."""
+    return PageRecord(*row)

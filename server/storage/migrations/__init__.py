@@ -1,0 +1,1 @@
+"""Alembic: env.py is run by server.storage.schema, versions/ holds one file per revision."""

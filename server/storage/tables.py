@@ -1,0 +1,198 @@
+"""The tables, as the newest migration leaves them (a test compares the two)."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+)
+
+from server.storage.columns import Json, Moment, Words
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite numbers rows by itself only in a column whose type is exactly INTEGER.
+Number = BigInteger().with_variant(Integer(), "sqlite")
+
+
+def _of_site() -> Column[str]:
+    return Column("site_id", Words, ForeignKey("sites.id", ondelete="CASCADE"), nullable=False)
+
+
+def _of_site_in_key() -> Column[str]:
+    return Column("site_id", Words, ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True)
+
+
+sites = Table(
+    "sites",
+    metadata,
+    Column("id", Words, primary_key=True),
+    Column("name", Words, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("start_urls", Json, nullable=False),
+    Column("origins", Json, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("strategy", Words, nullable=False),
+    Column("flow", Words, nullable=False),
+    Column("allow_private", Boolean, nullable=False),
+    Column("options", Json, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+# A page and a chunk are live in generation g when born <= g and (died is null or died > g).
+pages = Table(
+    "pages",
+    metadata,
+    _of_site_in_key(),
+    Column("url", Words, primary_key=True),
+    Column("born", Integer, primary_key=True, autoincrement=False),
+    Column("died", Integer),
+    Column("title", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("content_hash", Words, nullable=False),
+    Column("etag", Words, nullable=False),
+    Column("last_modified", Words, nullable=False),
+    Column("missed", Integer, nullable=False),
+    Column("fetched_at", Moment, nullable=False),
+)
+
+chunks = Table(
+    "chunks",
+    metadata,
+    _of_site_in_key(),
+    Column("id", Words, primary_key=True),
+    Column("url", Words, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("title", Words, nullable=False),
+    Column("heading_path", Json, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("anchor", Words, nullable=False),
+    Column("born", Integer, nullable=False),
+    Column("died", Integer),
+    Index(None, "site_id", "url", "position"),
+    Index(None, "site_id", "born", "died"),
+    Index(None, "site_id", "died"),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("id", Words, primary_key=True),
+    _of_site(),
+    Column("visitor_id", Words, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Index(None, "site_id", "started_at"),
+    Index(None, "site_id", "visitor_id"),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("number", Number, primary_key=True),
+    Column("id", Words, nullable=False, unique=True),
+    Column(
+        "conversation_id", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False, index=True
+    ),
+    Column("site_id", Words, nullable=False),
+    Column("asked_at", Moment, nullable=False),
+    Column("question", Words, nullable=False),
+    Column("query", Words, nullable=False),
+    Column("language", Words, nullable=False),
+    Column("outcome", Words, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("citations", Json, nullable=False),
+    Column("suggestions", Json, nullable=False),
+    Column("pages", Json, nullable=False),
+    Column("strategy", Words, nullable=False),
+    Column("flow", Words, nullable=False),
+    Column("model", Words, nullable=False),
+    Column("timings_ms", Json, nullable=False),
+    Column("trace", Json, nullable=False),
+    Index(None, "site_id", "asked_at", "outcome"),
+)
+
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("message_id", Words, ForeignKey("messages.id", ondelete="CASCADE"), primary_key=True),
+    Column("visitor_id", Words, nullable=False),
+    Column("helpful", Boolean, nullable=False),
+    Column("comment", Words, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+
+crawls = Table(
+    "crawls",
+    metadata,
+    Column("id", Number, primary_key=True),
+    _of_site(),
+    Column("state", Words, nullable=False),
+    Column("started_at", Moment, nullable=False),
+    Column("finished_at", Moment),
+    Column("found", Integer, nullable=False),
+    Column("fetched", Integer, nullable=False),
+    Column("indexed", Integer, nullable=False),
+    Column("message", Words, nullable=False),
+    Index(None, "site_id", "id"),
+)
+
+crawl_urls = Table(
+    "crawl_urls",
+    metadata,
+    Column("crawl_id", Number, primary_key=True),
+    Column("url", Words, primary_key=True),
+    Column("state", Words, nullable=False),
+    Column("reason", Words, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("at", Moment, nullable=False),
+    ForeignKeyConstraint(["crawl_id"], ["crawls.id"], ondelete="CASCADE"),
+    Index(None, "crawl_id", "state"),
+)
+
+operators = Table(
+    "operators",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("email", Words, nullable=False, unique=True),
+    Column("password_hash", Words, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+setup_tokens = Table(
+    "setup_tokens",
+    metadata,
+    Column("token_hash", Words, primary_key=True),
+    Column("made_at", Moment, nullable=False),
+)
+
+# No foreign key: what went wrong may concern no site, and must be kept all the same.
+incidents = Table(
+    "incidents",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("site_id", Words, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("message", Words, nullable=False),
+    Column("details", Json, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("first_at", Moment, nullable=False),
+    Column("at", Moment, nullable=False),
+    Index(None, "site_id", "at"),
+    Index(None, "site_id", "kind", "first_at"),
+)
