@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib import import_module
+from types import ModuleType
 
 from server.commands.table import COMMANDS
 from server.errors import DocentError
@@ -13,7 +14,8 @@ from server.settings import SettingsError, load_settings
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; a known failure is one line on stderr, never a traceback."""
-    parser, modules = _parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser, modules = _parser(arguments)
     options = parser.parse_args(arguments)
     try:
         settings = load_settings(dict(pair.partition("=")[::2] for pair in options.set))
@@ -31,7 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, object]]:
+def _parser(arguments: list[str]) -> tuple[argparse.ArgumentParser, dict[str, ModuleType]]:
+    """Imports only the command that is called, so that each starts as fast as it can."""
+    named = next((argument for argument in arguments if argument in COMMANDS), None)
     parser = argparse.ArgumentParser(prog="python -m server", description="Docent answers for a website.")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, before .env and environment"
@@ -39,6 +43,8 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, object]]:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {}
     for name, path in COMMANDS.items():
+        if named not in (None, name):
+            continue
         module = import_module(path)
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(command)

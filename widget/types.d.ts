@@ -1,4 +1,7 @@
-/** The shapes that the widget's modules share. Types only: no page ever fetches this file. */
+/**
+ * The shapes and contracts that the widget's modules share, described once. Types only: no page fetches this
+ * file, which keeps what visitors download small.
+ */
 
 export interface Citation {
   number: number;
@@ -9,7 +12,7 @@ export interface Citation {
   link: string;
 }
 
-/** What the server knows of a site that visitors may know too. */
+/** What the server tells any visitor of a site. */
 export interface Configuration {
   site: string;
   name: string;
@@ -22,19 +25,9 @@ export interface Configuration {
 }
 
 export interface Look {
+  /** #rrggbb */
   accent?: string;
   position?: string;
-}
-
-/** The whole answer, as the `done` event carries it. */
-export interface Done {
-  conversation_id: string;
-  message_id: string;
-  outcome: string;
-  answer: string;
-  answer_html: string;
-  citations: Citation[];
-  suggestions: string[];
 }
 
 export interface Question {
@@ -42,17 +35,15 @@ export interface Question {
   text: string;
 }
 
-/** searching: nothing written yet; writing: words arrive; the others are final. */
-export type Progress = "searching" | "writing" | "done" | "stopped" | "failed";
-
 export interface Reply {
   role: "answer";
-  state: Progress;
+  /** searching: nothing written yet; writing: words arrive; the others are final. */
+  state: "searching" | "writing" | "done" | "stopped" | "failed";
   /** Markdown as it was streamed, at the end the server's own. */
   text: string;
   html?: string;
   id?: string;
-  /** Number of the last event that `text` and `citations` contain: where a resumed stream goes on. */
+  /** Number of the last event that is contained: where a resumed stream goes on. */
   seen: number;
   outcome?: string;
   citations: Citation[];
@@ -63,7 +54,7 @@ export interface Reply {
 
 export type Message = Question | Reply;
 
-/** Why an answer failed, in the terms of the texts shown, and the time (ms since 1970) before which asking again is futile. */
+/** Why an answer failed. `kind` is a key of the texts; before `until` (ms since 1970) asking again is futile. */
 export interface Failure {
   kind: "offline" | "failed" | "limited" | "refused" | "cut" | "long";
   until?: number;
@@ -73,11 +64,12 @@ export interface Failure {
 export interface Talk {
   /** The server's conversation id; empty until it has given one. */
   id: string;
+  /** When it began, in ms since 1970; tells the conversations of this device apart. */
   started: number;
   messages: Message[];
 }
 
-/** Cleaned markup: text, or an element of the allowed ones. */
+/** Cleaned markup: text, or one of the allowed elements. */
 export type Tree = string | Branch;
 export interface Branch {
   tag: string;
@@ -85,13 +77,14 @@ export interface Branch {
   children: Tree[];
 }
 
-export interface ServerEvent {
-  event: string;
-  data: string;
-  id: string;
-}
+/**
+ * A parser of server-sent events for text that comes in pieces of any length: called with each piece, it
+ * returns the events that the piece completes. Comments complete nothing; an id stays in force for later
+ * events that have none.
+ */
+export type EventParser = () => (piece: string) => { event: string; data: string; id: string }[];
 
-/** A stored event of the stream, its number taken from its id. */
+/** An event of an answer's stream. Its id `message:number` is taken apart, its data parsed. */
 export interface ChatEvent {
   type: string;
   id: string;
@@ -99,20 +92,130 @@ export interface ChatEvent {
   data: any;
 }
 
-export interface Storage {
+/**
+ * Values by name, as JSON, of one site on this device. Where the browser refuses storage they last as long as
+ * the page. `set` tells whether the value outlives it; null removes.
+ */
+export interface Store {
   get(name: string, otherwise?: any): any;
   set(name: string, value: unknown): boolean;
 }
+export type MakeStore = (site: string, kind?: "localStorage" | "sessionStorage") => Store;
+
+/**
+ * Keeps a conversation among this device's latest ones, newest first. Reads before it writes, for other tabs
+ * keep theirs; when the room is short, the oldest go.
+ */
+export type Keep = (store: Store, talk: Talk) => void;
+
+/** What the server can be asked. Failures reject with an ApiError. */
+export interface Api {
+  configuration(): Promise<Configuration>;
+  /** The events of an answer as they come: of a new one, or, after `last` (an event's id), of one that broke off. */
+  chat(body: Record<string, unknown>, last: string, signal: AbortSignal): AsyncGenerator<ChatEvent>;
+  feedback(message: string, helpful: boolean, comment?: string): Promise<unknown>;
+  /** Erases at the server what this visitor said, and forgets the visitor. */
+  erase(): Promise<void>;
+}
+/** `base` ends in /api/v1/ */
+export type MakeApi = (base: string, site: string, store: Store) => Api;
+export type Send = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+  signal?: AbortSignal,
+) => Promise<Response>;
+
+/** What was asked and answered, and the rules of asking: one answer at a time, nothing lost, nothing doubled. */
+export interface Conversation {
+  readonly talk: Talk;
+  readonly busy: boolean;
+  /** Those kept on this device, newest first. */
+  readonly talks: Talk[];
+  /** Shows a kept conversation (the given one, else this tab's, else the last day's newest) and finishes its answer. */
+  load(started?: number): void;
+  /** Begins a conversation; the one before stays among the kept ones. */
+  fresh(): void;
+  /** Keeps the conversation as it is at this moment. */
+  save(): void;
+  /** Asks, unless an answer is being written. Settles when it is answered, stopped or failed. */
+  ask(text: string): Promise<void>;
+  /** Goes on with the last answer where it broke off, or asks for it again. */
+  retry(): Promise<void>;
+  stop(): void;
+  rate(message: Reply, helpful: boolean, comment?: string): Promise<void>;
+  /** Forgets everything, here and at the server. */
+  erase(): Promise<void>;
+}
+/** `tab` is the store of this tab alone; `changed` is told the answer that changed, or nothing when the list did. */
+export type MakeConversation = (api: Api, store: Store, tab: Store, changed: (reply?: Reply) => void) => Conversation;
 
 export type Texts = Record<keyof typeof import("./src/texts/en.js").default, string>;
 
-/** What the parts of the panel share: the words and what the conversation can do. */
+export type Child = Node | string | null | undefined | false;
+/**
+ * An element with attributes, listeners (functions under "onevent") and children. Attribute names come from our
+ * own code only; attributes that are null, undefined or false are left out; text goes in as text nodes.
+ */
+export type MakeElement = <T extends keyof HTMLElementTagNameMap>(
+  tag: T,
+  attributes?: Record<string, any>,
+  ...children: Child[]
+) => HTMLElementTagNameMap[T];
+/** A button that is an icon, its name shown on hover. */
+export type MakeTool = (name: string, path: string, onclick: () => void, more?: Record<string, any>) => HTMLButtonElement;
+/** A link out of the widget; whether it needs a new tab is decided when it is followed. */
+export type MakeLink = (href: string, attributes: Record<string, any>, ...children: Child[]) => HTMLAnchorElement;
+/** Cleaned markup as nodes; `cite` and `code` make what stands for a citation marker and for a block of code. */
+export type Build = (tree: Tree, cite: (number: number) => Node, code: (pre: HTMLElement) => Node) => Node;
+
+/** What the parts of the panel share. */
 export interface Context {
   texts: Texts;
   language: string;
-  /** Tells a screen reader, once and politely. */
+  conversation: Conversation;
+  /** Tells a screen reader something, once and politely. */
   announce(text: string): void;
+  /** Copies, and lets the button say so. */
+  copy(text: string, button: HTMLElement): void;
   ask(text: string): void;
-  retry(): void;
-  rate(message: Reply, helpful: boolean, comment?: string): Promise<void>;
+}
+
+/** The view of one message. `update` redraws it, `last` telling whether it is the newest. */
+export interface View {
+  node: HTMLElement;
+  update(last: boolean): void;
+}
+export type MakeView<T extends Message> = (message: T, context: Context, card: Card) => View;
+
+/** The small card beside a citation marker that is pointed at or focused. */
+export interface Card {
+  node: HTMLElement;
+  /** Lets a marker show the card of its citation. */
+  attach(marker: HTMLElement, citation: Citation): void;
+  /** Hides the card; false when there was none to hide. */
+  hide(): boolean;
+}
+
+export interface Composer {
+  node: HTMLElement;
+  focus(): void;
+  /** Puts words before the visitor, unless they have written some. */
+  offer(text: string): void;
+  /** Switches between sending and stopping. */
+  busy(now: boolean): void;
+  limit: number;
+}
+export type MakeComposer = (context: Context, store: Store) => Composer;
+
+export interface Panel {
+  node: HTMLElement;
+  focus(): void;
+  /** Draws what changed: one answer, or the whole list. */
+  changed(reply?: Reply): void;
+  configure(configuration: Configuration): void;
+  /** Closes what lies over the panel; false when nothing did. */
+  dismiss(): boolean;
+  ask(text: string): void;
 }

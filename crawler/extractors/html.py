@@ -22,6 +22,7 @@ from crawler.extractors.metadata import choose_title, read_head
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
+_NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 def extract(source: Source) -> Extraction:
@@ -75,17 +76,21 @@ def _blocks(body: _Element) -> tuple[Block, ...]:
 
 def _links(root: _Element, base: str, page: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All links, and those that a crawler may follow."""
-    found: dict[str, bool] = {}
+    wanted: dict[str, bool] = {}
     for element in root.iter("a", "area", "link", *_FRAMES):
         href = element.get("src") if element.tag in _FRAMES else element.get("href")
-        if not href or href.startswith(("#", "javascript:", "mailto:", "tel:", "data:")):
+        if not href or href.startswith(_NO_PAGES):
             continue
         rel = (element.get("rel") or "").lower().split()
         if element.tag == "link" and not _leads_to_a_page(element, rel):
             continue
-        url = urls.canonical(href, base)
+        target = href.partition("#")[0]
+        wanted[target] = wanted.get(target, False) or "nofollow" not in rel
+    found: dict[str, bool] = {}
+    for target, followed in wanted.items():
+        url = urls.canonical(target, base)
         if url and url != page:
-            found[url] = found.get(url, False) or "nofollow" not in rel
+            found[url] = found.get(url, False) or followed
     return tuple(found), tuple(url for url, followed in found.items() if followed)
 
 

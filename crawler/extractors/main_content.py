@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from lxml.etree import XPath, _Element
+from collections.abc import Iterator
+
+from lxml.etree import _Element
 
 from crawler.extractors.text import text_length
 
 # Containers that frameworks and documentation tools put a page's content in, best first.
-_KNOWN = tuple(
-    XPath(path)
-    for path in (
-        "//*[@id='mw-content-text']",
-        "//*[contains(concat(' ', @class, ' '), ' markdown-body ')]",
-        "//*[contains(concat(' ', @class, ' '), ' theme-doc-markdown ')]",
-        "//*[contains(concat(' ', @class, ' '), ' rst-content ')]",
-        "//*[contains(concat(' ', @class, ' '), ' entry-content ')]",
-        "//*[contains(concat(' ', @class, ' '), ' post-content ')]",
-        "//*[contains(concat(' ', @class, ' '), ' article-content ')]",
-        "//*[@itemprop='articleBody']",
-        "//*[@id='main-content' or @id='maincontent' or @id='page-content']",
-        "//*[@id='content' or @id='main']",
-        "//div[@class='body' or @class='document' or @class='content' or @class='main-content']",
-    )
+_KNOWN_IDS = ("mw-content-text", "main-content", "maincontent", "page-content", "content", "main")
+_KNOWN_CLASSES = (
+    "markdown-body",
+    "theme-doc-markdown",
+    "rst-content",
+    "entry-content",
+    "post-content",
+    "article-content",
+    "main-content",
 )
-_MAIN = XPath("//main | //*[@role='main']")
-_ARTICLES = XPath("//article[not(ancestor::article)]")
+_EXACT_CLASSES = ("body", "document", "content")
+"""Words too common to look for among others."""
+_RANKS = {name: rank for rank, name in enumerate(_KNOWN_IDS + _KNOWN_CLASSES + _EXACT_CLASSES)}
 _LEAST_SHARE = 0.2
 _LEAST_CHARACTERS = 60
 
@@ -43,21 +40,32 @@ def find_main(body: _Element) -> tuple[_Element, bool]:
     return body, False
 
 
-def _candidates(body: _Element) -> list[tuple[_Element, bool]]:
-    found: list[tuple[_Element, bool]] = []
-    mains = _elements(_MAIN, body)
+def _candidates(body: _Element) -> Iterator[tuple[_Element, bool]]:
+    mains: list[_Element] = []
+    articles: list[_Element] = []
+    known: dict[int, list[_Element]] = {}
+    for element in body.iter("main", "article", "div", "section", "td"):
+        if element.tag == "main" or element.get("role") == "main":
+            mains.append(element)
+        elif element.tag == "article":
+            if not articles or articles[-1] not in element.iterancestors("article"):
+                articles.append(element)
+        elif (rank := _rank(element)) is not None:
+            known.setdefault(rank, []).append(element)
     if mains:
-        found.append((max(mains, key=text_length), True))
-    articles = _elements(_ARTICLES, body)
+        yield max(mains, key=text_length), True
     if len(articles) == 1:
-        found.append((articles[0], True))
-    for path in _KNOWN:
-        matches = _elements(path, body)
-        if matches:
-            found.append((max(matches, key=text_length), False))
-    return found
+        yield articles[0], True
+    for rank in sorted(known):
+        yield max(known[rank], key=text_length), False
 
 
-def _elements(path: XPath, body: _Element) -> list[_Element]:
-    result = path(body)
-    return [item for item in result if isinstance(item, _Element)] if isinstance(result, list) else []
+def _rank(element: _Element) -> int | None:
+    """Place of a known container among the others; None for any other element."""
+    found = _RANKS.get(element.get("id") or "")
+    names = element.get("class")
+    if found is not None or not names:
+        return found
+    if names in _EXACT_CLASSES:
+        return _RANKS[names]
+    return min((_RANKS[name] for name in names.split() if name in _KNOWN_CLASSES), default=None)

@@ -1,4 +1,4 @@
-"""`python -m server keep NAME -- COMMAND...`: runs a process and starts it again when it dies.
+"""`python -m server.commands.keep --supervisor PID -- COMMAND...`: runs a process and starts it again when it dies.
 
 The supervisor (Honcho) ends everything when one of its processes ends, so each of them is one of
 these. It ends its child on SIGTERM, and also when the supervisor itself is gone, so that a killed
@@ -11,13 +11,10 @@ import argparse
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import deque
 from types import FrameType
-
-from server.settings import Settings
-
-HELP = "run a process of the server and start it again when it dies (used by `run`)"
 
 TRIES, WITHIN_S = 5, 60.0
 """A process that dies so often within so many seconds is given up."""
@@ -25,14 +22,12 @@ GRACE_S = 4.0
 """Seconds between SIGTERM and SIGKILL; shorter than Honcho's own five."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """The supervisor's process id and the command."""
+def main() -> int:
+    """Exit code of the command when it ended well or was given up."""
+    parser = argparse.ArgumentParser(description="Runs a process and starts it again when it dies.")
     parser.add_argument("--supervisor", type=int, required=True, help="process id that this one must not outlive")
     parser.add_argument("process", nargs="+", help="the command and its arguments")
-
-
-def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Exit code of the command when it ended well or was given up."""
+    options = parser.parse_args()
     return _Keeper(options.process, options.supervisor).run()
 
 
@@ -83,3 +78,7 @@ class _Keeper:
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self._ending = True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,5 +15,4 @@ COMMANDS = {
     "prepare": "server.commands.prepare",
     "web": "server.commands.web",
     "worker": "server.commands.worker",
-    "keep": "server.commands.keep",
 }

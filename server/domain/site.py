@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 
@@ -35,3 +35,7 @@ class Site:
         """Every origin that may ask: the listed ones and those of the start addresses."""
         own = (f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, self.start_urls))
         return frozenset((*own, *self.origins))
+
+    def with_private_allowed(self) -> Site:
+        """The same site with permission to crawl private and loopback addresses."""
+        return replace(self, allow_private=True)

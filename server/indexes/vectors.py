@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import chromadb
@@ -78,12 +78,12 @@ def open_chroma(place: str | Path) -> Chroma:
     try:
         if not re.match(r"^https?://", address):
             Path(address).mkdir(parents=True, exist_ok=True)
-            return Chroma(chromadb.PersistentClient(address, settings=settings), address, None)
+            return Chroma(cast(Client, chromadb.PersistentClient(address, settings=settings)), address, None)
         parts = urlsplit(address)
         ssl = parts.scheme == "https"
         port = parts.port or (443 if ssl else 80)
         client = chromadb.HttpClient(parts.hostname or "", port, ssl=ssl, settings=settings)
-        return Chroma(client, address, ChromaQueries(address.rstrip("/")))
+        return Chroma(cast(Client, client), address, ChromaQueries(address.rstrip("/")))
     except (ValueError, OSError, httpx.TransportError, ChromaError) as error:
         if isinstance(error, OSError) or not re.match(r"^https?://", address):
             raise IndexUnavailable(
@@ -127,7 +127,8 @@ class ChromaVectorIndex:
         """(chunk id, 1 - cosine distance), best first, at most `limit`; [] while there is no index."""
         if limit < 1:
             return []
-        ids, distances = self._with_handle(lambda handle: self._nearest(handle, vector, limit), ([], []))
+        none: tuple[list[str], list[float]] = ([], [])
+        ids, distances = self._with_handle(lambda handle: self._nearest(handle, vector, limit), none)
         return [(chunk_id, 1.0 - distance) for chunk_id, distance in zip(ids, distances, strict=True)]
 
     def ids(self) -> set[str]:

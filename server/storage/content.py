@@ -9,9 +9,11 @@ born or died in a generation that never came; `discard_unfinished` takes them ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from server.domain.chunk import Chunk
 from server.storage.columns import now
@@ -57,7 +59,8 @@ class ContentStore(LiveContent):
             live = self._hold(connection)
             self._end(connection, removed, live + 1)
             if added:
-                connection.execute(self._adding(live), [self._row(chunk, live + 1) for chunk in added])
+                rows = [self._row(chunk, live + 1) for chunk in added]
+                connection.execute(self._birth(live), rows)
             self._replace_page(connection, page, live + 1)
 
     def touch_page(self, url: str, *, etag: str, last_modified: str) -> None:
@@ -122,7 +125,9 @@ class ContentStore(LiveContent):
         """Deletes those of these chunks that are dead; the others, and unknown ids, are left alone."""
         live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
         gone = delete(chunks).where(
-            chunks.c.site_id == self.site_id, among(self._db.dialect, chunks.c.id, "ids"), chunks.c.died <= live
+            chunks.c.site_id == self.site_id,
+            among(self._db.dialect, chunks.c.id, "ids"),
+            chunks.c.died <= live,
         )
         with self._db.begin() as connection:
             connection.execute(gone, {"ids": list(ids)})
@@ -141,12 +146,6 @@ class ContentStore(LiveContent):
         if ids:
             connection.execute(ended.values(died=generation), {"ids": list(ids)})
 
-    def _adding(self, live: int) -> Any:
-        # A row that died in an earlier generation and was not purged yet is born anew: until the next
-        # generation is live no reader may see it.
-        insert = upsert(self._db.dialect, chunks, key=("site_id", "id"), keep=("born",))
-        return insert
-
     def _row(self, chunk: Chunk, generation: int) -> Mapping[str, Any]:
         return {
             "site_id": self.site_id,
@@ -161,3 +160,24 @@ class ContentStore(LiveContent):
             "born": generation,
             "died": None,
         }
+
+    def _birth(self, live: int) -> sqlite.Insert | postgresql.Insert:
+        # A row that died in an earlier generation and was not purged yet is born anew: until the next
+        # generation is live no reader may see it. Any other row that exists keeps its birth.
+        born = case((chunks.c.died <= live, live + 1), else_=chunks.c.born)
+        return upsert(self._db.dialect, chunks, key=("site_id", "id"), instead={"born": born})
+
+    def _replace_page(self, connection: Connection, page: PageRecord, generation: int) -> None:
+        old = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"), pages.c.born < generation)
+        connection.execute(old.values(died=generation), {"site": self.site_id, "at": page.url})
+        connection.execute(
+            upsert(self._db.dialect, pages, key=("site_id", "url", "born")),
+            {**asdict(page), "missed": 0, "site_id": self.site_id, "born": generation, "died": None},
+        )
+
+    def _end_page(self, connection: Connection, url: str, generation: int) -> None:
+        newest = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+        connection.execute(newest.values(died=generation), {"site": self.site_id, "at": url})
+
+    def _unknown(self) -> UnknownSite:
+        return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")

@@ -31,6 +31,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self._url = parse_url(url)
         self.dialect = self._url.get_backend_name()
+        self._writer = 0
         self._open()
         with self._explained():
             if self.dialect == "sqlite":

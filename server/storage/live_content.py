@@ -8,15 +8,16 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Row, Select, Table, and_, bindparam, func, or_, select, tuple_
-from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy import Table, and_, bindparam, func, or_, select, tuple_
+from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk
 from server.storage.database import Database
-from server.storage.statements import among
+from server.storage.statements import AnyRow, AnySelect, among
 from server.storage.tables import chunks, pages, sites
 
 BATCH = 1000
+NEVER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,13 @@ _PAGE = (
     *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),
     *(pages.c.etag, pages.c.last_modified, pages.c.missed, pages.c.fetched_at),
 )
-_SITE = bindparam("site")
+_SITE: BindParameter[str] = bindparam("site")
 
 
 def alive_in(table: Table, generation: ColumnElement[int]) -> ColumnElement[bool]:
     """The rows of a table with `born` and `died` that a reader of `generation` sees."""
-    return and_(table.c.born <= generation, or_(table.c.died.is_(None), table.c.died > generation))
+    # Not as `died IS NULL OR died > generation`, for which SQLite walks an index of every chunk.
+    return and_(table.c.born <= generation, func.coalesce(table.c.died, NEVER) > generation)
 
 
 def _live(table: Table) -> ColumnElement[bool]:
@@ -55,7 +57,7 @@ def _live(table: Table) -> ColumnElement[bool]:
 
 
 @cache
-def _by_id(dialect: str) -> Select[Any]:
+def _by_id(dialect: str) -> AnySelect:
     return select(*_CHUNK).where(_live(chunks), among(dialect, chunks.c.id, "ids"))
 
 
@@ -66,7 +68,11 @@ _COUNTS = select(
     select(func.count()).select_from(chunks).join(sites, _live(chunks)).scalar_subquery(),
 )
 _LISTED = (
-    select(*_PAGE).where(_live(pages)).order_by(pages.c.url).limit(bindparam("count")).offset(bindparam("skip"))
+    select(*_PAGE)
+    .where(_live(pages))
+    .order_by(pages.c.url)
+    .limit(bindparam("count"))
+    .offset(bindparam("skip"))
 )
 _SEARCHED = _LISTED.where(
     or_(
@@ -102,7 +108,9 @@ class LiveContent:
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """The live ones of these chunks, by id, in the order asked for."""
         with self._db.connect() as connection:
-            rows = connection.execute(_by_id(self._db.dialect), {"site": self.site_id, "ids": list(ids)}).all()
+            rows = connection.execute(
+                _by_id(self._db.dialect), {"site": self.site_id, "ids": list(ids)}
+            ).all()
         found = {row[0]: chunk_of(row) for row in rows}
         return {id: found[id] for id in ids if id in found}
 
@@ -146,12 +154,12 @@ def literal_pattern(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def chunk_of(row: Row[Any]) -> Chunk:
+def chunk_of(row: AnyRow) -> Chunk:
     """A chunk from a row of _CHUNK's columns."""
     id, url, title, heading_path, text, position, language, anchor = row
     return Chunk(id, url, title, tuple(heading_path), text, position, language, anchor)
 
 
-def page_of(row: Row[Any]) -> PageRecord:
+def page_of(row: AnyRow) -> PageRecord:
     """A page from a row of _PAGE's columns."""
     return PageRecord(*row)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Row, bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.site import Site
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import SiteExists, UnknownSite
+from server.storage.statements import AnyRow
 from server.storage.tables import incidents, sites
 
 _FIELDS = tuple(column for column in sites.c if column.name != "created_at")
@@ -62,7 +63,7 @@ class SiteStore:
             raise UnknownSite(self._unknown(site.id))
 
     def delete(self, id: str) -> None:
-        """Removes the site with its pages, chunks, conversations, crawls and incidents. Raises UnknownSite."""
+        """Removes the site with all that belongs to it. Raises UnknownSite."""
         with self._db.begin() as connection:
             connection.execute(delete(incidents).where(incidents.c.site_id == id))
             removed = connection.execute(delete(sites).where(sites.c.id == id))
@@ -91,7 +92,7 @@ def _values(site: Site) -> Mapping[str, Any]:
     }
 
 
-def _site(row: Row[Any]) -> Site:
+def _site(row: AnyRow) -> Site:
     values = dict(row._mapping)
     values["start_urls"] = tuple(values["start_urls"])
     values["origins"] = tuple(values["origins"])

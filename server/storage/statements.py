@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Table, any_, bindparam, func, select
+from sqlalchemy import Column, ColumnElement, Row, Select, Table, any_, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.types import Text
 
 from server.storage.columns import Json
 
+AnyRow = Row[*tuple[Any, ...]]
+AnySelect = Select[*tuple[Any, ...]]
+
 
 def upsert(
-    dialect: str, table: Table, key: Collection[str], keep: Collection[str] = ()
+    dialect: str, table: Table, key: Collection[str], instead: Mapping[str, ColumnElement[Any]] | None = None
 ) -> sqlite.Insert | postgresql.Insert:
-    """An insert that replaces every column of a row with the same key, except those to `keep`."""
+    """An insert that replaces the other columns of a row with the same key: by the values of the
+    insert, or by the expressions given `instead`, in which columns are those of the row as it was."""
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-    fixed = {*key, *keep}
-    changed = {column.name: insert.excluded[column.name] for column in table.c if column.name not in fixed}
-    return insert.on_conflict_do_update(index_elements=list(key), set_=changed)
+    changed = {column.name: insert.excluded[column.name] for column in table.c if column.name not in key}
+    return insert.on_conflict_do_update(index_elements=list(key), set_=changed | dict(instead or {}))
 
 
-def among(dialect: str, column: Column[str], name: str) -> ColumnElement[bool]:
-    """`column` is one of the strings in the list bound to `name`.
+def among(dialect: str, column: Column[Any], name: str) -> ColumnElement[bool]:
+    """`column` is one of the values in the list bound to `name`.
 
     One parameter whatever the length, unlike IN with a list: the statement is compiled once and
     there is no limit to the number of values.
     """
     if dialect == "postgresql":
-        return column == any_(bindparam(name, type_=postgresql.ARRAY(Text)))
+        return column == any_(bindparam(name, type_=postgresql.ARRAY(column.type)))
     values = func.json_each(bindparam(name, type_=Json)).table_valued("value")
     return column.in_(select(values.c.value))

@@ -107,7 +107,11 @@ messages = Table(
     Column("number", Number, primary_key=True),
     Column("id", Words, nullable=False, unique=True),
     Column(
-        "conversation_id", Words, ForeignKey("conversations.id", ondelete="CASCADE"), nullable=False, index=True
+        "conversation_id",
+        Words,
+        ForeignKey("conversations.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
     ),
     Column("site_id", Words, nullable=False),
     Column("asked_at", Moment, nullable=False),

@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "اطرح سؤالاً",
   about: "إجابات من هذا الموقع مع مصادرها",
   hello: "مرحبًا! ماذا تريد أن تعرف؟",
   send: "إرسال",

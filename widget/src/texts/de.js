@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "Frage stellen",
   about: "Antworten aus dieser Website, mit Quellen",
   hello: "Hallo! Was möchten Sie wissen?",
   send: "Senden",

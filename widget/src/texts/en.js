@@ -1,6 +1,6 @@
-// @ts-check
 // The other languages are checked against this one.
 export default {
+  ask: "Ask a question",
   about: "Answers from this site, with sources",
   hello: "Hello! What would you like to know?",
   send: "Send",

@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "Hacer una pregunta",
   about: "Respuestas de este sitio, con sus fuentes",
   hello: "¡Hola! ¿Qué le gustaría saber?",
   send: "Enviar",

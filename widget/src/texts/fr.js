@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "Poser une question",
   about: "Réponses tirées de ce site, avec leurs sources",
   hello: "Bonjour ! Que souhaitez-vous savoir ?",
   send: "Envoyer",

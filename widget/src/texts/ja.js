@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "質問する",
   about: "このサイトの内容から出典付きで回答します",
   hello: "こんにちは。何をお調べですか？",
   send: "送信",

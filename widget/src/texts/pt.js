@@ -1,6 +1,6 @@
-// @ts-check
 /** @type {import("../../types").Texts} */
 export default {
+  ask: "Fazer uma pergunta",
   about: "Respostas deste site, com as fontes",
   hello: "Olá! O que gostaria de saber?",
   send: "Enviar",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -35,8 +37,8 @@ def _text(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, TEXT, nullable=False) for name in names]
 
 
-def _key(name: str, kind: sa.types.TypeEngine[object] | sa.Text = TEXT, *more: sa.SchemaItem) -> sa.Column[object]:
-    return sa.Column(name, kind, *more, primary_key=True)
+def _key(name: str, kind: Any = TEXT, *references: sa.ForeignKey) -> sa.Column[Any]:
+    return sa.Column(name, kind, *references, primary_key=True)
 
 
 def _whole(*names: str) -> list[sa.Column[int]]:

@@ -1,0 +1,72 @@
+"""How figures and times are written on the dashboard: filters of its templates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+from markupsafe import Markup, escape
+
+STEPS = ((60, "minute"), (3600, "hour"), (86_400, "day"))
+
+
+def number(value: int) -> str:
+    """12345 as 12,345."""
+    return f"{value:,}"
+
+
+def ago(moment: datetime | None) -> Markup:
+    """A moment as "5 minutes ago", the exact time in UTC on hover and for machines."""
+    if moment is None:
+        return Markup("never")
+    exact = moment.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        exact.isoformat(timespec="seconds"),
+        exact.strftime("%Y-%m-%d %H:%M:%S UTC"),
+        _relative((datetime.now(UTC) - exact).total_seconds(), exact),
+    )
+
+
+def duration(seconds: float) -> str:
+    """4.2 s, 3 min 5 s, 1 h 20 min."""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60} min"
+
+
+def milliseconds(value: float) -> str:
+    """0.4 ms, 12 ms, 2.4 s."""
+    if value >= 1000:
+        return f"{value / 1000:.1f} s"
+    return f"{value:.1f} ms" if value < 10 else f"{value:.0f} ms"
+
+
+def outside_link(address: str, text: str = "") -> Markup:
+    """A link that leaves the dashboard; plain text unless it is http(s), for pages are not trusted."""
+    shown = escape(text or address)
+    if urlsplit(address).scheme not in ("http", "https"):
+        return shown
+    return Markup('<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>').format(address, shown)
+
+
+FILTERS = {
+    "number": number,
+    "ago": ago,
+    "duration": duration,
+    "milliseconds": milliseconds,
+    "outside_link": outside_link,
+}
+
+
+def _relative(seconds: float, exact: datetime) -> str:
+    if seconds < 60:
+        return "just now"
+    if seconds >= 30 * 86_400:
+        return exact.strftime("%-d %b %Y")
+    size, name = next((step for step in reversed(STEPS) if seconds >= step[0]), STEPS[0])
+    count = int(seconds // size)
+    return f"{count} {name}{'s' if count > 1 else ''} ago"

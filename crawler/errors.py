@@ -1,0 +1,33 @@
+"""What can go wrong, each with a message fit for the operator.
+
+CrawlError
+├── BadStart        the crawl cannot begin: the address or an option is unusable
+└── FetchError      one URL could not be fetched; `kind` says why, `retry` whether trying again helps
+    └── Refused     the address is one that the crawler must not connect to
+"""
+
+from __future__ import annotations
+
+
+class CrawlError(Exception):
+    """Root of all errors of the crawler."""
+
+
+class BadStart(CrawlError):
+    """The message is one line and says what to do."""
+
+
+class FetchError(CrawlError):
+    """`kind` is one of: refused, unreachable, timeout, tls, too_large, too_slow, protocol, stopped."""
+
+    def __init__(self, kind: str, message: str, *, retry: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry = retry
+
+
+class Refused(FetchError):
+    """A private, loopback, link-local or otherwise reserved address."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("refused", message)

@@ -1,0 +1,134 @@
+"""Which URLs wait, which are under way, and when the crawl is over.
+
+Every URL enters once. A slot is taken when a URL is handed out and given back when it turns out to
+be no page, so that the page limit is exact however many threads fetch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+
+from crawler import urls
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A URL to visit."""
+
+    url: str
+    depth: int
+    hops: int = 0
+    """Redirects that led here."""
+
+
+class Frontier:
+    """In memory; safe to use from many threads."""
+
+    def __init__(self, *, max_pages: int, max_depth: int, max_urls: int) -> None:
+        self._max_pages = max_pages
+        self._max_depth = max_depth
+        self._max_urls = max_urls
+        self._queue: deque[Item] = deque()
+        self._seen: set[str] = set()
+        self._deep: dict[str, int] = {}
+        self._index_names: set[str] = set()
+        self._under_way = 0
+        self._slots = 0
+        self._closed = False
+        self._changed = threading.Condition()
+
+    @property
+    def discovered(self) -> int:
+        return len(self._seen)
+
+    @property
+    def page_limit_reached(self) -> bool:
+        return self._slots >= self._max_pages
+
+    def add(self, url: str, depth: int, *, hops: int = 0, first: bool = False) -> bool:
+        """Queues a URL that is new and not too deep. `first` puts it before all others."""
+        with self._changed:
+            url = self._without_index(url)
+            if depth > self._max_depth:
+                if self._enter(url):
+                    self._deep[url] = depth
+                return False
+            if url in self._deep:  # found again, by a shorter way
+                del self._deep[url]
+            elif not self._enter(url):
+                return False
+            item = Item(url, depth, hops)
+            if first:
+                self._queue.appendleft(item)
+            else:
+                self._queue.append(item)
+            self._changed.notify()
+            return True
+
+    def enter(self, url: str) -> bool:
+        """Marks a URL as found without queueing it; False when it was known."""
+        with self._changed:
+            return self._enter(url)
+
+    def take(self) -> Item | None:
+        """The next URL, as soon as there is one and a slot for it; None when the crawl is over."""
+        with self._changed:
+            while not self._closed:
+                if self._queue and self._slots < self._max_pages:
+                    self._slots += 1
+                    self._under_way += 1
+                    return self._queue.popleft()
+                if self._under_way == 0:
+                    break
+                self._changed.wait()
+            self._changed.notify_all()
+            return None
+
+    def settle(self, *, keeps_slot: bool) -> None:
+        """A URL that was taken is done; `keeps_slot` when it is a page or may yet become one."""
+        with self._changed:
+            self._under_way -= 1
+            if not keeps_slot:
+                self._slots -= 1
+            self._changed.notify_all()
+
+    def release_slot(self) -> None:
+        """A page that kept its slot was none after all."""
+        with self._changed:
+            self._slots -= 1
+            self._changed.notify_all()
+
+    def learn_index_name(self, name: str) -> None:
+        """On this site ".../name" and ".../" are the same page: they count as one from now on."""
+        with self._changed:
+            self._index_names.add(name)
+
+    def same_as(self, url: str) -> str:
+        """The URL that `url` is another spelling of, as learned since it was queued; empty if none."""
+        with self._changed:
+            short = self._without_index(url)
+            return short if short != url and short in self._seen else ""
+
+    def close(self) -> None:
+        """Nothing more is handed out."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def left(self) -> tuple[list[Item], list[Item]]:
+        """What still waits, and what was too deep. Only for a crawl that is over."""
+        with self._changed:
+            return list(self._queue), [Item(url, depth) for url, depth in self._deep.items()]
+
+    def _enter(self, url: str) -> bool:
+        if url in self._seen or len(self._seen) >= self._max_urls:
+            return False
+        self._seen.add(url)
+        return True
+
+    def _without_index(self, url: str) -> str:
+        if self._index_names and urls.index_name(url) in self._index_names:
+            return urls.without_index(url) or url
+        return url

@@ -1,0 +1,51 @@
+"""Reads pages here or in other processes, so that both cores parse while threads fetch."""
+
+from __future__ import annotations
+
+import signal
+from concurrent.futures import CancelledError, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+
+from crawler.errors import CrawlError
+from crawler.extractors import Extraction, Source, extract
+
+
+class Unreadable(CrawlError):
+    """A page that defeats its extractor. The message says how."""
+
+
+class PageReader:
+    """`read` may be called from many threads; each call blocks until its page is read."""
+
+    def __init__(self, processes: int = 0) -> None:
+        # Not fork: the fetching threads may hold locks at that moment.
+        context = get_context("spawn")
+        self._pool = (
+            ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_interrupts_to_the_parent)
+            if processes
+            else None
+        )
+
+    def read(self, source: Source) -> Extraction:
+        """Raises Unreadable."""
+        try:
+            if self._pool is None:
+                return extract(source)
+            return self._pool.submit(extract, source).result()
+        except (BrokenProcessPool, CancelledError, RuntimeError) as error:
+            # The process is gone (killed, out of memory) or the crawl is closing: that page is lost,
+            # the others are read here from now on.
+            self._pool = None
+            raise Unreadable(f"the process that read it ended ({type(error).__name__})") from error
+        except Exception as error:  # noqa: BLE001 - one hostile page must not end the crawl of a site
+            raise Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})") from error
+
+    def close(self) -> None:
+        """Does not wait for pages that are being read."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,120 @@
+"""How each URL ended, and how the whole crawl stands."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from crawler.page import Page
+
+
+class UrlState(StrEnum):
+    """How a discovered URL ended. Only `fetched`, and `unchanged` by hash, come with a page."""
+
+    FETCHED = "fetched"
+    UNCHANGED = "unchanged"
+    """The server said so (304), or its content is what it was."""
+    DUPLICATE = "duplicate"
+    REDIRECTED = "redirected"
+    EXCLUDED = "excluded"
+    """By a pattern or the path prefix."""
+    DISALLOWED = "disallowed"
+    """By robots.txt."""
+    NOINDEX = "noindex"
+    NOT_HTML = "not_html"
+    """Nothing that is read here: another type of file."""
+    EMPTY = "empty"
+    """A page without text; its links were followed."""
+    TOO_LARGE = "too_large"
+    ERROR = "error"
+    GONE = "gone"
+    """404 or 410."""
+    OVER_LIMIT = "over_limit"
+    """Found, but beyond the page, depth or address limit."""
+
+
+HAS_PAGE = frozenset({UrlState.FETCHED, UrlState.UNCHANGED})
+
+
+@dataclass(frozen=True, slots=True)
+class UrlOutcome:
+    """The end of one URL."""
+
+    url: str
+    state: UrlState
+    reason: str = ""
+    """Why, in words for the operator; for a fetched page empty."""
+    status: int = 0
+    """HTTP status; 0 when no answer was had."""
+    page: Page | None = None
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a crawl stands."""
+
+    discovered: int
+    """URLs found so far, those still waiting included."""
+    done: int
+    """URLs with an outcome."""
+    pages: int
+    """Fetched and unchanged ones."""
+    seconds: float
+    counts: dict[UrlState, int] = field(default_factory=dict)
+
+    @property
+    def pages_per_second(self) -> float:
+        return self.pages / self.seconds if self.seconds > 0 else 0.0
+
+    def line(self) -> str:
+        """One line for people."""
+        other = ", ".join(
+            f"{count} {state.value.replace('_', ' ')}" for state, count in self.counts.items() if state not in HAS_PAGE
+        )
+        return (
+            f"{self.pages} pages, {self.done} of {self.discovered} addresses done, "
+            f"{self.pages_per_second:.1f} pages/s" + (f" ({other})" if other else "")
+        )
+
+
+class CrawlReport:
+    """Adds up outcomes. Not for several threads."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[UrlState] = Counter()
+        self._started = time.monotonic()
+        self._first_problem: UrlOutcome | None = None
+
+    def add(self, outcome: UrlOutcome) -> None:
+        self.counts[outcome.state] += 1
+        bad = outcome.state not in HAS_PAGE and outcome.state is not UrlState.REDIRECTED
+        if bad and self._first_problem is None and outcome.depth == 0:
+            self._first_problem = outcome
+
+    def progress(self, discovered: int) -> Progress:
+        done = sum(self.counts.values())
+        pages = sum(self.counts[state] for state in HAS_PAGE)
+        return Progress(max(discovered, done), done, pages, time.monotonic() - self._started, dict(self.counts))
+
+    def problem(self) -> str:
+        """One line on why the crawl brought no page home and what to do; empty when it did."""
+        if any(self.counts[state] for state in HAS_PAGE):
+            return ""
+        if self._first_problem is None:
+            return "No page was found: check that the start address leads to pages of the same site."
+        outcome = self._first_problem
+        return f"{outcome.url}: {outcome.reason or outcome.state.value}. {_ADVICE.get(outcome.state, _CHECK)}"
+
+
+_CHECK = "Check the address in a browser."
+_ADVICE = {
+    UrlState.EXCLUDED: "Change the include and exclude patterns so that the start address is crawled.",
+    UrlState.DISALLOWED: "Allow the crawler in the site's robots.txt, or start elsewhere.",
+    UrlState.NOINDEX: "Remove noindex from the page, or start elsewhere.",
+    UrlState.NOT_HTML: "Start from an HTML page.",
+    UrlState.EMPTY: "Its HTML holds no text (pages that JavaScript builds look like this): start elsewhere.",
+    UrlState.TOO_LARGE: "Raise the size limit, or start elsewhere.",
+}

@@ -1,0 +1,58 @@
+"""Which addresses belong to the crawl, and which rule says no."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from urllib.parse import urlsplit
+
+from crawler import urls
+from crawler.options import CrawlOptions
+from crawler.report import UrlState
+
+# Files that hold no page, known by their names: not worth a request.
+_NO_PAGE = frozenset(
+    "7z aac apk atom avi avif bin bmp bz2 cab class css csv dat deb dmg doc docx dvi eot epub exe flac gif gz heic "
+    "ico ics iso jar jpeg jpg js json jsonld key m3u8 m4a m4v map mid mjs mkv mobi mov mp3 mp4 mpeg mpg msi odp ods "
+    "odt ogg ogv opus otf pdf pkg png pps ppt pptx ps psd rar rpm rss rtf so svg svgz swf tar tex tgz tif tiff ttf "
+    "wasm wav webm webmanifest webp whl woff woff2 wma wmv xls xlsx xml xsl xz zip zst".split()
+)
+
+
+class Scope:
+    """The site's limits. Start addresses are always inside."""
+
+    def __init__(self, options: CrawlOptions) -> None:
+        self._sites = frozenset(map(urls.site_key, options.start_urls))
+        self._starts = frozenset(options.start_urls)
+        self._prefix = options.path_prefix
+        self._include = [(pattern, _compiled(pattern)) for pattern in options.include]
+        self._exclude = [(pattern, _compiled(pattern)) for pattern in options.exclude]
+
+    def same_site(self, url: str) -> bool:
+        """Whether `url` is on a host of a start address."""
+        return urls.site_key(url) in self._sites
+
+    def objection(self, url: str) -> tuple[UrlState, str] | None:
+        """The rule that keeps a URL of this site out, as a state and a reason; None when it is in."""
+        for pattern, matches in self._exclude:
+            if matches.match(url):
+                return UrlState.EXCLUDED, f'matches the exclude pattern "{pattern}"'
+        if url in self._starts:
+            return None
+        path = urlsplit(url).path
+        if self._prefix and not path.startswith(self._prefix):
+            return UrlState.EXCLUDED, f'does not start with the path "{self._prefix}"'
+        if self._include and not any(matches.match(url) for _, matches in self._include):
+            return UrlState.EXCLUDED, "matches no include pattern"
+        extension = path.rpartition("/")[2].rpartition(".")[2].lower()
+        if extension in _NO_PAGE and "." in path.rpartition("/")[2]:
+            return UrlState.NOT_HTML, f"a .{extension} file, not a web page"
+        return None
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Patterns with a scheme see the whole URL; others its path and query. "*" stands for anything."""
+    if pattern.startswith(("http://", "https://")):
+        return re.compile(translate(pattern))
+    return re.compile(r"https?://[^/]+(?=/)" + translate(pattern))

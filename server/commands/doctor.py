@@ -1,0 +1,154 @@
+"""`python -m server doctor`: is everything there that this server needs, and what to do if not."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from server.data_folder import DataFolder
+from server.domain.protocols import Prompt
+from server.errors import DocentError
+from server.services import Services
+from server.settings import Settings
+
+HELP = "check dependencies, settings, folders, ports, databases and models; say what to do about each failure"
+
+FREE_BYTES = 500_000_000
+"""Less free space than this is a warning."""
+
+Check = tuple[str, Callable[[], str]]
+"""What is checked, and a function that returns what was found or raises with what to do."""
+
+
+class Failed(Exception):
+    """A check that did not pass; the message says what to do."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Takes none."""
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Prints a line for each check; 1 when any failed."""
+    failures = 0
+    for name, check in _checks(settings):
+        try:
+            found, mark = check(), "ok  "
+        except (Failed, *DocentError) as error:
+            found, mark = str(error), "FAIL"
+            failures += 1
+        print(f"{mark}  {name:<12} {found}", flush=True)
+    print("Everything is in order." if not failures else f"{failures} of the checks failed.")
+    return 1 if failures else 0
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    yield "python", _python
+    yield "packages", _packages
+    yield "settings", lambda: f"read; the server's address is {settings.base_url}"
+    yield "folder", lambda: _folder(settings)
+    yield "port", lambda: _port(settings)
+    try:
+        services = Services(settings)
+    except DocentError as error:
+        message = str(error)
+        yield "database", lambda: _fail(message)
+        return
+    yield "database", lambda: _database(services)
+    yield "history", lambda: _history(services, settings)
+    yield "vectors", lambda: _vectors(services, settings)
+    yield "embeddings", lambda: _embeddings(services)
+    yield "chat model", lambda: _chat_model(services)
+    yield "sites", lambda: _sites(services)
+    services.close()
+
+
+def _fail(message: str) -> str:
+    raise Failed(message)
+
+
+def _python() -> str:
+    if sys.version_info < (3, 11):
+        raise Failed(f"{sys.version.split()[0]} is too old; install Python 3.11 or newer")
+    return sys.version.split()[0]
+
+
+def _packages() -> str:
+    wanted = Path(__file__).parents[2] / "requirements.txt"
+    lines = [line.strip() for line in wanted.read_text().splitlines() if "==" in line]
+    wrong = []
+    for line in lines:
+        name, _, pinned = line.partition("==")
+        try:
+            found = version(name.split("[")[0])
+        except PackageNotFoundError:
+            found = "missing"
+        if found != pinned:
+            wrong.append(f"{name} {found} instead of {pinned}")
+    if wrong:
+        raise Failed(f"{'; '.join(wrong[:3])}: run `pip install -r requirements.txt`")
+    return f"{len(lines)} pinned packages are installed"
+
+
+def _folder(settings: Settings) -> str:
+    folder = DataFolder(settings.data_dir)
+    free = shutil.disk_usage(folder.path).free
+    if free < FREE_BYTES:
+        raise Failed(f"{folder.path} has only {free // 1_000_000} MB free; free space or set another DATA_DIR")
+    return f"{folder.path} can be written to, {free // 1_000_000_000} GB free"
+
+
+def _port(settings: Settings) -> str:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        host = "127.0.0.1" if settings.host in ("0.0.0.0", "") else settings.host
+        if probe.connect_ex((host, settings.port)):
+            return f"{settings.port} is free"
+    if DataFolder(settings.data_dir).running_chroma():
+        return f"{settings.port} is in use by the server that runs on this folder"
+    raise Failed(f"{settings.port} is in use by another program; stop it or set another PORT")
+
+
+def _database(services: Services) -> str:
+    services.database.ping()
+    return f"{services.database.dialect} answers, schema is up to date"
+
+
+def _history(services: Services, settings: Settings) -> str:
+    services.cache.set("doctor", "ok", 60)
+    if services.cache.get("doctor") != "ok":
+        raise Failed("a value that was stored did not come back; check REDIS_URL or the disk of DATA_DIR")
+    return "Redis answers" if settings.redis_url else "kept in DATA_DIR/cache"
+
+
+def _vectors(services: Services, settings: Settings) -> str:
+    services.vector_store.ping()
+    return f"Chroma answers at {settings.chroma_url}" if settings.chroma_url else "Chroma answers"
+
+
+def _embeddings(services: Services) -> str:
+    vector = services.document_embedder.embed(["A short text."])[0]
+    return f"{services.document_embedder.name}, {len(vector)} dimensions"
+
+
+def _chat_model(services: Services) -> str:
+    model = services.chat_model
+    if model is None:
+        return "none set: answers are quoted from the site (set OPENAI_API_KEY or OPENAI_BASE_URL and CHAT_MODEL)"
+    reply = model.complete(Prompt("Reply with the word ready.", "Are you ready?", max_tokens=20))
+    return f"{model.name} answers: {' '.join(reply.split())[:40]!r}"
+
+
+def _sites(services: Services) -> str:
+    sites = services.sites.all()
+    if not sites:
+        return "none yet; `make run` or `python -m server crawl URL` adds one"
+    live = [site for site in sites if site.generation]
+    if not live:
+        raise Failed(f"{len(sites)} sites, none indexed; look at the crawl: python -m server sites")
+    return f"{len(live)} of {len(sites)} are indexed"

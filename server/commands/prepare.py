@@ -1,0 +1,22 @@
+"""`python -m server prepare`: everything that may be done before the first start."""
+
+from __future__ import annotations
+
+import argparse
+
+from server.data_folder import DataFolder
+from server.models.embedded import prepare
+from server.settings import Settings
+
+HELP = "prepare the embedded model (done by `run` too; useful when building an image)"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Takes none."""
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Writes the model into DATA_DIR/models; quick when it is there already."""
+    prepare(DataFolder(settings.data_dir).path / "models", on_progress=print)
+    print("The embedded model is ready.")
+    return 0

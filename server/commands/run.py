@@ -1,0 +1,85 @@
+"""`python -m server run`: the whole server under one supervisor, and the first site."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import threading
+from pathlib import Path
+
+from server.commands.onboarding import onboard
+from server.commands.supervisor import Supervisor
+from server.data_folder import DataFolder
+from server.errors import StartError
+from server.models.embedded import prepare
+from server.settings import Settings, environment
+
+HELP = "start everything: Chroma, web workers, job worker; crawl the first site"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Takes none: SITE, PORT, DATA_DIR and the rest are settings."""
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Serves until Ctrl-C or SIGTERM, then ends every process. Raises StartError."""
+    _check_port(settings)
+    folder = DataFolder(settings.data_dir)
+    lock = folder.claim_server()
+    try:
+        return _serve(settings, folder)
+    finally:
+        folder.retract()
+        lock.release()
+
+
+def _serve(settings: Settings, folder: DataFolder) -> int:
+    if not settings.embedding_model:
+        prepare(folder.path / "models", on_progress=lambda line: print(line, flush=True))
+    chroma_url = settings.chroma_url
+    supervisor = Supervisor(settings.log_level)
+    chroma_lock = None
+    if not chroma_url:
+        chroma_lock = folder.claim_chroma()
+        port = free_port()
+        chroma_url = f"http://127.0.0.1:{port}"
+        supervisor.add("chroma", _chroma_command(folder, port), environment(settings), quiet=True)
+    child = environment(settings.model_copy(update={"chroma_url": chroma_url, "data_dir": folder.path}))
+    supervisor.add("web", [sys.executable, "-m", "server", "web"], child)
+    supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
+    folder.announce(chroma_url, settings.port)
+    served = settings.model_copy(update={"chroma_url": chroma_url, "data_dir": folder.path})
+    threading.Thread(target=onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
+    code = supervisor.run()
+    if chroma_lock:
+        chroma_lock.release()
+    return code
+
+
+def _chroma_command(folder: DataFolder, port: int) -> list[str]:
+    program = Path(sys.executable).parent / "chroma"
+    return [str(program), "run", "--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+
+
+def _check_port(settings: Settings) -> None:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise StartError(
+                f"cannot listen on {settings.host}:{settings.port}: {reason}; "
+                f"stop what uses it or choose another: PORT={min(settings.port + 1, 65535)} make run"
+            ) from None
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,87 @@
+"""DATA_DIR: what lies where in it, and who owns it.
+
+    docent.sqlite3   sites, pages, conversations     jobs.sqlite3   queued jobs
+    chroma/          vectors                         cache/         history, limits, caches
+    models/          prepared embedded model         secret.key     signs tokens and sessions
+    run.lock         held by a running server        chroma.lock    held by whoever has chroma/ open
+    server.json      where a running server is
+
+Two processes must never open one embedded Chroma folder (the second keeps serving stale vectors), so a
+shell command uses the Chroma of a running server, and otherwise takes the lock itself.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from server.errors import StartError
+
+
+class DataFolder:
+    """Paths and locks; creates the folder. Raises StartError when it cannot be written to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.expanduser().resolve()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".probe-{secrets.token_hex(4)}"
+            probe.write_bytes(b"x")
+            probe.unlink()
+        except OSError as error:
+            raise StartError(
+                f"DATA_DIR {self.path} cannot be written to: {error.strerror}; free it or set another DATA_DIR"
+            ) from None
+
+    def database_url(self) -> str:
+        """Of the SQLite database."""
+        return f"sqlite:///{self.path / 'docent.sqlite3'}"
+
+    def secret_key(self) -> str:
+        """64 hexadecimal digits, made at the first call, readable by the owner only."""
+        file = self.path / "secret.key"
+        with FileLock(self.path / "secret.lock", timeout=10):
+            if not file.is_file() or len(file.read_text().strip()) < 32:
+                file.touch(mode=0o600)
+                file.write_text(secrets.token_hex(32))
+            return file.read_text().strip()
+
+    def claim_server(self) -> FileLock:
+        """The lock that says a server runs on this folder. Raises StartError when one does."""
+        return self._claim("run.lock", "another Docent server is running on it; stop that one")
+
+    def claim_chroma(self) -> FileLock:
+        """The lock on the vectors' folder. Raises StartError when another process has it open."""
+        return self._claim("chroma.lock", "another command is using its vectors; wait until it has ended")
+
+    def announce(self, chroma_url: str, port: int) -> None:
+        """Says where the server's parts are, for commands of the shell."""
+        temporary = self.path / "server.json.new"
+        temporary.write_text(json.dumps({"chroma_url": chroma_url, "port": port}))
+        temporary.replace(self.path / "server.json")
+
+    def retract(self) -> None:
+        """The server has ended."""
+        (self.path / "server.json").unlink(missing_ok=True)
+
+    def running_chroma(self) -> str:
+        """Address of the Chroma server that a running server started; empty when none runs."""
+        lock = FileLock(self.path / "run.lock")
+        with suppress(Timeout), lock.acquire(timeout=0):
+            return ""  # nobody holds it: what server.json says, if it is there, is of a killed server
+        try:
+            return str(json.loads((self.path / "server.json").read_text()).get("chroma_url", ""))
+        except (OSError, ValueError):
+            return ""
+
+    def _claim(self, name: str, reason: str) -> FileLock:
+        lock = FileLock(self.path / name)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise StartError(f"DATA_DIR {self.path} is in use: {reason}, or set another DATA_DIR") from None
+        return lock

@@ -1,0 +1,109 @@
+"""The tables of the word index, alike in SQLite and PostgreSQL, made when they are first needed.
+
+Everything in them is derived from chunks: dropping them costs an indexing run, never content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Insert,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    inspect,
+    text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from server.storage.database import Database
+
+LOCK = 0x776F726473
+"""Advisory lock of PostgreSQL that makes one process create the tables."""
+
+_metadata = MetaData()
+
+word_chunks = Table(
+    "word_chunks",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("chunk_id", Text, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("language", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("ix_word_chunks_number", word_chunks.c.site_id, word_chunks.c.number, unique=True)
+
+word_blocks = Table(
+    "word_blocks",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("used", Integer, nullable=False),
+    Column("lengths", LargeBinary, nullable=False),
+    Column("languages", Text, nullable=False),
+)
+
+word_postings = Table(
+    "word_postings",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("token", Text, primary_key=True),
+    Column("postings", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+
+def ensure_tables(database: Database) -> None:
+    """Makes the tables where they are missing; safe when several processes call it at once."""
+    with database.connect() as connection:
+        if inspect(connection).has_table(word_postings.name):
+            return
+    with database.begin() as connection:
+        lock(connection, LOCK)
+        _metadata.create_all(connection)
+
+
+def lock(connection: Connection, key: int) -> None:
+    """Waits until no other transaction holds this key. SQLite has one writer at a time anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+
+
+def put_block(dialect: str) -> Insert:
+    """Stores or replaces a row of `word_blocks`."""
+    insert = postgresql.insert(word_blocks) if dialect == "postgresql" else sqlite.insert(word_blocks)
+    changed = {name: insert.excluded[name] for name in ("used", "lengths", "languages")}
+    return insert.on_conflict_do_update(index_elements=["site_id", "block"], set_=changed)
+
+
+def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:
+    """Adds bytes to the end of each token's postings in one block."""
+    if connection.dialect.name == "postgresql":
+        row = {"site": site_id, "block": block, "tokens": list(pieces), "pieces": list(pieces.values())}
+        connection.execute(_APPEND_ALL, row)
+    else:
+        rows = [(site_id, block, token, piece) for token, piece in pieces.items()]
+        connection.exec_driver_sql(_APPEND_EACH, rows)
+
+
+# One statement for thousands of tokens: a trip to the server for each would take seconds.
+_APPEND_ALL = text(
+    "INSERT INTO word_postings (site_id, block, token, postings) "
+    "SELECT :site, :block, token, piece FROM unnest(CAST(:tokens AS text[]), CAST(:pieces AS bytea[])) "
+    "AS new (token, piece) ON CONFLICT (site_id, block, token) "
+    "DO UPDATE SET postings = word_postings.postings || EXCLUDED.postings"
+)
+# SQLite calls joined bytes a text until told otherwise.
+_APPEND_EACH = (
+    "INSERT INTO word_postings (site_id, block, token, postings) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (site_id, block, token) "
+    "DO UPDATE SET postings = CAST(word_postings.postings || excluded.postings AS BLOB)"
+)

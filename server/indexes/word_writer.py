@@ -1,0 +1,171 @@
+"""One write transaction on the word index of a site.
+
+Chunks get numbers in the order they come, `BLOCK` to a block, and a number is never given twice
+while its block stands: a removed chunk leaves its postings behind and only its length becomes 0,
+which hides it from every search. When fewer than half of a full block are left, those are moved
+to the end and the block is deleted, so dead postings never outweigh the living.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, delete, insert, select
+
+from server.indexes.postings import BLOCK, LENGTH, MOST, POSTING, encode
+from server.indexes.word_tables import append_postings, put_block, word_blocks, word_chunks, word_postings
+from server.storage.statements import among
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A chunk as the word index keeps it."""
+
+    chunk_id: str
+    language: str
+    length: int
+    """Tokens in it, at least 1."""
+    weights: Mapping[str, int]
+    """How much each token weighs in it."""
+
+
+@dataclass(slots=True)
+class _Block:
+    number: int
+    used: int
+    lengths: bytearray
+    languages: Counter[str]
+
+    @property
+    def alive(self) -> int:
+        return int(np.count_nonzero(np.frombuffer(self.lengths, LENGTH)))
+
+    def put(self, entry: Entry) -> int:
+        """Takes the next place for a chunk and returns it."""
+        self.lengths += min(max(entry.length, 1), MOST).to_bytes(2, "little")
+        self.languages[entry.language] += 1
+        self.used += 1
+        return self.used - 1
+
+    def kill(self, place: int, language: str) -> None:
+        self.lengths[2 * place : 2 * place + 2] = b"\0\0"
+        self.languages[language] -= 1
+
+
+class WordWriter:
+    """Use one per transaction, with the site's lock held."""
+
+    def __init__(self, connection: Connection, site_id: str) -> None:
+        self._connection = connection
+        self._dialect = connection.dialect.name
+        self._site = {"site": site_id}
+        self._site_id = site_id
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Stores or replaces by chunk id."""
+        self.remove([entry.chunk_id for entry in entries])
+        rest = list({entry.chunk_id: entry for entry in entries}.values())
+        while rest:
+            block = self._last_block()
+            room = BLOCK - block.used
+            self._fill(block, rest[:room])
+            rest = rest[room:]
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Hides chunks; unknown ids are no error."""
+        known = (
+            delete(word_chunks)
+            .where(word_chunks.c.site_id == bindparam("site"), among(self._dialect, word_chunks.c.chunk_id, "ids"))
+            .returning(word_chunks.c.number, word_chunks.c.language)
+        )
+        places: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for number, language in self._connection.execute(known, {**self._site, "ids": list(ids)}):
+            places[number // BLOCK].append((number % BLOCK, language))
+        moved: list[Entry] = []
+        for number, killed in places.items():
+            block = self._block(number)
+            for place, language in killed:
+                block.kill(place, language)
+            self._connection.execute(put_block(self._dialect), self._row(block))
+            if block.used == BLOCK and block.alive < BLOCK // 2:
+                moved += self._take_out(block)
+        if moved:
+            self.add(moved)
+
+    def _fill(self, block: _Block, entries: Sequence[Entry]) -> None:
+        """Puts chunks into the free places of a block."""
+        places: dict[str, list[int]] = defaultdict(list)
+        weights: dict[str, list[int]] = defaultdict(list)
+        rows = []
+        for entry in entries:
+            place = block.put(entry)
+            rows.append(
+                {
+                    "site_id": self._site_id,
+                    "chunk_id": entry.chunk_id,
+                    "number": block.number * BLOCK + place,
+                    "language": entry.language,
+                }
+            )
+            for token, weight in entry.weights.items():
+                places[token].append(place)
+                weights[token].append(weight)
+        self._connection.execute(insert(word_chunks), rows)
+        self._connection.execute(put_block(self._dialect), self._row(block))
+        if places:
+            pieces = {token: encode(places[token], weights[token]) for token in sorted(places)}
+            append_postings(self._connection, self._site_id, block.number, pieces)
+
+    def _take_out(self, block: _Block) -> list[Entry]:
+        """Deletes a block and returns what lived in it."""
+        first = block.number * BLOCK
+        in_block = (
+            word_chunks.c.site_id == self._site_id,
+            word_chunks.c.number >= first,
+            word_chunks.c.number < first + BLOCK,
+        )
+        columns = (word_chunks.c.chunk_id, word_chunks.c.language, word_chunks.c.number)
+        chunks = {row.number - first: row for row in self._connection.execute(select(*columns).where(*in_block))}
+        weights: dict[int, dict[str, int]] = {place: {} for place in chunks}
+        own = (word_postings.c.site_id == self._site_id, word_postings.c.block == block.number)
+        pieces = select(word_postings.c.token, word_postings.c.postings).where(*own)
+        for token, data in self._connection.execute(pieces):
+            for place, weight in np.frombuffer(data, POSTING).tolist():
+                if place in weights:
+                    weights[place][token] = weight
+        lengths = np.frombuffer(block.lengths, LENGTH)
+        self._connection.execute(delete(word_chunks).where(*in_block))
+        self._connection.execute(delete(word_postings).where(*own))
+        same = (word_blocks.c.site_id == self._site_id, word_blocks.c.block == block.number)
+        self._connection.execute(delete(word_blocks).where(*same))
+        return [
+            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place]) for place, row in chunks.items()
+        ]
+
+    def _last_block(self) -> _Block:
+        """The block with free places; a new one when the last is full."""
+        last = select(word_blocks).where(word_blocks.c.site_id == bindparam("site"))
+        row = self._connection.execute(last.order_by(word_blocks.c.block.desc()).limit(1), self._site).first()
+        if row is None:
+            return _Block(0, 0, bytearray(), Counter())
+        if row.used == BLOCK:
+            return _Block(row.block + 1, 0, bytearray(), Counter())
+        return _Block(row.block, row.used, bytearray(row.lengths), Counter(json.loads(row.languages)))
+
+    def _block(self, number: int) -> _Block:
+        same = (word_blocks.c.site_id == bindparam("site"), word_blocks.c.block == bindparam("number"))
+        row = self._connection.execute(select(word_blocks).where(*same), {**self._site, "number": number}).one()
+        return _Block(row.block, row.used, bytearray(row.lengths), Counter(json.loads(row.languages)))
+
+    def _row(self, block: _Block) -> dict[str, object]:
+        return {
+            "site_id": self._site_id,
+            "block": block.number,
+            "used": block.used,
+            "lengths": bytes(block.lengths),
+            "languages": json.dumps({name: count for name, count in block.languages.items() if count > 0}),
+        }

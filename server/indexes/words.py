@@ -1,0 +1,127 @@
+"""BM25 over our own tokens, in SQL: postings in blocks of bytes, scored by numpy.
+
+The database keeps the postings and gives those of the query's tokens; the score is computed here.
+So SQLite and PostgreSQL rank alike, and a question costs a few milliseconds on 100,000 chunks,
+where SQLite's own full text (FTS5) takes 200 (benchmarks/indexing.py).
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, bindparam, delete, func, select
+
+from server.domain.chunk import Chunk
+from server.indexes.postings import BLOCK, Floats, Lengths, Numbers, best, bm25
+from server.indexes.tokens import query_tokens, tokens
+from server.indexes.word_tables import ensure_tables, lock, word_blocks, word_chunks, word_postings
+from server.indexes.word_writer import Entry, WordWriter
+from server.storage.database import Database
+from server.storage.statements import among
+
+TITLE_WEIGHT = 3
+HEADING_WEIGHT = 2
+"""A word in the title or a heading counts as so many in the text."""
+TRANSACTION = 512
+"""Chunks written at once: other writers of the database wait that long."""
+
+
+class SqlWordIndex:
+    """Implements WordIndex on the installation's database. Raises StorageError."""
+
+    def __init__(self, database: Database, site_id: str) -> None:
+        ensure_tables(database)
+        self._db = database
+        self._site_id = site_id
+        self._lock = zlib.crc32(f"words {site_id}".encode())
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Stores or replaces by chunk id."""
+        for start in range(0, len(chunks), TRANSACTION):
+            entries = [_entry(chunk) for chunk in chunks[start : start + TRANSACTION]]
+            with self._db.begin() as connection:
+                lock(connection, self._lock)
+                WordWriter(connection, self._site_id).add(entries)
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Unknown ids are no error."""
+        for start in range(0, len(ids), TRANSACTION):
+            with self._db.begin() as connection:
+                lock(connection, self._lock)
+                WordWriter(connection, self._site_id).remove(ids[start : start + TRANSACTION])
+
+    def search(self, text: str, limit: int) -> list[tuple[str, float]]:
+        """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
+        with self._db.connect() as connection:
+            lengths, languages = self._lengths(connection)
+            found = query_tokens(text, languages)
+            if not found or not lengths.count or limit < 1:
+                return []
+            scores = bm25(lengths, self._postings(connection, lengths, found).values())
+            ranked = [(lengths.number(at), score) for at, score in best(scores, limit)]
+            ids = self._ids(connection, [number for number, _ in ranked])
+        return [(ids[number], score) for number, score in ranked if number in ids]
+
+    def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
+        """In how many chunks each token occurs; tokens that occur nowhere have 0."""
+        with self._db.connect() as connection:
+            lengths, _ = self._lengths(connection)
+            found = self._postings(connection, lengths, tokens)
+        return {token: len(found[token][0]) if token in found else 0 for token in tokens}
+
+    def query_tokens(self, text: str) -> list[str]:
+        """The tokens that `search` looks for: in every language that the index holds."""
+        with self._db.connect() as connection:
+            return query_tokens(text, self._lengths(connection)[1])
+
+    def count(self) -> int:
+        """How many chunks are indexed."""
+        own = select(func.count()).where(word_chunks.c.site_id == self._site_id)
+        with self._db.connect() as connection:
+            return int(connection.execute(own).scalar_one())
+
+    def drop(self) -> None:
+        """Removes the whole index. Adding afterwards starts a new one."""
+        with self._db.begin() as connection:
+            lock(connection, self._lock)
+            for table in (word_postings, word_chunks, word_blocks):
+                connection.execute(delete(table).where(table.c.site_id == self._site_id))
+
+    def _lengths(self, connection: Connection) -> tuple[Lengths, list[str]]:
+        """Lengths of all chunks, and the languages that they are in, most frequent first."""
+        blocks: dict[int, bytes] = {}
+        languages: Counter[str] = Counter()
+        for block, lengths, counts in connection.execute(_BLOCKS, {"site": self._site_id}):
+            blocks[block] = lengths
+            languages.update(json.loads(counts))
+        return Lengths(blocks), [language for language, _ in languages.most_common()]
+
+    def _postings(
+        self, connection: Connection, lengths: Lengths, tokens: Sequence[str]
+    ) -> dict[str, tuple[Numbers, Floats]]:
+        pieces: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+        asked = {"site": self._site_id, "blocks": lengths.blocks, "tokens": list(tokens)}
+        for token, block, data in connection.execute(_pieces(self._db.dialect), asked):
+            pieces[token].append((block, data))
+        return {token: lengths.postings(found) for token, found in pieces.items()}
+
+    def _ids(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+        asked = {"site": self._site_id, "numbers": list(numbers)}
+        rows = connection.execute(_named(self._db.dialect), asked)
+        return {number: chunk_id for number, chunk_id in rows}
+
+
+def _entry(chunk: Chunk) -> Entry:
+    title = tokens(chunk.title, chunk.language)
+    headings = [heading for heading in chunk.heading_path if heading != chunk.title]
+    heading = tokens("\n".join(headings), chunk.language)
+    body = tokens(chunk.text, chunk.language)
+    weights: Counter[str] = Counter(body)
+    for token in heading:
+        weights[token] += HEADING_WEIGHT
+    for token in title:
+        weights[token] += TITLE_WEIGHT
+    return Entry(chunk.id, chunk.language, len(title) + len(heading) + len(body), weights)

@@ -1,0 +1,101 @@
+"""The embedding model that needs no key and no network: all-MiniLM-L6-v2 on onnxruntime.
+
+It knows English. Texts are cut at 256 tokens, the length that the model was trained for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from tokenizers import Tokenizer
+
+from server.domain.protocols import Vector
+from server.models.minilm_cache import GRAPH_VERSION, OnProgress, load_graph
+from server.models.minilm_weights import MAX_TOKENS, WEIGHTS_SHA256, find_model_folder, read_tokenizer
+
+_MAX_CHARACTERS = 16_000
+"""No 256 tokens of real text are longer; it bounds the time that one text can take."""
+
+
+def prepare(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> None:
+    """Builds the quantised model in `cache_dir` unless it is there, and embeds one word.
+
+    Takes seconds at the first start; `on_progress` gets one short line per step. Raises ModelError.
+    """
+    load_graph(cache_dir, on_progress)
+    EmbeddedEmbedder(cache_dir).embed(["ready"])
+
+
+class EmbeddedEmbedder:
+    """Embeds with the model kept in `cache_dir`.
+
+    Nothing is loaded before the first call, so that processes can fork after making one. A call
+    with several texts works on `threads` of them at once; a single text is embedded in the
+    calling thread, so that visitors' queries do not wait for each other.
+    """
+
+    name = "all-MiniLM-L6-v2"
+    languages = frozenset({"en"})
+    fingerprint = hashlib.sha256(f"{WEIGHTS_SHA256}:{GRAPH_VERSION}".encode()).hexdigest()[:12]
+
+    def __init__(self, cache_dir: Path, threads: int = 1) -> None:
+        self._cache_dir = cache_dir
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, onnxruntime.InferenceSession] | None = None
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector of length 1 per text, in order. Raises ModelError."""
+        self._load()
+        if len(texts) < 2 or self._threads == 1:
+            return [self._embed_one(text) for text in texts]
+        # The longest first, so that no thread is left with a long text at the end.
+        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        vectors: list[Vector] = [[]] * len(texts)
+        with ThreadPoolExecutor(min(self._threads, len(texts)), "embed") as pool:
+            for index, vector in zip(
+                order, pool.map(lambda i: self._embed_one(texts[i]), order), strict=True
+            ):
+                vectors[index] = vector
+        return vectors
+
+    def _embed_one(self, text: str) -> Vector:
+        tokenizer, session = self._load()
+        # Half a surrogate pair, as broken pages contain, is no text that can be encoded.
+        readable = text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
+        tokens = np.array([tokenizer.encode(readable).ids], dtype=np.int32)
+        vectors: Any = session.run(None, {"tokens": tokens})[0]
+        vector: list[float] = vectors[0].tolist()
+        return vector
+
+    def _load(self) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = (_open_tokenizer(), _open_session(load_graph(self._cache_dir)))
+        return self._loaded
+
+
+def _open_tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_str(read_tokenizer(find_model_folder()))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    # The graph is already as it should be; more "optimisation" would fuse what is faster apart.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

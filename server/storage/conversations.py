@@ -1,0 +1,161 @@
+"""What visitors asked and were answered, for the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.conversation import Conversation, Message
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownConversation
+from server.storage.statements import AnyRow, AnySelect, among
+from server.storage.tables import conversations, messages
+
+_ADD = insert(messages)
+_START = insert(conversations)
+_OWNED = select(conversations.c.id).where(
+    conversations.c.id == bindparam("id"),
+    conversations.c.site_id == bindparam("site"),
+    conversations.c.visitor_id == bindparam("visitor"),
+)
+
+
+class ConversationStore:
+    """Conversations of all sites. What was added is on disk when the call returns."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(self, site_id: str, visitor_id: str) -> str:
+        """Begins a conversation; returns its id. Raises UnknownConversation when there is no such site."""
+        id = uuid4().hex
+        row = {"id": id, "site_id": site_id, "visitor_id": visitor_id, "started_at": now()}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(_START, row)
+        except IntegrityError as error:
+            raise UnknownConversation(f"no conversation can start: there is no site {site_id!r}") from error
+        return id
+
+    def belongs(self, conversation_id: str, site_id: str, visitor_id: str) -> bool:
+        """Whether the conversation exists and is this visitor's on this site."""
+        key = {"id": conversation_id, "site": site_id, "visitor": visitor_id}
+        with self._db.connect() as connection:
+            return connection.execute(_OWNED, key).first() is not None
+
+    def add(self, message: Message) -> None:
+        """Stores a message with its answer. Raises UnknownConversation."""
+        try:
+            with self._db.begin() as connection:
+                connection.execute(_ADD, _row(message))
+        except IntegrityError as error:
+            raise UnknownConversation(
+                f"the message {message.id!r} cannot be stored: the conversation "
+                f"{message.conversation_id!r} was erased or never started, or the message's id is taken"
+            ) from error
+
+    def get(self, conversation_id: str) -> Conversation:
+        """The conversation with its messages. Raises UnknownConversation."""
+        found = self._load(select(conversations).where(conversations.c.id == conversation_id))
+        if not found:
+            raise UnknownConversation(
+                f"there is no conversation {conversation_id!r}: it was erased, or never was"
+            )
+        return found[0]
+
+    def recent(self, site_id: str, limit: int, offset: int = 0) -> list[Conversation]:
+        """Conversations of a site with their messages, the newest first."""
+        ordered = (
+            select(conversations)
+            .where(conversations.c.site_id == site_id)
+            .order_by(conversations.c.started_at.desc(), conversations.c.id)
+        )
+        return self._load(ordered.limit(limit).offset(offset))
+
+    def erase_visitor(self, site_id: str, visitor_id: str) -> int:
+        """Deletes all that a visitor said on a site; returns how many conversations there were."""
+        said = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        with self._db.begin() as connection:
+            return connection.execute(delete(conversations).where(*said)).rowcount
+
+    def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
+        """How many messages ended how since then; every outcome is a key."""
+        counted = (
+            select(messages.c.outcome, func.count())
+            .where(messages.c.site_id == site_id, messages.c.asked_at >= since)
+            .group_by(messages.c.outcome)
+        )
+        with self._db.connect() as connection:
+            found = {outcome: number for outcome, number in connection.execute(counted)}
+        return {outcome: found.get(outcome.value, 0) for outcome in Outcome}
+
+    def _load(self, wanted: AnySelect) -> list[Conversation]:
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted).all()
+            said = self._messages(connection, [row.id for row in rows])
+        return [
+            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(said.get(row.id, ())))
+            for row in rows
+        ]
+
+    def _messages(self, connection: Connection, ids: Sequence[str]) -> dict[str, list[Message]]:
+        of_these = among(self._db.dialect, messages.c.conversation_id, "ids")
+        ordered = select(messages).where(of_these).order_by(messages.c.asked_at, messages.c.number)
+        return _grouped(connection.execute(ordered, {"ids": list(ids)}))
+
+
+def _grouped(rows: Iterable[AnyRow]) -> dict[str, list[Message]]:
+    grouped: dict[str, list[Message]] = {}
+    for row in rows:
+        grouped.setdefault(row.conversation_id, []).append(_message(row))
+    return grouped
+
+
+def _row(message: Message) -> dict[str, Any]:
+    answer = message.answer
+    return {
+        "id": message.id,
+        "conversation_id": message.conversation_id,
+        "site_id": message.site_id,
+        "asked_at": message.asked_at,
+        "question": message.question,
+        "query": message.query,
+        "language": message.language,
+        "outcome": answer.outcome.value,
+        "text": answer.text,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "suggestions": answer.suggestions,
+        "pages": answer.pages,
+        "strategy": answer.strategy,
+        "flow": answer.flow,
+        "model": answer.model,
+        "timings_ms": answer.timings_ms,
+        "trace": answer.trace,
+    }
+
+
+def _message(row: AnyRow) -> Message:
+    answer = Answer(
+        outcome=Outcome(row.outcome),
+        text=row.text,
+        citations=tuple(Citation(**citation) for citation in row.citations),
+        suggestions=tuple(row.suggestions),
+        pages=tuple((url, title) for url, title in row.pages),
+        strategy=row.strategy,
+        flow=row.flow,
+        model=row.model,
+        timings_ms=row.timings_ms,
+        trace=row.trace,
+    )
+    return Message(
+        *(row.id, row.conversation_id, row.site_id, row.asked_at),
+        *(row.question, row.query, row.language, answer),
+    )

@@ -1,0 +1,51 @@
+import json
+
+import pytest
+
+from server.answering.json_stream import stream_field
+
+
+def read(reply, size):
+    return "".join(stream_field((reply[at : at + size] for at in range(0, len(reply), size)), "answer"))
+
+
+ANSWERS = [
+    "Plain words.",
+    'With "quotes", a \\ backslash, a\nline and a\ttab.',
+    "漢字と emoji 😀 and é",
+    "",
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_the_field_comes_out_whole_however_the_reply_is_cut(answer, size, ascii_only):
+    reply = json.dumps({"thought": "x", "answer": answer, "more": 1}, ensure_ascii=ascii_only)
+    assert read(reply, size) == answer
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_a_code_fence_around_the_object_is_passed_over(size):
+    assert read('```json\n{"answer": "Yes. [1]"}\n```', size) == "Yes. [1]"
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_a_reply_that_is_no_json_is_taken_as_plain_text(size):
+    assert read("Parcels arrive in two days. [1]", size) == "Parcels arrive in two days. [1]"
+
+
+def test_the_text_before_a_cut_is_kept():
+    assert read('{"answer": "Parcels arrive in two d', 4) == "Parcels arrive in two d"
+
+
+def test_an_object_without_the_field_gives_nothing():
+    assert read('{"reply": "no"}', 3) == ""
+
+
+def test_the_first_part_comes_before_the_reply_is_complete():
+    def pieces():
+        yield '{"answer": "First sentence. '
+        raise AssertionError("the second piece was asked for before the first was given")
+
+    assert next(stream_field(pieces(), "answer")) == "First sentence. "

@@ -1,0 +1,53 @@
+import pytest
+
+from server.answering.markup import answer_html
+from server.domain.answer import Answer, Citation, Outcome
+
+CITATION = Citation(1, "https://shop.example/help", "Help", "Free.", 'https://shop.example/help#:~:text=a"b')
+
+
+def html(text, pages=()):
+    return answer_html(Answer(Outcome.ANSWERED, text, (CITATION,), pages=pages))
+
+
+def test_a_marker_links_to_the_quoted_words():
+    assert '<a class="cite" href="https://shop.example/help#:~:text=a&quot;b" data-cite="1"' in html("It is free. [1]")
+
+
+def test_a_marker_without_citation_stays_text():
+    assert "[7]" in html("It is free. [7]")
+
+
+def test_a_marker_in_code_stays_code():
+    assert "<code>row[1]</code>" in html("Use `row[1]`. [1]")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "[click](javascript:alert(1))",
+        "<iframe srcdoc='<script>1</script>'></iframe>",
+        "![x](https://evil.example/track.png)",
+        "<a href='https://evil.example'>here</a>",
+        "[go](https://evil.example)",
+        "<svg/onload=alert(1)>",
+    ],
+)
+def test_nothing_hostile_survives(hostile):
+    out = html(f"Before {hostile} after [1]").lower()
+    for trace in ("<script", "<img", "<iframe", "<svg", 'href="javascript', "https://evil.example\""):
+        assert trace not in out
+
+
+def test_an_offered_page_keeps_its_link():
+    out = html("- [Prices](<https://shop.example/prices>)", pages=(("https://shop.example/prices", "Prices"),))
+    assert 'href="https://shop.example/prices"' in out
+
+
+def test_tables_lists_and_code_are_rendered():
+    out = html("| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n\n```\ncode\n```")
+    assert "<table>" in out
+    assert "<ol>" in out
+    assert "<pre><code>code" in out

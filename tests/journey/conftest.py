@@ -1,0 +1,84 @@
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.websites import SHOP, Website, serve
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Docent:
+    """`python -m server run` as a child process, as `make run` starts it."""
+
+    def __init__(self, data_dir, **settings):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.settings = {"DATA_DIR": str(data_dir), "PORT": str(self.port), **settings}
+        self.log = Path(data_dir).parent / f"docent-{self.port}.log"
+        self.process = None
+
+    def start(self):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI")} | self.settings
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "server", "run"], cwd=ROOT, env=environment, stdout=log, stderr=log
+            )
+
+    def wait_until_ready(self, seconds=90):
+        self.wait_for("/readyz", seconds)
+
+    def wait_for(self, path, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                with urllib.request.urlopen(self.url + path, timeout=5):
+                    return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.1)
+        raise AssertionError(f"{path} did not answer in {seconds} s:\n{self.log.read_text()}")
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                raise
+        return self.process.returncode
+
+    def shell(self, *arguments):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI")} | self.settings
+        return subprocess.run(
+            [sys.executable, "-m", "server", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        )
+
+
+@pytest.fixture(scope="package")
+def shop():
+    with serve(Website("Lantern Shop", SHOP)) as site:
+        yield site
+
+
+@pytest.fixture(scope="package")
+def docent(shop, tmp_path_factory):
+    """A running server that has crawled the shop."""
+    server = Docent(tmp_path_factory.mktemp("docent") / "data", SITE=shop.url, CRAWL_ALLOW_PRIVATE="1")
+    server.start()
+    server.wait_until_ready()
+    yield server
+    server.stop()

@@ -1,0 +1,202 @@
+"""Where settings come from, which source wins, and what a wrong one is answered with."""
+
+import os
+import re
+
+import pytest
+
+from server.settings import Settings, SettingsError, environment, load_settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_around(monkeypatch, tmp_path):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture()
+def env_file(tmp_path):
+    path = tmp_path / ".env"
+
+    def write(text):
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def failure(*, overrides=None, env_file=None):
+    """The message of the error; it must be one line."""
+    with pytest.raises(SettingsError) as caught:
+        load_settings(overrides, **({"env_file": env_file} if env_file else {}))
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_without_any_source_every_setting_has_its_default():
+    assert load_settings() == Settings()
+
+
+def test_a_dotenv_file_in_the_working_folder_wins_over_the_defaults(env_file):
+    env_file("PORT=9001\n")
+    assert load_settings().port == 9001
+
+
+def test_the_environment_wins_over_the_dotenv_file(env_file, monkeypatch):
+    env_file("PORT=9001\nWEB_WORKERS=3\n")
+    monkeypatch.setenv("PORT", "9002")
+    settings = load_settings()
+    assert (settings.port, settings.web_workers) == (9002, 3)
+
+
+def test_overrides_win_over_the_environment(env_file, monkeypatch):
+    env_file("PORT=9001\n")
+    monkeypatch.setenv("PORT", "9002")
+    assert load_settings({"PORT": "9003"}).port == 9003
+
+
+def test_overrides_may_be_written_in_lower_case():
+    assert load_settings({"port": "9003"}).port == 9003
+
+
+@pytest.mark.parametrize("line", ["CHAT_MODEL=", "CHAT_MODEL", 'CHAT_MODEL=""', "CHAT_MODEL=   "])
+def test_an_empty_value_means_the_default(env_file, line):
+    path = env_file(f"PORT=\n{line if '=' in line else ''}\n")
+    settings = load_settings(env_file=path)
+    assert (settings.port, settings.chat_model) == (8000, "")
+
+
+def test_an_empty_variable_of_the_environment_hides_the_dotenv_file(env_file, monkeypatch):
+    path = env_file("PORT=9001\n")
+    monkeypatch.setenv("PORT", "")
+    assert load_settings(env_file=path).port == 8000
+
+
+def test_comments_blank_lines_quotes_and_export_are_understood(env_file):
+    path = env_file("# a comment\n\nexport PORT=9001\nCHAT_MODEL='some model'\n  WEB_WORKERS = 3\n")
+    settings = load_settings(env_file=path)
+    assert (settings.port, settings.chat_model, settings.web_workers) == (9001, "some model", 3)
+
+
+def test_an_unknown_setting_of_the_file_is_refused_with_a_suggestion(env_file):
+    path = env_file("CHAT_MODLE=x\n")
+    message = failure(env_file=path)
+    assert "CHAT_MODLE" in message
+    assert str(path) in message
+    assert "did you mean CHAT_MODEL?" in message
+
+
+def test_an_unknown_setting_like_no_other_is_refused_with_where_to_look(env_file):
+    assert "env.example" in failure(env_file=env_file("QQQQQQQQ=1\n"))
+
+
+def test_an_unknown_setting_of_the_command_line_is_refused_with_a_suggestion():
+    message = failure(overrides={"PORTS": "9000"})
+    assert "the command line" in message
+    assert "did you mean PORT?" in message
+
+
+def test_unknown_variables_of_the_environment_are_nobodys_business(monkeypatch):
+    monkeypatch.setenv("CHAT_MODLE", "x")
+    assert load_settings() == Settings()
+
+
+@pytest.mark.parametrize("line", ["PORT 9000", "PORT: 9000", "9PORT=1", "just words"])
+def test_a_malformed_line_is_refused_with_its_number_and_text(env_file, line):
+    path = env_file(f"# first\nHOST=127.0.0.1\n{line}\n")
+    message = failure(env_file=path)
+    assert "line 3" in message
+    assert repr(line) in message
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / ".env"
+    path.write_bytes(b"\xff\xfe\x00PORT")
+    message = failure(env_file=path)
+    assert "cannot be read as text" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "http"),
+        ("WEB_WORKERS", "0"),
+        ("WEB_WORKERS", "1.5"),
+        ("MODEL_TIMEOUT_S", "0"),
+        ("MODEL_RETRIES", "-1"),
+        ("LOG_LEVEL", "loud"),
+        ("VISITOR_LIMIT", "twenty a minute"),
+        ("CRAWL_ALLOW_PRIVATE", "perhaps"),
+        ("RELEVANCE_FLOOR", "2"),
+        ("PUBLIC_URL", "example.com"),
+        ("OPENAI_BASE_URL", "127.0.0.1:11434"),
+        ("DATABASE_URL", "mysql://host/name"),
+        ("REDIS_URL", "http://host"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_with_name_value_and_meaning(name, value):
+    message = failure(overrides={name: value})
+    assert f"setting {name}={value!r}" in message
+    assert Settings.model_fields[name.lower()].description in message
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    message = failure(overrides={"CHUNK_CHARS": "400", "CHUNK_OVERLAP": "300"})
+    assert message == "CHUNK_OVERLAP must be at most half of CHUNK_CHARS"
+
+
+@pytest.mark.parametrize(("value", "meaning"), [("1", True), ("true", True), ("0", False), ("no", False)])
+def test_switches_are_written_as_people_write_them(value, meaning):
+    assert load_settings({"CRAWL_ALLOW_PRIVATE": value}).crawl_allow_private is meaning
+
+
+def test_an_address_loses_the_slash_at_its_end():
+    assert load_settings({"PUBLIC_URL": "https://help.example.com/"}).base_url == "https://help.example.com"
+
+
+def test_without_a_public_address_it_is_host_and_port():
+    assert load_settings({"PORT": "9000"}).base_url == "http://127.0.0.1:9000"
+    assert load_settings({"HOST": "0.0.0.0"}).base_url == "http://127.0.0.1:8000"
+
+
+@pytest.mark.parametrize(
+    ("values", "uses", "name"),
+    [
+        ({}, False, None),
+        ({"OPENAI_API_KEY": "k"}, True, "gpt-4o-mini"),
+        ({"OPENAI_API_KEY": "k", "CHAT_MODEL": "m"}, True, "m"),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}, False, None),
+        ({"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "CHAT_MODEL": "m"}, True, "m"),
+        ({"CHAT_MODEL": "m"}, False, None),
+    ],
+)
+def test_a_chat_model_is_used_when_the_settings_say_where_and_which(values, uses, name):
+    settings = load_settings(values)
+    assert settings.uses_chat_model is uses
+    if uses:
+        assert settings.chat_model_name == name
+
+
+def test_child_processes_get_the_same_settings(monkeypatch):
+    settings = load_settings({"PORT": "9003", "CRAWL_ALLOW_PRIVATE": "1", "MODEL_TIMEOUT_S": "2.5"})
+    for name, value in environment(settings).items():
+        monkeypatch.setenv(name, value)
+    assert load_settings() == settings
+
+
+def test_child_processes_keep_the_rest_of_the_environment():
+    assert environment(Settings())["PATH"] == os.environ["PATH"]
+
+
+def test_settings_cannot_be_changed_after_they_were_read():
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().port = 1
+
+
+def test_every_setting_says_what_it_means_in_a_sentence():
+    for name, field in Settings.model_fields.items():
+        assert re.fullmatch(r"[^\n]{10,}[.)]", field.description or ""), name

@@ -1,0 +1,44 @@
+/** @param {Element} node @param {string} name @param {any} value */
+export const set = (node, name, value) =>
+  value === false || value == null ? node.removeAttribute(name) : node.setAttribute(name, value === true ? "" : value);
+
+/** @type {import("../types").MakeElement} */
+export const h = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else set(node, name, value);
+  for (const child of children) if (child) node.append(child);
+  return node;
+};
+
+/** @param {string} path in a square of 24 */
+export const icon = (path) => {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  set(svg, "viewBox", "0 0 24 24");
+  set(svg, "aria-hidden", "true");
+  set(svg.appendChild(document.createElementNS(space, "path")), "d", path);
+  return svg;
+};
+
+/** @type {import("../types").MakeTool} */
+export const tool = (name, path, onclick, more) =>
+  h("button", { type: "button", class: "tool", "aria-label": name, title: name, onclick, ...more }, icon(path));
+
+/** @type {import("../types").MakeLink} */
+export const link = (href, attributes, ...children) =>
+  h("a", { href, target: "_blank", rel: "noopener", ...attributes }, ...children);
+
+/** @type {import("../types").Build} */
+export const build = (tree, cite, code) => {
+  if (typeof tree === "string") return document.createTextNode(tree);
+  const { tag, attributes, children } = tree;
+  const { href, "data-cite": number } = attributes;
+  if (number) return cite(+number);
+  const inner = children.map((child) => build(child, cite, code));
+  if (tag === "a") return href ? link(href, {}, ...inner) : h("span", {}, ...inner);
+  const node = h(/** @type {"div"} */ (tag), attributes, ...inner);
+  if (tag === "table") return h("div", { class: "wide", tabindex: "0" }, node);
+  return tag === "pre" ? code(node) : node;
+};
