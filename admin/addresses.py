@@ -57,7 +57,9 @@ def is_private(address: str) -> bool:
 def suggest_id(address: str, taken: set[str]) -> str:
     """A short readable id for the site at this address that is not taken yet."""
     host = (urlsplit(address).hostname or "").removeprefix("www.")
-    base = re.sub(r"[^a-z0-9]+", "-", host.encode("idna", "ignore").decode().lower()).strip("-")[:40] or "site"
+    base = (
+        re.sub(r"[^a-z0-9]+", "-", host.encode("idna", "ignore").decode().lower()).strip("-")[:40] or "site"
+    )
     number, name = 1, base
     while name in taken:
         number += 1
@@ -72,7 +74,9 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError:
-        raise BadAddress("Write an address such as https://example.com/ or https://example.com:8443/.") from None
+        raise BadAddress(
+            "Write an address such as https://example.com/ or https://example.com:8443/."
+        ) from None
     if parts.scheme not in DEFAULT_PORTS:
         raise BadAddress(f"Write an address that starts with http:// or https://, not {parts.scheme}://.")
     if not _is_host(parts.hostname or ""):

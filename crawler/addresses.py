@@ -43,7 +43,7 @@ class AddressGuard:
     resolver: Resolver = resolve
 
     def addresses(self, host: str, port: int) -> list[str]:
-        """Addresses of `host` that may be connected to, best first. Raises Refused when it has others only."""
+        """Addresses of `host` that may be connected to, best first; Refused when it has others only."""
         found = self.resolver(host.strip("[]"), port)
         allowed = [address for address in found if not self.objection(address)]
         if found and not allowed:

@@ -194,7 +194,9 @@ class Fetcher:
         if isinstance(error, requests.exceptions.SSLError):
             return FetchError("tls", f"{host} has no valid certificate ({cause})")
         if isinstance(error, requests.exceptions.Timeout) or isinstance(cause, TimeoutError):
-            return FetchError("timeout", f"{host} did not answer within {self._options.timeout_s:g} s", retry=True)
+            return FetchError(
+                "timeout", f"{host} did not answer within {self._options.timeout_s:g} s", retry=True
+            )
         if isinstance(cause, ConnectionRefusedError):
             return FetchError("unreachable", f"nothing answers at {host} (connection refused)", retry=True)
         if isinstance(cause, NewConnectionError | OSError):

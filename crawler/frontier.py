@@ -43,10 +43,6 @@ class Frontier:
     def discovered(self) -> int:
         return len(self._seen)
 
-    @property
-    def page_limit_reached(self) -> bool:
-        return self._slots >= self._max_pages
-
     def add(self, url: str, depth: int, *, hops: int = 0, first: bool = False) -> bool:
         """Queues a URL that is new and not too deep. `first` puts it before all others."""
         with self._changed:
@@ -85,6 +81,17 @@ class Frontier:
                 self._changed.wait()
             self._changed.notify_all()
             return None
+
+    def expect_more(self) -> None:
+        """Somebody is still finding URLs: the crawl is not over before `no_more`."""
+        with self._changed:
+            self._under_way += 1
+
+    def no_more(self) -> None:
+        """The finder is done."""
+        with self._changed:
+            self._under_way -= 1
+            self._changed.notify_all()
 
     def settle(self, *, keeps_slot: bool) -> None:
         """A URL that was taken is done; `keeps_slot` when it is a page or may yet become one."""

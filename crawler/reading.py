@@ -38,7 +38,7 @@ class PageReader:
             # the others are read here from now on.
             self._pool = None
             raise Unreadable(f"the process that read it ended ({type(error).__name__})") from error
-        except Exception as error:  # noqa: BLE001 - one hostile page must not end the crawl of a site
+        except Exception as error:
             raise Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})") from error
 
     def close(self) -> None:

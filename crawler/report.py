@@ -72,7 +72,9 @@ class Progress:
     def line(self) -> str:
         """One line for people."""
         other = ", ".join(
-            f"{count} {state.value.replace('_', ' ')}" for state, count in self.counts.items() if state not in HAS_PAGE
+            f"{count} {state.value.replace('_', ' ')}"
+            for state, count in self.counts.items()
+            if state not in HAS_PAGE
         )
         return (
             f"{self.pages} pages, {self.done} of {self.discovered} addresses done, "
@@ -97,7 +99,9 @@ class CrawlReport:
     def progress(self, discovered: int) -> Progress:
         done = sum(self.counts.values())
         pages = sum(self.counts[state] for state in HAS_PAGE)
-        return Progress(max(discovered, done), done, pages, time.monotonic() - self._started, dict(self.counts))
+        return Progress(
+            max(discovered, done), done, pages, time.monotonic() - self._started, dict(self.counts)
+        )
 
     def problem(self) -> str:
         """One line on why the crawl brought no page home and what to do; empty when it did."""

@@ -32,6 +32,8 @@ def listed_urls(start: str, robots: Robots, fetcher: Fetcher) -> Iterator[str]:
 
     Files that cannot be read are passed over: links lead to the same pages.
     """
+    if robots.verdict(start).unreachable:
+        return
     waiting = robots.sitemaps(start) or [f"{urls.origin(start)}/sitemap.xml"]
     read: set[str] = set()
     site = urls.site_key(start)
@@ -58,12 +60,17 @@ def parse(body: bytes) -> Sitemap:
     """
     content = _unpacked(body)
     found = Sitemap()
-    if not content.lstrip()[:1] == b"<":
+    if content.lstrip()[:1] != b"<":
         lines = content.decode("utf-8", "replace").split()
         found.pages = [line for line in lines[:_MOST_URLS_A_FILE] if line.startswith(("http://", "https://"))]
         return found
     parser = etree.XMLPullParser(
-        events=("end",), resolve_entities=False, no_network=True, load_dtd=False, recover=True, huge_tree=False
+        events=("end",),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=True,
+        huge_tree=False,
     )
     try:
         parser.feed(content)
@@ -73,7 +80,8 @@ def parse(body: bytes) -> Sitemap:
     for _, element in parser.read_events():
         if len(found.pages) >= _MOST_URLS_A_FILE:
             break
-        _take(element, found)
+        if isinstance(element, etree._Element):
+            _take(element, found)
     return found
 
 

@@ -18,14 +18,18 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from url_normalize import url_normalize
 
+from crawler.wordset import wordset
+
 LONGEST_URL = 2000
-_TRACKING = frozenset(
-    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid _ga _gl _hsenc "
-    "_hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid rb_clickid s_cid srsltid epik "
-    "_openstat __hstc __hssc __hsfp pk_campaign pk_kwd pk_source pk_medium pk_content piwik_campaign "
-    "mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content".split()
+_TRACKING = wordset(
+    "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid _ga "
+    "_gl _hsenc _hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid rb_clickid s_cid "
+    "srsltid epik _openstat __hstc __hssc __hsfp pk_campaign pk_kwd pk_source pk_medium pk_content "
+    "piwik_campaign mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content"
 )
-_SESSION = frozenset({"phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "sessionid", "session_id"})
+_SESSION = frozenset(
+    {"phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "sessionid", "session_id"}
+)
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid)=[^/?#]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")
 # Already in the one spelling: most links of most sites. Saves the slow way for them.
@@ -75,8 +79,8 @@ def _query(query: str) -> str:
 
 
 def without_index(url: str) -> str | None:
-    """"…/docs/index.html" -> "…/docs/"; None when the address names no index file."""
-    head, mark, query = url.partition("?")
+    """ "…/docs/index.html" -> "…/docs/"; None when the address names no index file."""
+    head, mark, _ = url.partition("?")
     if mark:
         return None
     match = _INDEX_FILE.search(head)

@@ -105,7 +105,9 @@ class Visits:
             return _ended(item, UrlState.UNCHANGED, "not modified", status)
         if 300 <= status < 400:
             if not reply.location:
-                return _ended(item, UrlState.ERROR, f"redirect without a usable target (status {status})", status)
+                return _ended(
+                    item, UrlState.ERROR, f"redirect without a usable target (status {status})", status
+                )
             return self._redirected(item, reply.location, status)
         if status in _GONE:
             return _ended(item, UrlState.GONE, f"the server says it is gone (status {status})", status)
@@ -151,7 +153,12 @@ class Visits:
 
 
 def _ended(
-    item: Item, state: UrlState, reason: str, status: int, page: Page | None = None, follow: tuple[str, ...] = ()
+    item: Item,
+    state: UrlState,
+    reason: str,
+    status: int,
+    page: Page | None = None,
+    follow: tuple[str, ...] = (),
 ) -> Visit:
     return Visit(UrlOutcome(item.url, state, reason, status, page, item.depth), follow)
 

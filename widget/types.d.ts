@@ -201,21 +201,30 @@ export interface Card {
 export interface Composer {
   node: HTMLElement;
   focus(): void;
-  /** Puts words before the visitor, unless they have written some. */
-  offer(text: string): void;
   /** Switches between sending and stopping. */
   busy(now: boolean): void;
-  limit: number;
+  /** Most characters of a question. */
+  limit(most: number): void;
 }
 export type MakeComposer = (context: Context, store: Store) => Composer;
 
 export interface Panel {
   node: HTMLElement;
+  /** To where the visitor writes. */
   focus(): void;
-  /** Draws what changed: one answer, or the whole list. */
+  /** Draws what changed. Given an answer, tells a screen reader of it too. */
   changed(reply?: Reply): void;
   configure(configuration: Configuration): void;
-  /** Closes what lies over the panel; false when nothing did. */
+  /** Hides what lies over the panel; false when nothing did. */
   dismiss(): boolean;
   ask(text: string): void;
 }
+/** Without `close` the panel is a part of the page, with it a dialog. */
+export type MakePanel = (given: {
+  texts: Texts;
+  language: string;
+  conversation: Conversation;
+  title: string | null;
+  store: Store;
+  close?: () => void;
+}) => Panel;

@@ -18,7 +18,7 @@ from crawler.extractors.definitions import definition_lines, is_compact, term_na
 from crawler.extractors.lists import is_plain_list, list_lines, marker_of
 from crawler.extractors.outline import Outline, anchor_of
 from crawler.extractors.tables import is_data_table, table_lines
-from crawler.extractors.text import BLOCK_TAGS, code_text, fold, raw_text
+from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text
 from crawler.page import Block, BlockKind
 
 _DEEPEST = 180
@@ -58,7 +58,7 @@ class _Walk:
     def container(self, element: _Element, depth: int) -> None:
         """Walks what stands in `element`."""
         if depth > _DEEPEST:  # no page needs this; a hostile one must not exhaust the stack
-            self._inline.append(" ".join(element.itertext()))
+            self._inline.append(plain_text(element))
             return
         if element.text:
             self._inline.append(element.text)

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import text_length
+from crawler.extractors.text import plain_text, text_length
+from crawler.wordset import wordset
 
-_DROPPED_TAGS = frozenset(
-    "script style noscript template svg canvas iframe object embed audio video map button input select textarea "
-    "option datalist progress meter nav footer head title annotation annotation-xml dialog".split()
+_DROPPED_TAGS = wordset(
+    "script style noscript template svg canvas iframe object embed audio video map button input select "
+    "textarea option datalist progress meter nav footer head title annotation annotation-xml dialog"
 )
-_DROPPED_ROLES = frozenset(
+_DROPPED_ROLES = wordset(
     "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist tooltip button "
-    "switch slider progressbar doc-toc doc-pagelist doc-index doc-backlink".split()
+    "switch slider progressbar doc-toc doc-pagelist doc-index doc-backlink"
 )
 _EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
 # Never content, whatever stands in it. Names are matched between white space, "-" and "_".
@@ -47,10 +48,12 @@ _CALLOUT = re.compile(
     )
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "[edit]", "edit", "[src]", "[source]"})
-_CLASS_TESTED = frozenset(
+_PERMALINK_TEXT = frozenset(
+    {"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "[edit]", "edit", "[src]", "[source]"}
+)
+_CLASS_TESTED = wordset(
     "div section ul ol dl p span a header aside form table details figure td th small sup em strong i b "
-    "label menu li h2 h3 h4 center tr tbody".split()
+    "label menu li h2 h3 h4 center tr tbody"
 )
 _LONG_ENOUGH_TO_BE_CONTENT = 160
 
@@ -81,8 +84,7 @@ class Boilerplate:
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
-        items = element.items()
-        if items and self._drops_by_attributes(element, tag, dict(items)):
+        if len(element.attrib) and self._drops_by_attributes(element, tag):
             return True
         if tag == "aside":
             return not is_callout(element)
@@ -94,15 +96,15 @@ class Boilerplate:
             return _is_permalink(element)
         return tag in _LISTS and self._is_link_list(element)
 
-    def _drops_by_attributes(self, element: _Element, tag: str, attributes: dict[str, str]) -> bool:
-        if _is_hidden(element, attributes):
+    def _drops_by_attributes(self, element: _Element, tag: str) -> bool:
+        if _is_hidden(element):
             return True
-        role = attributes.get("role")
+        role = element.get("role")
         if role in _DROPPED_ROLES or (role == "complementary" and not is_callout(element)):
             return True
         if tag not in _CLASS_TESTED:
             return False
-        names = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        names = f"{element.get('class', '')} {element.get('id', '')}"
         if names == " ":
             return False
         verdict = self._verdicts.get(names)
@@ -145,19 +147,18 @@ def _verdict(names: str) -> str:
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""
 
 
-def _is_hidden(element: _Element, attributes: dict[str, str]) -> bool:
+def _is_hidden(element: _Element) -> bool:
     """Panels of tabs and folded sections are hidden until somebody opens them: they are content."""
-    hidden = "hidden" in attributes and attributes["hidden"] != "until-found"
-    styled = "style" in attributes and _HIDDEN_STYLE.search(attributes["style"]) is not None
-    if hidden or styled:
-        return attributes.get("role") != "tabpanel"
-    if attributes.get("aria-hidden") == "true":
+    hidden, style = element.get("hidden"), element.get("style")
+    if (hidden is not None and hidden != "until-found") or (style and _HIDDEN_STYLE.search(style)):
+        return element.get("role") != "tabpanel"
+    if element.get("aria-hidden") == "true":
         return text_length(element) < _LONG_ENOUGH_TO_BE_CONTENT
     return False
 
 
 def _is_permalink(link: _Element) -> bool:
-    text = "".join(link.itertext()).strip().lower()
+    text = plain_text(link).strip().lower()
     if text not in _PERMALINK_TEXT:
         return False
     return not text or text.startswith("[") or (link.get("href") or "").startswith("#")

@@ -19,6 +19,7 @@ from crawler.extractors.charset import decode
 from crawler.extractors.language import page_language
 from crawler.extractors.main_content import find_main
 from crawler.extractors.metadata import choose_title, read_head
+from crawler.extractors.text import fold, plain_text
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
@@ -111,7 +112,7 @@ def _first_heading(root: _Element, blocks: tuple[Block, ...]) -> str:
 
 
 def _folded(heading: _Element) -> str:
-    return " ".join("".join(heading.itertext()).split())
+    return fold(plain_text(heading))
 
 
 def _name_in(url: str) -> str:
@@ -122,5 +123,3 @@ def _name_in(url: str) -> str:
 
 def _absolute(href: str, base: str) -> str:
     return (urls.canonical(href, base) or "") if href else ""
-
-

@@ -9,7 +9,21 @@ from lxml.etree import _Element
 from crawler.extractors.text import BLOCK_TAGS, fold, raw_text
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_RICH = ("pre", "table", "h1", "h2", "h3", "h4", "h5", "h6", "dl", "figure", "details", "blockquote", "listing")
+_RICH = (
+    "pre",
+    "table",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "dl",
+    "figure",
+    "details",
+    "blockquote",
+    "listing",
+)
 _DEEPEST = 30
 
 
@@ -19,16 +33,14 @@ def is_plain_list(element: _Element) -> bool:
 
 
 def marker_of(parent: _Element, item: _Element, position: int) -> str:
-    """"- ", or the number the reader sees."""
+    """ "- ", or the number the reader sees."""
     if parent.tag != "ol":
         return "- "
     first = _number(parent.get("start"), 1)
     return f"{_number(item.get('value'), first + position)}. "
 
 
-def list_lines(
-    element: _Element, dropped: Callable[[_Element], bool], level: int = 0
-) -> list[str]:
+def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: int = 0) -> list[str]:
     """One line an item, further paragraphs of an item below it, nested items indented."""
     lines: list[str] = []
     indent = "  " * level

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import fold
+from crawler.extractors.text import fold, plain_text
 
 _SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 _EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
@@ -45,7 +45,7 @@ def read_head(root: _Element) -> Head:
 
 
 def robots_words(text: str) -> frozenset[str]:
-    """"noindex, NoFollow" -> {"noindex", "nofollow"}; "none" stands for both."""
+    """ "noindex, NoFollow" -> {"noindex", "nofollow"}; "none" stands for both."""
     words = {word.strip().lower() for word in text.split(",")} - {""}
     return frozenset(words | {"noindex", "nofollow"} if "none" in words else words)
 
@@ -98,7 +98,7 @@ def _metas(root: _Element) -> dict[str, str]:
 
 def _title(root: _Element) -> str:
     for element in root.iter("title"):
-        text = fold("".join(element.itertext()))
+        text = fold(plain_text(element))
         if text:
             return text
     return ""
@@ -114,7 +114,7 @@ def _language(root: _Element, metas: dict[str, str]) -> str:
 
 
 def primary_language(tag: str) -> str:
-    """"pt_BR, en" -> "pt"; empty for what is no language tag."""
+    """ "pt_BR, en" -> "pt"; empty for what is no language tag."""
     primary = re.split(r"[-_,;\s]", tag.strip().lower())[0]
     return primary if 2 <= len(primary) <= 3 and primary.isascii() and primary.isalpha() else ""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import fold, raw_text, text_length
+from crawler.extractors.text import fold, plain_text, raw_text, text_length
 
 _LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
 _ROW_GROUPS = ("thead", "tbody", "tfoot")
@@ -52,4 +52,4 @@ def _cells(row: _Element) -> Iterator[_Element]:
 
 
 def _holds_long_code(element: _Element) -> bool:
-    return any("\n" in "".join(code.itertext()).strip() for code in element.iter("pre"))
+    return any("\n" in plain_text(code).strip() for code in element.iter("pre"))

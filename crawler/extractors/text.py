@@ -7,16 +7,18 @@ from collections.abc import Callable
 
 from lxml.etree import XPath, _Element
 
+from crawler.wordset import wordset
+
 # No white space of the kinds that keep words apart on screen gets lost: no-break spaces fold like
 # the others, because browsers match quotes with them folded too.
 _SPACE = re.compile(r"\s+")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
-BLOCK_TAGS = frozenset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary "
-    "table tbody td tfoot th thead tr ul caption frameset search".split()
+BLOCK_TAGS = wordset(
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section "
+    "summary table tbody td tfoot th thead tr ul caption frameset search"
 )
 
 
@@ -28,13 +30,18 @@ def fold(text: str) -> str:
 
 def text_length(element: _Element) -> int:
     """Characters of all text below, white space folded. Done in C: cheap even for a whole page."""
-    return int(_SPACED_LENGTH(element))
+    return int(float(str(_SPACED_LENGTH(element))))
+
+
+def plain_text(element: _Element) -> str:
+    """All text below, as it stands in the markup."""
+    return "".join(map(str, element.itertext()))
 
 
 def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
     """Text below `element` without what is dropped, not folded; blocks are kept apart by a space."""
     if depth > 200:
-        return "".join(element.itertext())
+        return plain_text(element)
     parts = [element.text or ""]
     for child in element:
         tag = child.tag
@@ -52,7 +59,7 @@ def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int 
 def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
     """Text of a <pre>: lines kept as they are."""
     if depth > 200:
-        return "".join(element.itertext())
+        return plain_text(element)
     parts = [element.text or ""]
     for child in element:
         tag = child.tag

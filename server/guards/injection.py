@@ -17,6 +17,8 @@ from server.domain.question import Question
 _COMMANDS = re.compile(
     r"""(ignore|disregard|forget|override)\W+(\w+\W+){0,3}(previous|prior|above|earlier|all|your|these|those)
           \W+(\w+\W+){0,2}(instruction|rule|prompt|direction|guideline)
+      | (ignore|disregard|forget|override)\W+(\w+\W+){0,2}(instruction|rule|prompt|guideline)s?\W+
+          (above|before|so\W+far|you\W+were\W+given)
       | (reveal|show|print|repeat|output|leak|tell\W+me)\W+(\w+\W+){0,3}(system|hidden|initial|secret)\W+
           (prompt|instruction|message|rule)
       | \byou\W+are\W+now\W+(?!able\b)\w+ | \b(pretend|act)\W+(to\W+be|as|like)\W+(an?\W+)?(unrestricted|different|evil|jailbroken|dan)\b

@@ -24,6 +24,9 @@ from limits.strategies import MovingWindowRateLimiter
 
 log = logging.getLogger(__name__)
 
+CLEAN_EVERY = 500
+"""Entries after which the expired windows are removed."""
+
 
 class _LimitSettings(Protocol):
     @property
@@ -89,6 +92,7 @@ class DiskStorage(Storage, MovingWindowSupport):
                 return False
             window.extend([now] * amount)
             cache.set(key, window.tobytes(), expire=expiry)
+            self._clean(cache)
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
@@ -134,10 +138,15 @@ class DiskStorage(Storage, MovingWindowSupport):
 
     def _open(self) -> None:
         self._pid = os.getpid()
-        # Counts need not outlive a power cut, so nothing is synced. 64 MB are a million visitors.
-        self._cache = _OneConnection(
-            str(self._folder), timeout=5, sqlite_synchronous=0, size_limit=2**26, sqlite_mmap_size=2**24
-        )
+        self._cache = _OneConnection(str(self._folder), timeout=5, size_limit=2**30, cull_limit=0)
+        self._until_cleaning = CLEAN_EVERY
+
+    def _clean(self, cache: Cache) -> None:
+        # diskcache would look for expired rows at every write, which doubles its cost.
+        self._until_cleaning -= 1
+        if self._until_cleaning <= 0:
+            self._until_cleaning = CLEAN_EVERY
+            cache.expire()
 
     def _held(self) -> _Held:
         if self._pid != os.getpid():
@@ -183,6 +192,8 @@ class _OneConnection(Cache):  # type: ignore[misc]
             found = self.__dict__["_shared"] = sqlite3.connect(
                 path, timeout=self.timeout, isolation_level=None, check_same_thread=False
             )
+            # Counts need not outlive a power cut, so no commit waits for the disk.
+            found.execute("PRAGMA synchronous = OFF")
         return found
 
     def close(self) -> None:

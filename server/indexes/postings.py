@@ -1,7 +1,7 @@
 """Postings in blocks of bytes, and BM25 over them: pure functions on numpy arrays.
 
 Chunks have numbers from 0; `BLOCK` of them share one piece of bytes for each token, so that a
-token of 100,000 chunks is read in 25 pieces and scored without a loop over chunks.
+token of 100,000 chunks is read in 13 pieces and scored without a loop over chunks.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 4096
+BLOCK = 8192
 K1 = 1.2
 B = 0.75
 
@@ -37,16 +37,16 @@ class Lengths:
     """Length in tokens of every chunk by its number; 0 where the chunk is gone."""
 
     def __init__(self, blocks: Mapping[int, bytes]) -> None:
-        self._first = {block: at * BLOCK for at, block in enumerate(sorted(blocks))}
-        self._blocks = sorted(blocks)
-        data = b"".join(blocks[block].ljust(BLOCK * 2, b"\0") for block in self._blocks)
+        self.blocks = sorted(blocks)
+        self._first = {block: at * BLOCK for at, block in enumerate(self.blocks)}
+        data = b"".join(blocks[block].ljust(BLOCK * 2, b"\0") for block in self.blocks)
         self.values = np.frombuffer(data, LENGTH).astype(np.float32)
         self.count = int(np.count_nonzero(self.values))
         self.mean = float(self.values.sum()) / self.count if self.count else 1.0
 
     def number(self, at: int) -> int:
         """Chunk number of a place in `values`."""
-        return self._blocks[at // BLOCK] * BLOCK + at % BLOCK
+        return self.blocks[at // BLOCK] * BLOCK + at % BLOCK
 
     def postings(self, pieces: Iterable[tuple[int, bytes]]) -> tuple[Numbers, Floats]:
         """Places in `values` and weights of the living chunks in one token's pieces."""
@@ -75,7 +75,7 @@ def bm25(lengths: Lengths, tokens: Iterable[tuple[Numbers, Floats]]) -> Floats:
 
 def best(scores: Floats, limit: int) -> list[tuple[int, float]]:
     """(place, score > 0), best first, the earlier of equals first."""
-    found = np.flatnonzero(scores)
+    found = np.flatnonzero(scores > 0)
     if len(found) > limit:
         lowest = np.partition(scores[found], len(found) - limit)[len(found) - limit]
         found = found[scores[found] >= lowest]

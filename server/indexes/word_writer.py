@@ -79,7 +79,10 @@ class WordWriter:
         """Hides chunks; unknown ids are no error."""
         known = (
             delete(word_chunks)
-            .where(word_chunks.c.site_id == bindparam("site"), among(self._dialect, word_chunks.c.chunk_id, "ids"))
+            .where(
+                word_chunks.c.site_id == bindparam("site"),
+                among(self._dialect, word_chunks.c.chunk_id, "ids"),
+            )
             .returning(word_chunks.c.number, word_chunks.c.language)
         )
         places: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -129,7 +132,9 @@ class WordWriter:
             word_chunks.c.number < first + BLOCK,
         )
         columns = (word_chunks.c.chunk_id, word_chunks.c.language, word_chunks.c.number)
-        chunks = {row.number - first: row for row in self._connection.execute(select(*columns).where(*in_block))}
+        chunks = {
+            row.number - first: row for row in self._connection.execute(select(*columns).where(*in_block))
+        }
         weights: dict[int, dict[str, int]] = {place: {} for place in chunks}
         own = (word_postings.c.site_id == self._site_id, word_postings.c.block == block.number)
         pieces = select(word_postings.c.token, word_postings.c.postings).where(*own)
@@ -143,7 +148,8 @@ class WordWriter:
         same = (word_blocks.c.site_id == self._site_id, word_blocks.c.block == block.number)
         self._connection.execute(delete(word_blocks).where(*same))
         return [
-            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place]) for place, row in chunks.items()
+            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place])
+            for place, row in chunks.items()
         ]
 
     def _last_block(self) -> _Block:
@@ -158,7 +164,9 @@ class WordWriter:
 
     def _block(self, number: int) -> _Block:
         same = (word_blocks.c.site_id == bindparam("site"), word_blocks.c.block == bindparam("number"))
-        row = self._connection.execute(select(word_blocks).where(*same), {**self._site, "number": number}).one()
+        row = self._connection.execute(
+            select(word_blocks).where(*same), {**self._site, "number": number}
+        ).one()
         return _Block(row.block, row.used, bytearray(row.lengths), Counter(json.loads(row.languages)))
 
     def _row(self, block: _Block) -> dict[str, object]:

@@ -7,20 +7,19 @@ where SQLite's own full text (FTS5) takes 200 (benchmarks/indexing.py).
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, delete
 
 from server.domain.chunk import Chunk
-from server.indexes.postings import BLOCK, Floats, Lengths, Numbers, best, bm25
+from server.indexes.postings import Floats, Lengths, Numbers, best, bm25
 from server.indexes.tokens import query_tokens, tokens
+from server.indexes.word_reads import read_blocks, read_count, read_ids, read_pieces
 from server.indexes.word_tables import ensure_tables, lock, word_blocks, word_chunks, word_postings
 from server.indexes.word_writer import Entry, WordWriter
 from server.storage.database import Database
-from server.storage.statements import among
 
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 2
@@ -62,7 +61,7 @@ class SqlWordIndex:
                 return []
             scores = bm25(lengths, self._postings(connection, lengths, found).values())
             ranked = [(lengths.number(at), score) for at, score in best(scores, limit)]
-            ids = self._ids(connection, [number for number, _ in ranked])
+            ids = read_ids(connection, self._site_id, [number for number, _ in ranked])
         return [(ids[number], score) for number, score in ranked if number in ids]
 
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
@@ -79,9 +78,8 @@ class SqlWordIndex:
 
     def count(self) -> int:
         """How many chunks are indexed."""
-        own = select(func.count()).where(word_chunks.c.site_id == self._site_id)
         with self._db.connect() as connection:
-            return int(connection.execute(own).scalar_one())
+            return read_count(connection, self._site_id)
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
@@ -92,26 +90,15 @@ class SqlWordIndex:
 
     def _lengths(self, connection: Connection) -> tuple[Lengths, list[str]]:
         """Lengths of all chunks, and the languages that they are in, most frequent first."""
-        blocks: dict[int, bytes] = {}
-        languages: Counter[str] = Counter()
-        for block, lengths, counts in connection.execute(_BLOCKS, {"site": self._site_id}):
-            blocks[block] = lengths
-            languages.update(json.loads(counts))
+        blocks, languages = read_blocks(connection, self._site_id)
         return Lengths(blocks), [language for language, _ in languages.most_common()]
 
     def _postings(
         self, connection: Connection, lengths: Lengths, tokens: Sequence[str]
     ) -> dict[str, tuple[Numbers, Floats]]:
-        pieces: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
-        asked = {"site": self._site_id, "blocks": lengths.blocks, "tokens": list(tokens)}
-        for token, block, data in connection.execute(_pieces(self._db.dialect), asked):
-            pieces[token].append((block, data))
+        """Of those tokens that occur in a living chunk."""
+        pieces = read_pieces(connection, self._site_id, lengths.blocks, tokens)
         return {token: lengths.postings(found) for token, found in pieces.items()}
-
-    def _ids(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
-        asked = {"site": self._site_id, "numbers": list(numbers)}
-        rows = connection.execute(_named(self._db.dialect), asked)
-        return {number: chunk_id for number, chunk_id in rows}
 
 
 def _entry(chunk: Chunk) -> Entry:

@@ -11,7 +11,7 @@ from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
-from crawler.validators import Validators
+from crawler.fetcher import Validators
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.indexes.errors import IndexUnavailable

@@ -79,11 +79,12 @@ class EmbeddedEmbedder:
         if self._loaded is None:
             with self._lock:
                 if self._loaded is None:
-                    self._loaded = (_open_tokenizer(), _open_session(load_graph(self._cache_dir)))
+                    self._loaded = (open_tokenizer(), _open_session(load_graph(self._cache_dir)))
         return self._loaded
 
 
-def _open_tokenizer() -> Tokenizer:
+def open_tokenizer() -> Tokenizer:
+    """The model's tokenizer: no padding, texts cut at 256 tokens. Raises ModelError."""
     tokenizer = Tokenizer.from_str(read_tokenizer(find_model_folder()))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)

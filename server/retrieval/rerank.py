@@ -9,7 +9,7 @@ from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 
-FUSED, COVERAGE, PROXIMITY, HEADING = 0.5, 0.2, 0.15, 0.15
+FUSED, COVERAGE, PROXIMITY, HEADING = 0.7, 0.1, 0.1, 0.1
 """Weights of the fused score, of covered query words by their rarity, of word pairs that stand
 together as in the query, and of query words in title and headings."""
 DEPTH = 30

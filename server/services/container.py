@@ -21,7 +21,7 @@ from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteRefresh
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.settings import Settings
-from server.services.sites import SiteParts, VectorStore, open_indexer, open_parts, open_pipeline, open_vector_store
+from server.services.sites import SiteParts, VectorStore, open_indexer, open_parts, open_pipeline, open_strategy, open_vector_store
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
@@ -143,7 +143,8 @@ class Services:
     ) -> None:
         """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
         parts = self.parts(site_id, self.document_embedder)
-        indexer = open_indexer(parts, self.settings)
+        strategy = open_strategy(self.sites.get(site_id).strategy, parts)
+        indexer = open_indexer(parts, strategy, self.settings)
         job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
         job.run(site_id, crawl_id, indexer, on_progress)
 

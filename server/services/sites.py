@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
@@ -14,6 +14,7 @@ from server.data_folder import DataFolder
 from server.domain.protocols import ChatModel, Embedder, Incidents, Rewriter, Strategy, VectorIndex, WordIndex, Writer
 from server.domain.site import Site
 from server.guards.table import GUARDS
+from server.indexes.words import SqlWordIndex
 from server.indexing.indexer import Indexer
 from server.retrieval.parts import Parts
 from server.retrieval.rarity import Rarity
@@ -22,15 +23,42 @@ from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.database import Database
 
+if TYPE_CHECKING:
+    from filelock import FileLock
 
-class VectorStore(Protocol):
-    """A Chroma, as far as services need to know it."""
+    from server.indexes.vectors import Chroma
 
-    def ping(self) -> None: ...
 
-    def close(self) -> None: ...
+class VectorStore:
+    """The Chroma of this process, with the folder's lock when it was opened as a folder."""
 
-    def index(self, site_id: str, fingerprint: str) -> VectorIndex: ...
+    def __init__(self, chroma: Chroma, lock: FileLock | None) -> None:
+        self.chroma = chroma
+        self._lock = lock
+
+    def ping(self) -> None:
+        """Raises IndexUnavailable."""
+        self.chroma.ping()
+
+    def close(self) -> None:
+        """Gives the folder back for other commands."""
+        self.chroma.close()
+        if self._lock:
+            self._lock.release()
+
+
+def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
+    """The Chroma server of CHROMA_URL or of a running server, else the folder, locked for this process.
+
+    Raises IndexUnavailable, StartError.
+    """
+    from server.indexes.vectors import open_chroma  # importing Chroma takes two seconds
+
+    address = settings.chroma_url or folder.running_chroma()
+    if address:
+        return VectorStore(open_chroma(address), None)
+    lock = folder.claim_chroma()
+    return VectorStore(open_chroma(folder.path / "chroma"), lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +74,21 @@ class SiteParts:
     def for_retrieval(self) -> Parts:
         """The same as strategies take it."""
         return Parts(self.embedder, self.vectors, self.words, self.content)
+
+
+def open_parts(
+    store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
+) -> SiteParts:
+    """The indexes of a site; made at the first use."""
+    from server.indexes.vectors import ChromaVectorIndex
+
+    vectors = ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint)
+    return SiteParts(content, embedder, vectors, SqlWordIndex(database, site_id))
+
+
+def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
+    """What brings the pages of a crawl into the indexes of `strategy`."""
+    return Indexer(parts.content, [strategy], settings.chunk_chars, settings.chunk_overlap)
 
 
 def open_strategy(name: str, parts: SiteParts) -> Strategy:

@@ -115,7 +115,7 @@ class ConversationStore:
 def _grouped(rows: Iterable[AnyRow]) -> dict[str, list[Message]]:
     grouped: dict[str, list[Message]] = {}
     for row in rows:
-        grouped.setdefault(row.conversation_id, []).append(_message(row))
+        grouped.setdefault(row.conversation_id, []).append(message_of(row))
     return grouped
 
 
@@ -142,7 +142,8 @@ def _row(message: Message) -> dict[str, Any]:
     }
 
 
-def _message(row: AnyRow) -> Message:
+def message_of(row: AnyRow) -> Message:
+    """The message that a row of `messages` holds."""
     answer = Answer(
         outcome=Outcome(row.outcome),
         text=row.text,

@@ -15,6 +15,8 @@ SQLITE_CONNECTIONS = 8
 POSTGRESQL_CONNECTIONS = 10
 """Per process: a server with the usual limit of 100 carries eight of ours."""
 POOL_WAIT_S = 60.0
+SQLITE_CACHE_KIB = 16_384
+"""Per connection: chunks of a site that is asked often stay in memory."""
 BUSY_MS = 30_000
 
 READ_ONLY = {"docent_reads": True}
@@ -86,6 +88,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA cache_size = -{SQLITE_CACHE_KIB}")
 
 
 def _begin_immediate(connection: Connection) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Table, and_, bindparam, func, or_, select, tuple_
+from sqlalchemy import Table, and_, bindparam, func, literal_column, or_, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk
@@ -17,7 +17,8 @@ from server.storage.statements import AnyRow, AnySelect, among
 from server.storage.tables import chunks, pages, sites
 
 BATCH = 1000
-NEVER = 2**31 - 1
+ZERO: ColumnElement[int] = literal_column("0")
+NEVER: ColumnElement[int] = literal_column("2147483647")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,9 @@ _SITE: BindParameter[str] = bindparam("site")
 
 def alive_in(table: Table, generation: ColumnElement[int]) -> ColumnElement[bool]:
     """The rows of a table with `born` and `died` that a reader of `generation` sees."""
-    # Not as `died IS NULL OR died > generation`, for which SQLite walks an index of every chunk.
-    return and_(table.c.born <= generation, func.coalesce(table.c.died, NEVER) > generation)
+    # Spelt so that SQLite cannot walk an index of generations, which holds every chunk of the site: it has
+    # no statistics here, and would rather do that than look up the few ids or the page asked for.
+    return and_(table.c.born + ZERO <= generation, func.coalesce(table.c.died, NEVER) > generation)
 
 
 def _live(table: Table) -> ColumnElement[bool]:
@@ -156,8 +158,7 @@ def literal_pattern(text: str) -> str:
 
 def chunk_of(row: AnyRow) -> Chunk:
     """A chunk from a row of _CHUNK's columns."""
-    id, url, title, heading_path, text, position, language, anchor = row
-    return Chunk(id, url, title, tuple(heading_path), text, position, language, anchor)
+    return Chunk(*row)
 
 
 def page_of(row: AnyRow) -> PageRecord:

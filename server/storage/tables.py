@@ -14,7 +14,7 @@ from sqlalchemy import (
     Table,
 )
 
-from server.storage.columns import Json, Moment, Words
+from server.storage.columns import Json, Moment, Path, Words
 
 metadata = MetaData(
     naming_convention={
@@ -79,7 +79,7 @@ chunks = Table(
     Column("url", Words, nullable=False),
     Column("position", Integer, nullable=False),
     Column("title", Words, nullable=False),
-    Column("heading_path", Json, nullable=False),
+    Column("heading_path", Path, nullable=False),
     Column("text", Words, nullable=False),
     Column("language", Words, nullable=False),
     Column("anchor", Words, nullable=False),

@@ -1,4 +1,4 @@
-/** @import {Branch, Tree} from "../types" */
+/** @import {Branch} from "../types" */
 
 const ALLOWED =
   /^(a|p|br|hr|div|span|strong|b|em|i|u|s|del|ins|mark|small|su[bp]|kbd|code|pre|blockquote|[uod]l|li|d[td]|table|t(head|body|foot|r|h|d)|caption|h3)$/;
@@ -45,8 +45,10 @@ export const parse = (html) => {
     const tag = name.toLowerCase().replace(/^h\d$/, "h3");
     const { children } = open[open.length - 1];
     if (!tag) children.push(token.startsWith("<!--") ? "" : decode(token));
-    else if (slash) open.length = open.findLastIndex((branch) => branch.tag === tag) || open.length;
-    else if (ALLOWED.test(tag) && open.length < DEEPEST) {
+    else if (slash) {
+      const at = open.findLastIndex((branch) => branch.tag === tag);
+      if (at > 0) open.length = at;
+    } else if (ALLOWED.test(tag) && open.length < DEEPEST) {
       const branch = { tag, attributes: attributes(rest), children: [] };
       children.push(branch);
       if (!/^[bh]r$/.test(tag)) open.push(branch);

@@ -1,0 +1,102 @@
+"""The dashboard: every page behind a login unless it says otherwise, every POST with a CSRF token."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from flask import Blueprint, Response, g, redirect, request, url_for
+from flask.blueprints import BlueprintSetupState
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError, CSRFProtect
+
+from admin import crawl_state, formats
+from admin.assets import asset
+from admin.failures import form_expired, not_found, store_failed
+from admin.page import Page
+from admin.pages import PAGES
+from admin.sessions import current_operator
+from server.storage.errors import StorageError, UnknownConversation, UnknownCrawl, UnknownSite
+
+# Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
+POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+STATIC = "admin.static"
+
+blueprint = Blueprint(
+    "admin", __name__, url_prefix="/admin", template_folder="templates", static_folder="static"
+)
+csrf = CSRFProtect()
+_page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
+
+for _page in PAGES:
+    _page.register(blueprint)
+
+
+@blueprint.record_once
+def _configure(state: BlueprintSetupState) -> None:
+    """Needs `app.extensions["docent"]`: set it before registering the blueprint."""
+    settings = state.app.extensions["docent"].settings
+    state.app.config.update(
+        SESSION_COOKIE_NAME="docent_operator",
+        SESSION_COOKIE_PATH=urlsplit(settings.base_url).path + "/admin",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.base_url.startswith("https://"),
+        PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.session_hours),
+        # The API has no cookies and needs no token, so only this blueprint checks (`_require_token`).
+        WTF_CSRF_CHECK_DEFAULT=False,
+        WTF_CSRF_TIME_LIMIT=None,
+    )
+    csrf.init_app(state.app)
+    state.app.jinja_env.filters.update(formats.FILTERS | crawl_state.FILTERS)
+
+
+@blueprint.before_request
+def _require_operator() -> ResponseReturnValue | None:
+    page = _page_of.get(request.endpoint or "")
+    if request.endpoint == STATIC or (page is not None and page.public) or current_operator():
+        return None
+    if request.accept_mimetypes.best == "application/json":
+        return {"error": {"code": "login_needed", "message": "Log in again."}}, 401
+    if request.method != "GET":
+        return redirect(url_for("admin.login"))
+    return redirect(url_for("admin.login", next=request.full_path.rstrip("?")))
+
+
+@blueprint.before_request
+def _require_token() -> None:
+    csrf.protect()
+
+
+@blueprint.after_request
+def _headers(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["X-Frame-Options"] = "DENY"
+    # Not "no-referrer": behind TLS the CSRF check compares the referrer with the host.
+    response.headers["Referrer-Policy"] = "same-origin"
+    if request.endpoint != STATIC:
+        response.headers["Cache-Control"] = "no-store"
+    elif "v" in request.args and response.status_code == 200:
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    return response
+
+
+@blueprint.context_processor
+def _frame() -> dict[str, object]:
+    """What every page's frame shows: the menu with the current entry, and who is logged in."""
+    shown = _page_of.get(request.endpoint or "")
+    menu = [
+        (f"admin.{page.endpoint}", page.menu, shown is not None and page is shown.under)
+        for page in PAGES
+        if page.menu
+    ]
+    return {"menu": menu, "operator": g.get("operator"), "asset": asset}
+
+
+blueprint.register_error_handler(CSRFError, form_expired)
+blueprint.register_error_handler(404, not_found)
+blueprint.register_error_handler(UnknownSite, not_found)
+blueprint.register_error_handler(UnknownConversation, not_found)
+blueprint.register_error_handler(UnknownCrawl, not_found)
+blueprint.register_error_handler(StorageError, store_failed)

@@ -1,0 +1,41 @@
+"""Pages for what cannot be shown, each saying what to do next."""
+
+from __future__ import annotations
+
+import logging
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+log = logging.getLogger(__name__)
+
+
+def form_expired(error: Exception) -> ResponseReturnValue:
+    """A form without a valid token: from another site, or older than the session."""
+    log.warning("form refused at %s: %s", request.path, error)
+    return _page(
+        "This form was not sent",
+        "It was opened before you logged in or out, or it does not come from this dashboard. "
+        "Nothing was changed. Go back, load the page again and send it once more.",
+        400,
+    )
+
+
+def not_found(error: Exception) -> ResponseReturnValue:
+    """A site, crawl, conversation or page that does not exist, or does not exist any more."""
+    return _page(
+        "Not found",
+        "There is nothing at this address: it was deleted, or the link is wrong. "
+        "Start from the overview, or choose from the menu.",
+        404,
+    )
+
+
+def store_failed(error: Exception) -> ResponseReturnValue:
+    """The database did not answer."""
+    log.error("%s failed: %s", request.path, error)
+    return _page("The database does not answer", f"{error}. Load the page again when that is repaired.", 503)
+
+
+def _page(title: str, explanation: str, status: int) -> ResponseReturnValue:
+    return render_template("admin/failure.html", title=title, explanation=explanation), status

@@ -1,0 +1,38 @@
+"""What the filters above lists have in common: `?site=` and `?days=`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from flask import request
+
+from admin.access import services
+from server.domain.site import Site
+
+DAY_OPTIONS = (
+    (0, "At any time"),
+    (1, "Last 24 hours"),
+    (7, "Last 7 days"),
+    (30, "Last 30 days"),
+    (90, "Last 90 days"),
+)
+
+
+def chosen_site() -> tuple[dict[str, Site], str]:
+    """Every site by id, and the id that is asked for; empty for all of them or an unknown one."""
+    sites = {site.id: site for site in services().sites.all()}
+    wanted = request.args.get("site", "")
+    return sites, wanted if wanted in sites else ""
+
+
+def chosen_days() -> tuple[int, datetime | None]:
+    """The days that are asked for and when they began; (0, None) for any other number."""
+    days = request.args.get("days", 0, type=int)
+    if days not in dict(DAY_OPTIONS) or not days:
+        return 0, None
+    return days, datetime.now(UTC) - timedelta(days=days)
+
+
+def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
+    """Choices of a site filter."""
+    return [("", "All sites"), *((site.id, site.name) for site in sites.values())]

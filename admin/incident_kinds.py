@@ -1,0 +1,49 @@
+"""What an incident means: in the operator's words, what visitors got, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+QUOTED = "Visitors got the quoted answer instead."
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one kind of incident is explained."""
+
+    label: str
+    effect: str
+    advice: str
+
+
+KINDS = {
+    "unreachable": Kind("Model down", QUOTED, "Check OPENAI_BASE_URL and whether that server runs."),
+    "timeout": Kind(
+        "Model slow", QUOTED, "Ask the provider, or allow more time: MODEL_TIMEOUT_S, MODEL_FIRST_TOKEN_S."
+    ),
+    "rate_limited": Kind(
+        "Model refuses more calls", QUOTED, "Raise the provider's limit or lower MODEL_CONCURRENCY."
+    ),
+    "server_error": Kind("Model failing", QUOTED, "The provider has a fault; look at its status page."),
+    "wrong_key": Kind("Key refused", QUOTED, "Set a valid OPENAI_API_KEY and start Docent again."),
+    "wrong_model": Kind(
+        "Unknown model", QUOTED, "Set CHAT_MODEL or EMBEDDING_MODEL to one that the provider has."
+    ),
+    "bad_reply": Kind("Model talks nonsense", QUOTED, "If it goes on, choose another CHAT_MODEL."),
+    "unsupported_answer": Kind(
+        "Answer not on the pages", QUOTED, "The model invented it. If it goes on, choose another CHAT_MODEL."
+    ),
+    "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
+    "crawl_failed": Kind(
+        "Crawl failed",
+        "Visitors are answered from the last complete crawl.",
+        "Do what the message says, then crawl again.",
+    ),
+}
+
+MODEL_KINDS = frozenset(KINDS) - {"crawl_failed"}
+
+
+def kind_of(name: str) -> Kind:
+    """The explanation; for a kind that has none its bare name."""
+    return KINDS.get(name) or Kind(name.replace("_", " ").capitalize(), "", "")

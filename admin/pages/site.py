@@ -1,0 +1,107 @@
+"""One site: is it read, how to embed it, who may ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import TextAreaField
+from wtforms.validators import StopValidation
+
+from admin.access import services
+from admin.addresses import BadAddress, parse_origin
+from admin.crawl_state import is_active
+from admin.forms import UNPROCESSABLE, Form
+from admin.page import Page
+from admin.pages import sites as sites_page
+from admin.snippet import snippet_of
+from server.domain.site import Site
+from server.storage.crawls import CrawlRun
+
+page = Page(under=sites_page.page)
+
+MOST_ORIGINS = 100
+
+
+class OriginsForm(Form):
+    """Where the widget may stand, one origin a line."""
+
+    origins = TextAreaField("Further origins")
+
+    def validate_origins(self, field: TextAreaField) -> None:
+        """Replaces what was typed by what is meant, once all of it is right."""
+        lines = [line for line in (field.data or "").splitlines() if line.strip()]
+        if len(lines) > MOST_ORIGINS:
+            raise StopValidation(f"Keep to {MOST_ORIGINS} origins.")
+        try:
+            field.data = "\n".join(dict.fromkeys(parse_origin(line) for line in lines))
+        except BadAddress as error:
+            raise StopValidation(str(error)) from error
+
+
+@page.get("/sites/<site_id>")
+def site(site_id: str) -> ResponseReturnValue:
+    found = services().sites.get(site_id)
+    form = OriginsForm(formdata=None, origins="\n".join(found.origins))
+    return _shown(found, form)
+
+
+@page.get("/sites/<site_id>/progress")
+def site_progress(site_id: str) -> ResponseReturnValue:
+    """The progress panel as it is now, and whether to ask again; polled by progress.js."""
+    found = services().sites.get(site_id)
+    run = services().crawls.latest(site_id)
+    return {
+        "active": is_active(run),
+        "version": _version(run),
+        "html": render_template("admin/_progress.html", **_progress(found)),
+    }
+
+
+@page.post("/sites/<site_id>/crawls")
+def site_crawl(site_id: str) -> ResponseReturnValue:
+    found = services().sites.get(site_id)
+    if is_active(services().crawls.latest(site_id)):
+        flash(f"{found.name} is being read already.", "done")
+    else:
+        services().start_crawl(site_id)
+        flash(f"A new crawl of {found.name} has begun.", "done")
+    return redirect(url_for("admin.site", site_id=site_id))
+
+
+@page.post("/sites/<site_id>/origins")
+def site_origins(site_id: str) -> ResponseReturnValue:
+    found = services().sites.get(site_id)
+    form = OriginsForm(request.form)
+    if not form.validate():
+        return _shown(found, form), UNPROCESSABLE
+    services().sites.update(replace(found, origins=tuple(form.origins.data.splitlines())))
+    flash("The allowed origins are saved.", "done")
+    return redirect(url_for("admin.site", site_id=site_id))
+
+
+def _shown(found: Site, form: OriginsForm) -> str:
+    return render_template(
+        "admin/site.html",
+        form=form,
+        snippet=snippet_of(found),
+        own_origins=sorted(replace(found, origins=()).allowed_origins),
+        history=services().crawls.history(found.id, 10)[1:],
+        **_progress(found),
+    )
+
+
+def _version(run: CrawlRun | None) -> str:
+    """Changes when there is something new to see; the panel's own text also changes with the clock."""
+    if run is None:
+        return ""
+    return f"{run.id}/{run.state}/{run.found}/{run.fetched}/{run.indexed}/{sum(run.counts.values())}"
+
+
+def _progress(found: Site) -> dict[str, object]:
+    return {
+        "site": found,
+        "run": services().crawls.latest(found.id),
+        "live_pages": services().content(found.id).counts()[0],
+    }

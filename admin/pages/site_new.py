@@ -1,0 +1,75 @@
+"""Adds a site by its address and has it read at once."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from flask import flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import StringField
+from wtforms.validators import Length, StopValidation
+
+from admin.access import services
+from admin.addresses import BadAddress, is_private, parse_address, suggest_id
+from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.page import Page
+from admin.pages import sites as sites_page
+from server.domain.site import Site
+from server.storage.errors import SiteExists
+
+page = Page(under=sites_page.page)
+
+
+class SiteForm(Form):
+    """Where the site is, and what to call it here."""
+
+    address = StringField("Address", [Needed("Write the address of the site, such as https://example.com/.")])
+    name = StringField("Name", [Length(max=100, message="Choose a name of at most 100 characters.")])
+
+    def validate_address(self, field: StringField) -> None:
+        """Completes the address and refuses what cannot or may not be crawled."""
+        try:
+            field.data = parse_address(field.data)
+        except BadAddress as error:
+            raise StopValidation(str(error)) from error
+        if is_private(field.data) and not services().settings.crawl_allow_private:
+            raise StopValidation(
+                "This is an address of this machine or of a private network. To let Docent read such sites, "
+                "start it with CRAWL_ALLOW_PRIVATE=1 and add the site again."
+            )
+
+
+@page.get("/sites/new")
+def site_new() -> ResponseReturnValue:
+    return render_template("admin/site_new.html", form=SiteForm())
+
+
+@page.post("/sites/new")
+def site_create() -> ResponseReturnValue:
+    form = SiteForm()
+    if not form.validate() or not (site := _create(form)):
+        return render_template("admin/site_new.html", form=form), UNPROCESSABLE
+    services().start_crawl(site.id)
+    flash(f"{site.name} is added. Docent is reading it now.", "done")
+    return redirect(url_for("admin.site", site_id=site.id))
+
+
+def _create(form: SiteForm) -> Site | None:
+    address = form.address.data
+    known = services().sites.all()
+    if same := next((site for site in known if address in site.start_urls), None):
+        problem(form, "address", f"The site “{same.name}” starts at this address already. Write another one.")
+        return None
+    site = Site(
+        id=suggest_id(address, {site.id for site in known}),
+        name=(form.name.data or "").strip() or urlsplit(address).netloc,
+        title="",
+        start_urls=(address,),
+        strategy=services().settings.strategy,
+    )
+    try:
+        return services().sites.create(site)
+    except SiteExists:
+        # Somebody else added the same one between the look and the write.
+        problem(form, "address", "This site was added a moment ago. Find it under Sites.")
+        return None

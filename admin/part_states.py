@@ -1,0 +1,95 @@
+"""Whether each part of the installation works, and what to do when one does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from admin.incident_kinds import MODEL_KINDS, kind_of
+
+if TYPE_CHECKING:
+    from server.services import Services
+    from server.settings import Settings
+
+ADVICE = {
+    "database": ("Database", "Check DATABASE_URL, the disk's free space and the rights on DATA_DIR."),
+    "models": (
+        "Embedding model",
+        "Run `python -m server doctor`: it checks every model and says what to do.",
+    ),
+    "vectors": ("Vectors (Chroma)", "Check that the Chroma server runs, and CHROMA_URL if you set it."),
+    "index": ("Index", "Add a site, or look at its last crawl."),
+}
+
+PATIENCE = timedelta(seconds=60)
+"""A crawl that waits longer while none runs has no worker to take it."""
+
+RECENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """One line of the list of parts."""
+
+    name: str
+    is_well: bool
+    says: str
+    advice: str = ""
+
+
+def part_states(services: Services) -> list[PartState]:
+    """Every part, in the order in which an answer needs them."""
+    parts = [_part(name, state) for name, state in services.readiness().items()]
+    return [*parts, _chat_model(services), _worker(services)]
+
+
+def _part(name: str, state: str) -> PartState:
+    label, advice = ADVICE.get(name, (name.capitalize(), ""))
+    if state == "ok":
+        return PartState(label, True, "Works")
+    return PartState(label, False, state, advice)
+
+
+def _chat_model(services: Services) -> PartState:
+    name = _model_name(services.settings)
+    if not services.settings.uses_chat_model:
+        return PartState("Chat model", True, f"{name}: answers are quoted from the pages, no model is called")
+    since = datetime.now(UTC) - RECENT
+    recent = [
+        incident
+        for incident in services.incidents.recent(None, 200)
+        if incident.at >= since and incident.kind in MODEL_KINDS
+    ]
+    if not recent:
+        return PartState("Chat model", True, f"{name}: no failure in the last hour")
+    times = sum(incident.count for incident in recent)
+    kind = kind_of(recent[0].kind)
+    return PartState(
+        "Chat model",
+        False,
+        f"{name}: {times} failures in the last hour, the last: {kind.label.lower()}",
+        kind.advice,
+    )
+
+
+def _model_name(settings: Settings) -> str:
+    return settings.chat_model_name if settings.uses_chat_model else "Embedded writer"
+
+
+def _worker(services: Services) -> PartState:
+    """No process is asked: a worker that takes no jobs is as bad as none, and jobs show both."""
+    runs = [run for site in services.sites.all() if (run := services.crawls.latest(site.id))]
+    waiting = [run for run in runs if run.state == "waiting"]
+    running = [run for run in runs if run.state == "running"]
+    oldest = min((run.started_at for run in waiting), default=None)
+    if running:
+        return PartState("Queue worker", True, f"At work on {running[0].site_id}; {len(waiting)} crawls wait")
+    if oldest and datetime.now(UTC) - oldest > PATIENCE:
+        return PartState(
+            "Queue worker",
+            False,
+            f"{len(waiting)} crawls wait and nobody takes them",
+            "Start the worker: `make run` does, as does `python -m server worker` where processes run apart.",
+        )
+    return PartState("Queue worker", True, f"{len(waiting)} crawls wait" if waiting else "Nothing waits")

@@ -1,0 +1,32 @@
+"""The API's routes under /api/v1, with what holds for all of them."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request
+
+from server.api import chat, feedback, sites, visitors
+from server.api.origins import add_cors, preflight
+
+
+def api_blueprint() -> Blueprint:
+    """Made anew for each application."""
+    api = Blueprint("api", __name__, url_prefix="/api/v1")
+    api.before_request(_answer_preflight)
+    api.after_request(add_cors)
+    api.after_request(_keep_private)
+    api.add_url_rule("/visitors", "visitors", visitors.issue_token, methods=["POST"])
+    api.add_url_rule("/visitors/me", "erase", visitors.erase, methods=["DELETE"])
+    api.add_url_rule("/chat", "chat", chat.ask, methods=["POST"])
+    api.add_url_rule("/chat/events", "events", chat.resume, methods=["GET"])
+    api.add_url_rule("/feedback", "feedback", feedback.judge, methods=["POST"])
+    api.add_url_rule("/sites/<site_id>/widget", "widget", sites.widget, methods=["GET"])
+    return api
+
+
+def _answer_preflight() -> Response | None:
+    return preflight() if request.method == "OPTIONS" else None
+
+
+def _keep_private(response: Response) -> Response:
+    response.headers.setdefault("Cache-Control", "no-store")
+    return response

@@ -1,0 +1,123 @@
+"""docs/*.md as pages: what they are called, in which order they stand, what they say as HTML."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from mdit_py_plugins.anchors import anchors_plugin
+
+FOLDER = Path(__file__).parents[2] / "docs"
+FIRST = "index"
+_LINK = re.compile(r"^(?!\w+:)(?:\./)?([\w-]+)\.md(#[\w-]+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class DocsPage:
+    """One rendered file."""
+
+    name: str
+    title: str
+    summary: str
+    """Its first paragraph, as plain text."""
+    html: str
+    sections: tuple[tuple[str, str], ...]
+    """(id, text) of its second-level headings."""
+
+    @property
+    def address(self) -> str:
+        """Path on this server."""
+        return "/docs/" if self.name == FIRST else f"/docs/{self.name}.html"
+
+
+class DocsLibrary:
+    """All pages, in the order in which the first page links to them. Read again when a file has changed."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._seen: list[tuple[str, int]] = []
+        self._pages: tuple[DocsPage, ...] = ()
+
+    def pages(self) -> tuple[DocsPage, ...]:
+        """The first page first."""
+        with self._lock:
+            files = sorted(self._folder.glob("*.md"))
+            seen = [(file.stem, file.stat().st_mtime_ns) for file in files]
+            if seen != self._seen:
+                sources = {file.stem: file.read_text(encoding="utf-8") for file in files}
+                self._pages = tuple(render(name, sources[name]) for name in _order(sources))
+                self._seen = seen
+            return self._pages
+
+
+def render(name: str, source: str) -> DocsPage:
+    """A page from its Markdown. Links to other .md files become links to their pages."""
+    tokens = _markdown.parse(source)
+    for token in tokens:
+        for child in token.children or ():
+            _relink(child)
+    return DocsPage(
+        name=name,
+        title=_first_text(tokens, "heading_open") or name,
+        summary=_first_text(tokens, "paragraph_open"),
+        html=_markdown.renderer.render(tokens, _markdown.options, {}),
+        sections=tuple(
+            (str(token.attrs.get("id", "")), _plain(tokens[place + 1]))
+            for place, token in enumerate(tokens)
+            if token.type == "heading_open" and token.tag == "h2"
+        ),
+    )
+
+
+def _order(sources: dict[str, str]) -> list[str]:
+    linked = re.findall(r"\]\((?:\./)?([\w-]+)\.md", sources.get(FIRST, ""))
+    return [name for name in dict.fromkeys((FIRST, *linked, *sorted(sources))) if name in sources]
+
+
+def _relink(token: Token) -> None:
+    if token.type == "link_open" and (found := _LINK.match(str(token.attrs.get("href", "")))):
+        page = "./" if found[1] == FIRST else f"{found[1]}.html"
+        token.attrs["href"] = page + (found[2] or "")
+
+
+def _first_text(tokens: list[Token], kind: str) -> str:
+    return next((_plain(tokens[place + 1]) for place, token in enumerate(tokens) if token.type == kind), "")
+
+
+def _plain(inline: Token) -> str:
+    return "".join(" " if child.type == "softbreak" else child.content for child in inline.children or ())
+
+
+def _fence(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:
+    # Code that is wider than the screen scrolls; by keyboard too, so it must take the focus.
+    code = tokens[place]
+    language = escape(code.info.split()[0]) if code.info.strip() else "text"
+    text = escape(code.content, quote=False)
+    return f'<pre tabindex="0" data-language="{language}"><code>{text}</code></pre>\n'
+
+
+def _table_open(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:
+    return '<div class="table" tabindex="0" role="region" aria-label="Table"><table>\n'
+
+
+def _table_close(self: Any, tokens: list[Token], place: int, options: Any, env: Any) -> str:
+    return "</table></div>\n"
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
+    parser.use(anchors_plugin, min_level=1, max_level=4)
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
+    return parser
+
+
+_markdown = _parser()

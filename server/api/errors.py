@@ -1,0 +1,112 @@
+"""Every refusal and failure, shaped in one place: JSON for the API, a page for people.
+
+ApiError                 what a route refuses: status, code, a message that says what to do
+werkzeug HTTPException   what Flask itself refuses: unknown address, wrong method, body too large
+StorageError, IndexUnavailable   a part is out of order: 503, the reason is in the log
+anything else            a defect: 500 with a number that stands beside the traceback in the log
+"""
+
+from __future__ import annotations
+
+import logging
+from uuid import uuid4
+
+from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from server.guards.limits import retry_after
+from server.indexes.errors import IndexUnavailable
+from server.storage.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+CODES = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "body_too_large",
+    415: "unsupported_media_type",
+}
+
+
+class ApiError(Exception):
+    """What a route refuses. `code` is for programs and never changes, `message` is for people."""
+
+    def __init__(self, status: int, code: str, message: str, *, wait_s: float = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.retry_after = retry_after(wait_s) if wait_s else None
+
+
+def error_body(code: str, message: str, retry_after: int | None = None) -> dict[str, object]:
+    """The JSON object that every error is."""
+    error: dict[str, object] = {"code": code, "message": message}
+    if retry_after:
+        error["retry_after"] = retry_after
+    return {"error": error}
+
+
+def failure_of(error: Exception) -> ApiError:
+    """What a visitor is told of a failure that is not his; logs what the operator needs."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, StorageError | IndexUnavailable):
+        log.error("%s", error)
+        text = "Docent cannot answer just now; try again in a few seconds. The operator finds the reason in the log."
+        return ApiError(503, "unavailable", text, wait_s=5)
+    number = uuid4().hex[:12]
+    log.error("internal error %s", number, exc_info=error)
+    text = f"Something went wrong in the server. The operator finds it in the log as {number}."
+    return ApiError(500, "internal_error", text)
+
+
+def register_errors(app: Flask) -> None:
+    """Makes the application answer every error in its one shape."""
+    app.register_error_handler(HTTPException, _refused)
+    app.register_error_handler(Exception, _failed)
+
+
+def wants_json() -> bool:
+    """Programs ask below /api/ and for the two health addresses; everything else is a page."""
+    return request.path.startswith("/api/") or request.path in ("/healthz", "/readyz")
+
+
+def _failed(error: Exception) -> Response:
+    failure = failure_of(error)
+    return _answer(failure.status, failure.code, failure.message, failure.retry_after)
+
+
+def _refused(error: HTTPException) -> Response:
+    if error.response is not None:  # a redirect, such as that to an address with a slash
+        return make_response(error.get_response())
+    status = error.code or 500
+    response = _answer(status, CODES.get(status, "http_error"), _message(status, error))
+    for name, value in error.get_headers():
+        if name in ("Allow", "Retry-After"):
+            response.headers[name] = value
+    return response
+
+
+def _message(status: int, error: HTTPException) -> str:
+    if status == 404:
+        return f"There is nothing at {request.path}. The API is described at /api/openapi.json."
+    if status == 405:
+        allowed = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
+        return f"{request.method} is not possible here; use {allowed or 'another method'}."
+    if status == 413:
+        return f"The body is larger than {current_app.config['MAX_CONTENT_LENGTH']} bytes; send a shorter message."
+    return error.description or error.name
+
+
+def _answer(status: int, code: str, message: str, wait: int | None = None) -> Response:
+    if wants_json():
+        response = jsonify(error_body(code, message, wait))
+    else:
+        response = make_response(render_template("error.html", status=status, message=message))
+    response.status_code = status
+    response.headers["Cache-Control"] = "no-store"
+    if wait:
+        response.headers["Retry-After"] = str(wait)
+    return response

@@ -1,0 +1,63 @@
+"""GET /healthz (this process answers) and GET /readyz (questions can be answered)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from flask import Blueprint, Flask, Response, current_app, jsonify
+
+from server.api.access import services
+
+log = logging.getLogger(__name__)
+
+AGAIN_S = 1.0
+
+
+def health_blueprint() -> Blueprint:
+    """Made anew for each application."""
+    health = Blueprint("health", __name__)
+    health.add_url_rule("/healthz", "healthz", _healthz, methods=["GET"])
+    health.add_url_rule("/readyz", "readyz", _readyz, methods=["GET"])
+    return health
+
+
+def start_warm_up(app: Flask) -> None:
+    """Loads models and opens indexes in the background; until then the process is not ready."""
+    warmed = app.extensions["docent-warmed"] = threading.Event()
+    threading.Thread(target=_warm_up, args=(app, warmed), name="warm-up", daemon=True).start()
+
+
+def _warm_up(app: Flask, warmed: threading.Event) -> None:
+    said = ""
+    while True:
+        try:
+            app.extensions["docent"].warm_up()
+            warmed.set()
+            return
+        except Exception as error:  # noqa: BLE001  whatever is missing may come, such as a Chroma that still starts
+            if str(error) != said:
+                said = str(error)
+                log.warning("not ready yet: %s", said or type(error).__name__)
+        threading.Event().wait(AGAIN_S)
+
+
+def _healthz() -> Response:
+    response = jsonify(status="ok")
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _readyz() -> Response:
+    warmed = current_app.extensions.get("docent-warmed")
+    if warmed is not None and not warmed.is_set():
+        parts = {"models": "still loading; try again in a few seconds"}
+    else:
+        parts = services().readiness()
+    ready = all(state == "ok" for state in parts.values())
+    response = jsonify(status="ready" if ready else "not_ready", parts=parts)
+    response.status_code = 200 if ready else 503
+    response.headers["Cache-Control"] = "no-store"
+    if not ready:
+        response.headers["Retry-After"] = "2"
+    return response

@@ -1,0 +1,89 @@
+"""Which web pages may call the API, and what browsers are told about it (CORS)."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlsplit
+
+from flask import Response, current_app, request
+
+from server.api.access import services
+from server.api.errors import ApiError
+from server.domain.site import Site
+
+REFRESH_S = 2.0
+"""Seconds after which a newly listed origin is known to every web process."""
+PREFLIGHT_S = 600
+METHODS = "GET, POST, DELETE"
+HEADERS = "Authorization, Content-Type, Last-Event-ID"
+
+
+def calling_origin(site: Site) -> str:
+    """Origin of the page that calls; empty when the caller is no web page.
+
+    Raises ApiError 403 when the site does not list it.
+    """
+    origin = request.headers.get("Origin", "")
+    if origin and not (_is_own(origin) or origin in _spelled(site)):
+        raise ApiError(
+            403,
+            "origin_not_allowed",
+            f"Pages of {origin[:200]} may not ask for the site {site.id}. To allow it, open the dashboard, "
+            f"choose the site, and add {origin[:200]} to its origins.",
+        )
+    return origin
+
+
+def preflight() -> Response:
+    """The answer to a browser that asks whether it may ask."""
+    response = Response(status=204)
+    origin = request.headers.get("Origin", "")
+    if origin and _is_listed_anywhere(origin):
+        response.headers["Access-Control-Allow-Methods"] = METHODS
+        response.headers["Access-Control-Allow-Headers"] = HEADERS
+        response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_S)
+    return response
+
+
+def add_cors(response: Response) -> Response:
+    """Lets pages of listed origins read the answer. A refusal for its origin may be read by every
+    page, so that it says in the browser, too, what is missing."""
+    response.headers.add("Vary", "Origin")
+    origin = request.headers.get("Origin", "")
+    if origin and (response.status_code == 403 or _is_listed_anywhere(origin)):
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = "Retry-After"
+    return response
+
+
+def _is_own(origin: str) -> bool:
+    """Whether it is this server itself: as its setting says, or as the caller addressed it."""
+    return origin in (_origin_of(services().settings.base_url), request.host_url.rstrip("/"))
+
+
+def _is_listed_anywhere(origin: str) -> bool:
+    # Before the body and the token are known, nobody can tell which site it is about.
+    return _is_own(origin) or origin in _all_listed()
+
+
+def _all_listed() -> frozenset[str]:
+    known: tuple[float, frozenset[str]] | None = current_app.extensions.get("docent-origins")
+    now = time.monotonic()
+    if known is None or known[0] < now - REFRESH_S:
+        known = now, frozenset().union(*map(_spelled, services().sites.all()))
+        current_app.extensions["docent-origins"] = known
+    return known[1]
+
+
+def _spelled(site: Site) -> frozenset[str]:
+    """The site's origins as browsers write them: lower case, no default port."""
+    return frozenset(map(_origin_of, site.allowed_origins))
+
+
+def _origin_of(address: str) -> str:
+    parts = urlsplit(address)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    port = f":{parts.port}" if parts.port and parts.port != default else ""
+    return f"{parts.scheme}://{host}{port}"

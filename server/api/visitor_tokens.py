@@ -1,0 +1,65 @@
+"""Visitors' tokens: signed, timed, bound to a site and an origin. Nothing is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
+
+RENEWABLE_S = 30 * 24 * 3600.0
+"""Seconds that an expired token still proves who its visitor was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Who asks, as a token proves it."""
+
+    id: str
+    site_id: str
+    origin: str
+    """Where the token was given out; empty for a caller that is no web page."""
+
+
+class TokenExpired(Exception):
+    """Authentic, but too old."""
+
+
+class TokenInvalid(Exception):
+    """Not made by this server, or altered."""
+
+
+class VisitorTokens:
+    """Makes and reads tokens. Servers with the same secret key take each other's."""
+
+    def __init__(self, secret_key: str, hours: float) -> None:
+        self.lifetime_s = int(hours * 3600)
+        self._signer = URLSafeTimedSerializer(secret_key, salt="docent.visitor.1")
+
+    def issue(self, site_id: str, origin: str, renewed: str | None = None) -> str:
+        """A new token. The visitor stays the same when `renewed` is an authentic token of this site and
+        origin that is at most 30 days old; otherwise it is a new visitor."""
+        known = self._known(renewed) if renewed else None
+        if known is None or (known.site_id, known.origin) != (site_id, origin):
+            known = Visitor(uuid4().hex, site_id, origin)
+        token: str = self._signer.dumps([known.id, site_id, origin])
+        return token
+
+    def read(self, token: str) -> Visitor:
+        """Raises TokenExpired, TokenInvalid."""
+        try:
+            return self._load(token, self.lifetime_s)
+        except SignatureExpired:
+            raise TokenExpired from None
+        except (BadSignature, ValueError, TypeError):
+            raise TokenInvalid from None
+
+    def _known(self, token: str) -> Visitor | None:
+        try:
+            return self._load(token, self.lifetime_s + RENEWABLE_S)
+        except (BadSignature, ValueError, TypeError):
+            return None
+
+    def _load(self, token: str, age_s: float) -> Visitor:
+        visitor_id, site_id, origin = self._signer.loads(token, max_age=int(age_s))
+        return Visitor(str(visitor_id), str(site_id), str(origin))

@@ -1,0 +1,82 @@
+"""The web application: the API, the widget, the documentation, the dashboard."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from flask import Flask
+from flask_compress import Compress
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from admin.blueprint import blueprint as admin_blueprint
+from server.api.blueprint import api_blueprint
+from server.api.demo import demo_blueprint
+from server.api.docs import docs_blueprint
+from server.api.docs_library import DocsLibrary
+from server.api.errors import register_errors
+from server.api.headers import register_headers
+from server.api.health import health_blueprint
+from server.api.openapi import openapi_blueprint
+from server.api.request_log import register_request_log
+from server.api.streams import Streams
+from server.api.visitor_tokens import VisitorTokens
+from server.api.widget_files import WidgetFiles, widget_blueprint
+from server.services import Services
+from server.settings import Settings, load_settings
+
+COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"]
+"""Never text/event-stream: a compressor holds words back."""
+
+
+def create_app(settings: Settings | None = None, services: Services | None = None) -> Flask:
+    """The application of this process. Models are not loaded before they are needed.
+
+    Raises SettingsError, StorageError, StartError.
+    """
+    settings = settings or load_settings()
+    services = services or Services(settings)
+    app = Flask(__name__, static_folder=None, template_folder="api/templates")
+    app.config.update(
+        SECRET_KEY=services.secret_key,
+        MAX_CONTENT_LENGTH=settings.body_bytes,
+        MAX_FORM_MEMORY_SIZE=settings.body_bytes,
+        VERSION=_version(),
+        COMPRESS_MIMETYPES=COMPRESSED,
+        COMPRESS_ALGORITHM=["br", "gzip"],
+        COMPRESS_BR_LEVEL=4,
+        COMPRESS_STREAMS=False,
+    )
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    app.extensions["docent"] = services
+    app.extensions["docent-tokens"] = VisitorTokens(services.secret_key, settings.visitor_token_hours)
+    app.extensions["docent-streams"] = Streams(lambda: services.cache, settings.web_threads)
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
+    _register(app)
+    return app
+
+
+def _register(app: Flask) -> None:
+    # What runs after a request runs in reverse order: the log line, first here, is the last to see it.
+    register_request_log(app)
+    Compress(app)
+    register_headers(app)
+    register_errors(app)
+    widget_files = WidgetFiles()
+    app.register_blueprint(api_blueprint())
+    app.register_blueprint(health_blueprint())
+    app.register_blueprint(openapi_blueprint())
+    app.register_blueprint(widget_blueprint(widget_files))
+    app.register_blueprint(demo_blueprint(widget_files))
+    app.register_blueprint(docs_blueprint(DocsLibrary()))
+    app.register_blueprint(admin_blueprint)
+
+
+def _version() -> str:
+    """Of the newest entry of the changelog, so that it cannot be forgotten."""
+    changelog = Path(__file__).parents[1] / "CHANGELOG.md"
+    text = changelog.read_text(encoding="utf-8") if changelog.is_file() else ""
+    found = re.search(r"^## \[?(\d+\.\d+\.\d+)", text, re.M)
+    return found[1] if found else "0.1.0"

@@ -1,0 +1,115 @@
+"""Models that remember: the same query is embedded once, the same prompt is answered once."""
+
+from __future__ import annotations
+
+import json
+import threading
+from array import array
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from server.domain.protocols import Cache, ChatModel, Embedder, Prompt, Vector
+
+
+class CachedEmbedder:
+    """Keeps the vectors of the last `entries` different short texts, in this process.
+
+    Meant for visitors' queries: a call with more than `largest_call` texts is indexing and passes
+    by, as does a text longer than `max_characters`. At 384 dimensions 4,000 entries are 10 MB.
+    """
+
+    def __init__(
+        self, embedder: Embedder, entries: int = 4000, largest_call: int = 8, max_characters: int = 4000
+    ) -> None:
+        self.name = embedder.name
+        self.fingerprint = embedder.fingerprint
+        self.languages = embedder.languages
+        self._embedder = embedder
+        self._entries = entries
+        self._largest_call = largest_call
+        self._max_characters = max_characters
+        self._lock = threading.Lock()
+        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector of length 1 per text, in order. Raises ModelError."""
+        if len(texts) > self._largest_call:
+            return self._embedder.embed(texts)
+        known = self._recall(texts)
+        missing = list(dict.fromkeys(text for text in texts if text not in known))
+        if missing:
+            fresh = dict(zip(missing, self._embedder.embed(missing), strict=True))
+            known |= fresh
+            self._remember(fresh)
+        return [known[text] for text in texts]
+
+    def _recall(self, texts: Sequence[str]) -> dict[str, Vector]:
+        with self._lock:
+            known = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in known:
+                self._vectors.move_to_end(text)
+        return {text: list(vector) for text, vector in known.items()}
+
+    def _remember(self, fresh: dict[str, Vector]) -> None:
+        with self._lock:
+            for text, vector in fresh.items():
+                if len(text) <= self._max_characters:
+                    self._vectors[text] = array("d", vector)
+            while len(self._vectors) > self._entries:
+                self._vectors.popitem(last=False)
+
+
+class CachedChat:
+    """Keeps complete replies for `ttl_s` seconds in `cache`, which all processes share.
+
+    Kept are replies of at most `max_characters` that are of use: not empty, and JSON where JSON
+    was asked for. How many are kept at once is the cache's business. The key covers the model and
+    the whole prompt, so other chunks, rules or history never get an old reply.
+    """
+
+    def __init__(self, model: ChatModel, cache: Cache, ttl_s: float, max_characters: int = 20_000) -> None:
+        self.name = model.name
+        self._model = model
+        self._cache = cache
+        self._ttl_s = ttl_s
+        self._max_characters = max_characters
+
+    def complete(self, prompt: Prompt) -> str:
+        """The whole reply. Raises ModelError."""
+        key = self._key(prompt)
+        reply = self._cache.get(key)
+        if reply is None:
+            reply = self._model.complete(prompt)
+            self._keep(key, prompt, reply)
+        return reply
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """The reply in pieces; a remembered one comes whole. Raises ModelError at any piece."""
+        key = self._key(prompt)
+        reply = self._cache.get(key)
+        if reply is not None:
+            yield reply
+            return
+        pieces = []
+        for piece in self._model.stream(prompt):
+            pieces.append(piece)
+            yield piece
+        # A reply that broke off, or that nobody waited for, does not come to this line.
+        self._keep(key, prompt, "".join(pieces))
+
+    def _key(self, prompt: Prompt) -> str:
+        parts = [self.name, prompt.system, prompt.user, prompt.max_tokens, prompt.json]
+        return "model-reply:" + sha256(json.dumps(parts).encode()).hexdigest()
+
+    def _keep(self, key: str, prompt: Prompt, reply: str) -> None:
+        if reply.strip() and len(reply) <= self._max_characters and (not prompt.json or _is_json(reply)):
+            self._cache.set(key, reply, self._ttl_s)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,249 @@
+"""Chat and embedding models of any provider that speaks the OpenAI protocol.
+
+langchain-openai makes the clients: addresses, keys, connections. Replies are read from the raw
+response, because building the libraries' objects costs 8 times the processor time of everything
+else on a streamed word, and hundreds of visitors stream at once. Importing this module takes
+seconds: load it through server.models.table, when a provider is configured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from hashlib import sha256
+from time import monotonic
+from typing import Any
+
+import httpx2
+import numpy as np
+import openai
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from pydantic import SecretStr
+
+from server.domain.protocols import ModelError, Prompt, Vector
+from server.models.openai_errors import (
+    Endpoint,
+    as_model_errors,
+    is_refusal_of_input,
+    not_the_protocol,
+    refused_parameter,
+)
+
+OPENAI_URL = "https://api.openai.com/v1"
+_CONNECT_S = 5.0
+_NO_KEY = "none"
+"""Local servers need no key, but the clients insist on one."""
+_BATCH = 64
+_MAX_CHARACTERS = 30_000
+"""More than any provider's model reads."""
+_SHORT_INPUT = 400
+"""An embedding input of so few characters is not refused for its length."""
+
+
+class OpenAIChat:
+    """Completes prompts with `model` at `base_url`.
+
+    `first_token_s` is the longest wait for the first words and, after them, the longest silence;
+    `total_s` is the longest wait for a reply that is not streamed. Parameters that the provider
+    refuses are left out from then on.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str = "",
+        base_url: str = "",
+        first_token_s: float = 10.0,
+        total_s: float = 30.0,
+    ) -> None:
+        self.name = model
+        self._endpoint = Endpoint(base_url or OPENAI_URL, model, "CHAT_MODEL")
+        self._first_token_s = first_token_s
+        self._total_s = total_s
+        self._refused: frozenset[str] = frozenset()
+        with as_model_errors(self._endpoint):
+            self._client = ChatOpenAI(
+                model=model,
+                api_key=SecretStr(api_key or _NO_KEY),
+                base_url=self._endpoint.url,
+                http_client=_connections(),
+                max_retries=0,
+            ).client
+
+    def complete(self, prompt: Prompt) -> str:
+        """The whole reply. Raises ModelError."""
+        with as_model_errors(self._endpoint), ExitStack() as stack:
+            response = self._send(stack, prompt, self._total_s, stream=False)
+            choice = json.loads(response.read())["choices"][0]
+            text = str(choice["message"].get("content") or "")
+            self._check_length(text, choice.get("finish_reason"))
+            return text
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """The reply in pieces, none empty. Raises ModelError at any piece, also when it breaks off."""
+        deadline = monotonic() + self._first_token_s
+        begun, finish_reason = False, None
+        with as_model_errors(self._endpoint), ExitStack() as stack:
+            response = self._send(stack, prompt, self._first_token_s, stream=True)
+            for event in _events(response.iter_lines()):
+                # Servers that send comments or thoughts before the first word are not silent.
+                if not begun and monotonic() > deadline:
+                    raise httpx2.ReadTimeout("no first word")
+                piece, ended = self._read(event) if event else ("", None)
+                finish_reason = ended or finish_reason
+                if piece:
+                    begun = True
+                    yield piece
+            if finish_reason is None:
+                raise self._broken_off(begun)
+            self._check_length("text" if begun else "", finish_reason)
+
+    def _send(self, stack: ExitStack, prompt: Prompt, read_s: float, *, stream: bool) -> Any:
+        """The open response; a call that was refused for a parameter is made again without it."""
+        timeout = httpx2.Timeout(read_s, connect=min(_CONNECT_S, read_s))
+        messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
+        while True:
+            parameters = self._parameters(prompt)
+            try:
+                call = self._client.with_streaming_response.create(
+                    model=self.name, messages=messages, stream=stream, timeout=timeout, **parameters
+                )
+                return stack.enter_context(call)
+            except openai.APIStatusError as error:
+                refused = refused_parameter(error, set(parameters))
+                if refused is None:
+                    raise
+                self._refused |= {refused}
+
+    def _parameters(self, prompt: Prompt) -> dict[str, Any]:
+        """Only what the common providers understand, less what this one has refused."""
+        # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
+        names = ["max_completion_tokens", "max_tokens"]
+        if "openai" not in self._endpoint.url:
+            names.reverse()
+        limit = next((name for name in names if name not in self._refused), None)
+        parameters: dict[str, Any] = {"temperature": 0}
+        if limit:
+            parameters[limit] = prompt.max_tokens
+        if prompt.json:
+            parameters["response_format"] = {"type": "json_object"}
+        return {name: value for name, value in parameters.items() if name not in self._refused}
+
+    def _read(self, event: str) -> tuple[str, str | None]:
+        """(text, why the reply ended if it did) of one event of a stream."""
+        if event == "[DONE]":
+            return "", "stop"
+        data = json.loads(event)
+        if "error" in data:
+            raise ModelError(
+                "server_error", f"{self._endpoint.url} failed in a reply: {data['error']!s:.200}"
+            )
+        if not data.get("choices"):
+            return "", None
+        choice = data["choices"][0]
+        return (choice.get("delta") or {}).get("content") or "", choice.get("finish_reason")
+
+    def _broken_off(self, begun: bool) -> Exception:
+        if begun:
+            return httpx2.RemoteProtocolError("the stream has no end")
+        return not_the_protocol(self._endpoint, "no event in the stream")
+
+    def _check_length(self, text: str, finish_reason: str | None) -> None:
+        if not text and finish_reason == "length":
+            raise ModelError(
+                "bad_reply",
+                f"{self.name} used up its reply before the first word; choose a CHAT_MODEL that reasons less",
+                permanent=True,
+            )
+
+
+class OpenAIEmbedder:
+    """Embeds with `model` at `base_url`.
+
+    `languages` are those that the operator says the model reads; empty means all. `dimensions`
+    asks the provider for shorter vectors; None leaves the model's own length. A batch that the
+    provider refuses is sent in halves, and a single text that it refuses is cut in half, so its
+    limits need not be known.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str = "",
+        base_url: str = "",
+        languages: frozenset[str] = frozenset(),
+        dimensions: int | None = None,
+        timeout_s: float = 30.0,
+    ) -> None:
+        self.name = model
+        self.languages = languages
+        self._endpoint = Endpoint(base_url or OPENAI_URL, model, "EMBEDDING_MODEL")
+        self.fingerprint = sha256(f"{self._endpoint.url} {model} {dimensions}".encode()).hexdigest()[:12]
+        self._options: dict[str, Any] = {"dimensions": dimensions} if dimensions else {}
+        self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
+        with as_model_errors(self._endpoint):
+            self._client = OpenAIEmbeddings(
+                model=model,
+                api_key=SecretStr(api_key or _NO_KEY),
+                base_url=self._endpoint.url,
+                http_client=_connections(),
+                max_retries=0,
+                check_embedding_ctx_length=False,
+            ).client
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector of length 1 per text, in order. Raises ModelError."""
+        # Providers refuse empty texts, and half surrogate pairs cannot be sent.
+        inputs = [
+            text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip() or "-" for text in texts
+        ]
+        vectors: list[Vector] = []
+        for start in range(0, len(inputs), _BATCH):
+            vectors += self._embed_batch(inputs[start : start + _BATCH])
+        return vectors
+
+    def _embed_batch(self, inputs: list[str]) -> list[Vector]:
+        with as_model_errors(self._endpoint):
+            try:
+                return self._request(inputs)
+            except openai.APIStatusError as error:
+                shortest = len(inputs) == 1 and len(inputs[0]) <= _SHORT_INPUT
+                if shortest or not is_refusal_of_input(error):
+                    raise
+        half = len(inputs) // 2
+        if half:
+            return self._embed_batch(inputs[:half]) + self._embed_batch(inputs[half:])
+        return self._embed_batch([inputs[0][: len(inputs[0]) // 2]])
+
+    def _request(self, inputs: list[str]) -> list[Vector]:
+        response = self._client.with_raw_response.create(
+            input=inputs, model=self.name, encoding_format="float", timeout=self._timeout, **self._options
+        )
+        rows = sorted(json.loads(response.content)["data"], key=lambda row: int(row["index"]))
+        if len(rows) != len(inputs):
+            raise ValueError(f"{len(rows)} vectors for {len(inputs)} texts")
+        matrix = np.array([row["embedding"] for row in rows], dtype=np.float64)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if not np.isfinite(lengths).all() or not lengths.all():
+            raise ValueError("a vector without length")
+        unit: list[Vector] = (matrix / lengths).tolist()
+        return unit
+
+
+def _events(lines: Iterator[str]) -> Iterator[str]:
+    """The data of each server-sent event; "" for every other line, as a sign of life."""
+    for line in lines:
+        yield line[5:].strip() if line.startswith("data:") else ""
+        if line.startswith("data:") and line[5:].strip() == "[DONE]":
+            return
+
+
+@lru_cache(maxsize=1)
+def _connections() -> httpx2.Client:
+    """The process's connections, shared by its models; hundreds of streams are open at once."""
+    limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024, keepalive_expiry=30.0)
+    return openai.DefaultHttpxClient(limits=limits)

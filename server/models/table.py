@@ -1,0 +1,15 @@
+"""The model providers: name -> class, imported on first use."""
+
+from __future__ import annotations
+
+from server.domain.registry import Registry
+
+CHAT_MODELS = Registry("chat model provider", {"openai": "server.models.openai:OpenAIChat"})
+
+EMBEDDERS = Registry(
+    "embedding model provider",
+    {
+        "embedded": "server.models.embedded:EmbeddedEmbedder",
+        "openai": "server.models.openai:OpenAIEmbedder",
+    },
+)

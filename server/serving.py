@@ -1,0 +1,114 @@
+"""gunicorn in this process: threads for many open streams, graceful reload and shutdown."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import socket
+from typing import Any
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
+
+from server.api.health import start_warm_up
+from server.app import create_app
+from server.errors import StartError
+from server.logs import configure_logging
+from server.settings import Settings
+
+GRACE_S = 10
+"""Seconds that open streams get to end when the server is stopped or reloaded (SIGHUP)."""
+IDLE_CONNECTIONS = 2000
+"""Kept-alive connections of each process, beside those that a thread works for."""
+KEEPALIVE_S = 15
+
+
+def serve(settings: Settings) -> None:
+    """Serves until SIGTERM or SIGINT. SIGHUP starts new worker processes, with new code, and lets the
+    old ones finish. Raises StartError when the address cannot be used."""
+    configure_logging(settings.log_level)
+    _check_address(settings)
+    _raise_file_limit(settings)
+    _Server(settings).run()
+
+
+class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in options(self._settings).items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        return create_app(self._settings)
+
+
+class _Log(Logger):  # type: ignore[misc]
+    """gunicorn's own messages, in the form of ours."""
+
+    def setup(self, cfg: Any) -> None:
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+        self.error_log.setLevel(logging.INFO)
+
+
+def options(settings: Settings) -> dict[str, Any]:
+    """What gunicorn is told."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return {
+        "bind": f"{host}:{settings.port}",
+        "workers": settings.web_workers,
+        "threads": settings.web_threads,
+        # A thread per open stream. Waiting threads cost little memory and no time, and every library
+        # works in them; event loops (gevent) measured no better and would have to patch all of them.
+        "worker_class": "gthread",
+        "worker_connections": settings.web_threads + IDLE_CONNECTIONS,
+        "backlog": 2048,
+        "keepalive": KEEPALIVE_S,
+        "timeout": 60,
+        "graceful_timeout": GRACE_S,
+        "logger_class": _Log,
+        "accesslog": None,
+        # Only TRUSTED_PROXIES decides whose X-Forwarded- headers are believed (server/app.py).
+        "forwarded_allow_ips": "",
+        "control_socket_disable": True,
+        "post_worker_init": _worker_starts,
+        "worker_exit": _worker_ends,
+        "proc_name": "docent",
+    }
+
+
+def _worker_starts(worker: Any) -> None:
+    start_warm_up(worker.wsgi)
+
+
+def _worker_ends(arbiter: Any, worker: Any) -> None:
+    app = getattr(worker, "wsgi", None)
+    if isinstance(app, Flask):
+        app.extensions["docent-streams"].close(GRACE_S)
+        app.extensions["docent"].close()
+
+
+def _check_address(settings: Settings) -> None:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise StartError(
+                f"cannot listen on {settings.host}:{settings.port} ({error.strerror}); stop what uses it, "
+                "or set another PORT or HOST"
+            ) from None
+
+
+def _raise_file_limit(settings: Settings) -> None:
+    """Each open stream is an open file, and many systems allow 1024 of them unless asked."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = settings.web_threads + IDLE_CONNECTIONS + 1000
+    if soft < wanted and (hard == resource.RLIM_INFINITY or soft < hard):
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

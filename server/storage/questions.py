@@ -1,0 +1,45 @@
+"""Questions with their answers across conversations, for the operator's lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import select
+
+from server.domain.answer import Outcome
+from server.domain.conversation import Message
+from server.storage.conversations import message_of
+from server.storage.database import Database
+from server.storage.tables import messages
+
+
+class QuestionLog:
+    """Reads what `ConversationStore` wrote, message by message."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def recent(
+        self,
+        *,
+        site_id: str | None = None,
+        outcomes: Collection[Outcome] = (),
+        since: datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Message]:
+        """The newest first: of one site or of all, of these outcomes or of any, since then or ever."""
+        # Without a site there is no index on the time; numbers grow with it.
+        order = (
+            (messages.c.asked_at.desc(), messages.c.number.desc()) if site_id else (messages.c.number.desc(),)
+        )
+        wanted = select(messages).order_by(*order).limit(limit).offset(offset)
+        if site_id is not None:
+            wanted = wanted.where(messages.c.site_id == site_id)
+        if outcomes:
+            wanted = wanted.where(messages.c.outcome.in_([outcome.value for outcome in outcomes]))
+        if since is not None:
+            wanted = wanted.where(messages.c.asked_at >= since)
+        with self._db.connect() as connection:
+            return [message_of(row) for row in connection.execute(wanted)]

@@ -1,0 +1,124 @@
+"""What every retrieval strategy promises, over all rows of the table."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from server.domain.chunk import Changes, Chunk
+from server.domain.question import Query
+from server.domain.site import Site
+from server.indexes.vectors import ChromaVectorIndex, open_chroma
+from server.indexes.words import SqlWordIndex
+from server.models.embedded import EmbeddedEmbedder
+from server.retrieval.parts import Parts
+from server.retrieval.table import STRATEGIES
+from server.storage.content import ContentStore, PageRecord
+from server.storage.database import Database
+from server.storage.sites import SiteStore
+
+URL = "https://shop.example"
+
+
+def chunk(id, text, *, title="Help", language="en", position=0):
+    return Chunk(id, f"{URL}/{id}", title, (), text, position, language)
+
+
+LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
+DELIVERY = chunk("delivery", "Parcels to islands take five working days.", title="Delivery")
+RETURNS = chunk("returns", "Put the lamp into its box and bring it to a post office.", title="Returns")
+KOREAN = chunk("korean", "섬으로 보내는 소포는 영업일 기준 닷새가 걸립니다.", title="배송", language="ko")
+
+
+class Shop:
+    """A site with one strategy over real indexes."""
+
+    def __init__(self, name, folder, cache):
+        database = Database(f"sqlite:///{folder}/docent.sqlite3")
+        database.migrate()
+        SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
+        self.content = ContentStore(database, "shop")
+        self.chroma = open_chroma(folder / "chroma")
+        embedder = EmbeddedEmbedder(cache)
+        self.vectors = ChromaVectorIndex(self.chroma, "shop", embedder.fingerprint)
+        parts = Parts(embedder, self.vectors, SqlWordIndex(database, "shop"), self.content)
+        self.strategy = STRATEGIES.load(name)(parts)
+
+    def change(self, *added, removed=()):
+        """One complete crawl."""
+        self.begin(*added, removed=removed)
+        self.content.go_live()
+        dead = self.content.dead()
+        self.strategy.forget(dead)
+        self.content.purge(dead)
+
+    def begin(self, *added, removed=()):
+        """A crawl up to the moment before it goes live."""
+        self.strategy.index(Changes(tuple(added), tuple(removed)))
+        for new in added:
+            page = PageRecord(new.url, new.title, new.language, new.id, "", "", 0, datetime.now(UTC))
+            self.content.put_page(page, [new], [])
+        for gone in removed:
+            self.content.remove_page(f"{URL}/{gone}")
+
+    def found(self, text, limit=5, language="en"):
+        return self.strategy.retrieve(Query(text, language), limit)
+
+
+@pytest.fixture(params=list(STRATEGIES))
+def shop(request, tmp_path, model_cache):
+    made = Shop(request.param, tmp_path, model_cache)
+    yield made
+    made.chroma.close()
+
+
+def test_an_empty_site_finds_nothing(shop):
+    assert shop.found("lamps") == []
+
+
+def test_the_best_chunk_comes_first_and_scores_are_shares(shop):
+    shop.change(LAMPS, DELIVERY, RETURNS)
+    hits = shop.found("How long do parcels to islands take?")
+    assert hits[0].chunk == DELIVERY
+    assert all(0 <= hit.score <= 1 for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_no_more_than_the_limit_is_returned(shop):
+    shop.change(LAMPS, DELIVERY, RETURNS)
+    assert len(shop.found("lamp box parcels", limit=1)) == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", '"', "AND OR NOT (", "*", "\x00", "lamp " * 2000])
+def test_any_text_is_a_valid_query(shop, text):
+    shop.change(LAMPS)
+    shop.found(text)
+
+
+def test_what_is_being_built_is_not_seen_before_it_is_live(shop):
+    shop.change(LAMPS)
+    shop.begin(DELIVERY, removed=["lamps"])
+    assert [hit.chunk for hit in shop.found("parcels to islands, brass lamp")] == [LAMPS]
+
+
+def test_after_additions_changes_and_removals_it_finds_what_a_fresh_index_finds(shop, tmp_path, model_cache):
+    changed = chunk("lamps2", "The Glow Maxi is a lamp of steel.", title="Lamps")
+    shop.change(LAMPS, RETURNS)
+    shop.change(DELIVERY)
+    shop.change(changed, removed=["lamps"])
+    shop.change(removed=["delivery"])
+    folder = tmp_path / "fresh"
+    folder.mkdir()
+    fresh = Shop(shop.strategy.name, folder, model_cache)
+    fresh.change(RETURNS, changed)
+    for text in ("steel lamp", "parcels to islands", "post office box"):
+        now, anew = shop.found(text), fresh.found(text)
+        assert [hit.chunk.id for hit in now] == [hit.chunk.id for hit in anew]
+        assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.02)
+    fresh.chroma.close()
+
+
+def test_words_find_a_page_that_the_embedder_cannot_read(shop):
+    if shop.strategy.name == "dense":
+        return  # the English embedder alone cannot: that is why hybrid is the default
+    shop.change(LAMPS, DELIVERY, KOREAN)
+    assert shop.found("섬 소포 며칠", language="ko")[0].chunk == KOREAN

@@ -1,0 +1,147 @@
+"""The server as a whole: starting, stopping, dying, and what bad input gets."""
+
+import json
+import os
+import signal
+import socket
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.journey.conftest import Docent
+
+
+def children(pid):
+    """Process ids of all descendants."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found += [child, *children(child)]
+    return found
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and any(map(is_running, pids)):
+        time.sleep(0.05)
+    return not any(map(is_running, pids))
+
+
+@pytest.fixture
+def server(tmp_path, shop):
+    made = Docent(tmp_path / "data", SITE=shop.url, CRAWL_ALLOW_PRIVATE="1")
+    yield made
+    made.stop()
+
+
+def test_ctrl_c_ends_every_process_and_a_second_start_answers_at_once(server):
+    server.start()
+    server.wait_until_ready()
+    pids = children(server.process.pid)
+    assert len(pids) >= 4
+    assert server.stop() == 0
+    assert gone(pids, 5)
+    server.start()
+    server.wait_until_ready()
+    rows = json.loads(server.shell("sites", "--json").stdout)
+    assert rows[0]["pages"] == 5
+    assert "is up after" in server.log.read_text()
+
+
+def test_a_killed_supervisor_leaves_no_process_behind(server):
+    server.start()
+    server.wait_until_ready()
+    pids = children(server.process.pid)
+    server.process.kill()
+    server.process.wait()
+    assert gone(pids, 20)
+
+
+@pytest.mark.parametrize("name", ["chroma run", "server worker", "server web"])
+def test_a_killed_process_is_started_again(server, name):
+    server.start()
+    server.wait_until_ready()
+    victim = next(
+        pid
+        for pid in children(server.process.pid)
+        if name in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") and "keep" not in Path(f"/proc/{pid}/cmdline").read_text()
+    )
+    os.kill(victim, signal.SIGKILL)
+    assert gone([victim], 5)
+    server.wait_until_ready()
+
+
+def test_the_first_operator_gets_a_link_that_works_once(server):
+    server.start()
+    server.wait_until_ready()
+    text = server.log.read_text()
+    link = next(word for word in text.split() if "/admin/setup?token=" in word)
+    with urllib.request.urlopen(link, timeout=10) as reply:
+        assert reply.status == 200
+
+
+def test_a_port_in_use_is_one_line_that_says_what_to_do(server):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", server.port))
+        other.listen()
+        server.start()
+        assert server.process.wait(20) == 1
+    assert "cannot listen on" in server.log.read_text()
+    assert "PORT=" in server.log.read_text()
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_a_second_server_on_the_same_folder_is_refused(server):
+    server.start()
+    server.wait_for("/healthz", 60)
+    second = Docent(Path(server.settings["DATA_DIR"]))
+    second.start()
+    assert second.process.wait(30) == 1
+    assert "in use" in second.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["crawl", "http://127.0.0.1:9/"], 1, "--allow-private"),
+        (["crawl", "http://127.0.0.1:9/", "--allow-private"], 1, "127.0.0.1:9"),
+        (["crawl", "ftp://files.example"], 1, "not the address of a website"),
+        (["ask", "--site", "nowhere", "Hello?"], 1, "nowhere"),
+        (["ask", "  "], 1, "empty"),
+        (["--set", "PORT=no", "sites"], 3, "PORT"),
+        (["--set", "PROT=8000", "sites"], 3, "did you mean PORT"),
+        (["fly"], 2, "invalid choice"),
+    ],
+)
+def test_bad_input_in_the_shell_is_one_line_and_an_exit_code(tmp_path, arguments, code, says):
+    done = Docent(tmp_path / "data").shell(*arguments)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_damaged_database_is_named(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "docent.sqlite3").write_bytes(b"this is no database" * 500)
+    done = Docent(tmp_path / "data").shell("sites")
+    assert done.returncode == 1
+    assert "docent.sqlite3" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_doctor_names_what_is_wrong(tmp_path):
+    docent = Docent(tmp_path / "data", OPENAI_BASE_URL="http://127.0.0.1:9/v1", CHAT_MODEL="none", MODEL_RETRIES="0")
+    done = docent.shell("doctor")
+    assert done.returncode == 1
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
+    assert len(failed) == 1
+    assert "chat model" in failed[0]
+    assert "OPENAI_BASE_URL" in failed[0]

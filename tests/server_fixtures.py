@@ -1,0 +1,82 @@
+"""Fixtures with real servers, one of each kind a session: a pytest plugin.
+
+A missing program skips the test and says what to install. DOCENT_TESTS_REQUIRE_SYSTEM=1 makes that a failure.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from tests.servers import MissingProgram, chroma_server, postgresql, redis_server
+
+_numbers = itertools.count(1)
+
+
+def missing(error: MissingProgram) -> None:
+    """Skips the test, or fails it where everything must be installed."""
+    if os.environ.get("DOCENT_TESTS_REQUIRE_SYSTEM") == "1":
+        pytest.fail(str(error), pytrace=False)
+    pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """The address of a PostgreSQL server; use `new_postgresql` for a database of one test."""
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(postgresql())
+        except MissingProgram as error:
+            missing(error)
+        yield address
+
+
+@pytest.fixture(scope="session")
+def new_postgresql(postgresql_server: str) -> Callable[[], str]:
+    """Makes an empty PostgreSQL database at each call; returns its address."""
+
+    def make(template: str = "template1") -> str:
+        name = f"test_{next(_numbers)}"
+        with psycopg.connect(postgresql_server, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE {name} TEMPLATE "{template}"')
+        return postgresql_server.rpartition("/")[0] + f"/{name}"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def redis_address() -> Iterator[str]:
+    """The address of a Redis server; use `redis_url` for an empty one."""
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(redis_server())
+        except MissingProgram as error:
+            missing(error)
+        yield address
+
+
+@pytest.fixture
+def redis_url(redis_address: str) -> str:
+    """The address of a Redis server with nothing in it."""
+    with redis.Redis.from_url(redis_address) as client:
+        client.flushall()
+    return redis_address
+
+
+@pytest.fixture(scope="session")
+def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Chroma server."""
+    folder: Path = tmp_path_factory.mktemp("chroma")
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(chroma_server(folder))
+        except MissingProgram as error:
+            missing(error)
+        yield address

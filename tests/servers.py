@@ -1,0 +1,201 @@
+"""Real servers for tests: started on free ports of 127.0.0.1 in temporary folders, stopped by pid.
+
+Each is a context manager. A program that is not installed raises MissingProgram, whose message says
+what to install; fixtures in server_fixtures.py turn that into a skip.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+HOST = "127.0.0.1"
+START_S = 60
+ATTEMPTS = 3
+
+
+class MissingProgram(Exception):
+    """A program that a test needs is not installed; the message says how to get it."""
+
+
+class ServerFailed(Exception):
+    """A server did not start; the message ends with what it wrote."""
+
+
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def postgresql() -> Iterator[str]:
+    """A PostgreSQL server with one empty database; yields its address."""
+    initdb, postgres = _postgresql_program("initdb"), _postgresql_program("postgres")
+    user = _unprivileged_user()
+    with _folder(user) as folder:
+        data = folder / "data"
+        options = ["--auth=trust", "--username=docent", "--encoding=UTF8", "--locale=C", "--no-sync"]
+        made = subprocess.run(
+            [initdb, "-D", str(data), *options], user=user, cwd=folder, capture_output=True, text=True, check=False
+        )
+        if made.returncode:
+            raise ServerFailed(f"initdb failed: {made.stderr or made.stdout}")
+
+        def command(port: int) -> list[str]:
+            settings = {
+                "listen_addresses": HOST,
+                "port": str(port),
+                "unix_socket_directories": str(folder),
+                "fsync": "off",
+                "max_connections": "60",
+                "timezone": "Asia/Kolkata",  # far from UTC, so that a time stored without its zone is seen
+            }
+            return [postgres, "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())]
+
+        # SIGINT: PostgreSQL's fast shutdown, which does not wait for clients.
+        with _started(command, folder, _postgresql_answers, user=user, stop_signal=2) as port:
+            yield f"postgresql://docent@{HOST}:{port}/postgres"
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """An empty Redis server that writes nothing to disk; yields its address."""
+    program = shutil.which("redis-server")
+    if program is None:
+        raise MissingProgram("redis-server is not installed: `apt-get install redis-server`")
+    with _folder() as folder:
+        fixed = ["--bind", HOST, "--save", "", "--appendonly", "no", "--dir", str(folder)]
+        with _started(lambda port: [program, "--port", str(port), *fixed], folder, _redis_answers) as port:
+            yield f"redis://{HOST}:{port}/0"
+
+
+@contextmanager
+def chroma_server(path: Path) -> Iterator[str]:
+    """A Chroma server on the folder `path`; yields its address."""
+    program = Path(sys.executable).with_name("chroma")
+    if not program.exists():
+        raise MissingProgram("chroma is not installed: `pip install -r requirements.txt`")
+    with _folder() as folder:
+        fixed = ["run", "--host", HOST, "--path", str(path)]
+        environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False", "HOME": str(folder)}
+        with _started(
+            lambda port: [str(program), *fixed, "--port", str(port)], folder, _chroma_answers, environment=environment
+        ) as port:
+            yield f"http://{HOST}:{port}"
+
+
+@contextmanager
+def _started(
+    command: Callable[[int], Sequence[str]],
+    folder: Path,
+    answers: Callable[[int], bool],
+    *,
+    user: str | None = None,
+    environment: dict[str, str] | None = None,
+    stop_signal: int = 15,
+) -> Iterator[int]:
+    process, port = _start(command, folder, answers, user, environment)
+    try:
+        yield port
+    finally:
+        process.send_signal(stop_signal)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _start(
+    command: Callable[[int], Sequence[str]],
+    folder: Path,
+    answers: Callable[[int], bool],
+    user: str | None,
+    environment: dict[str, str] | None,
+) -> tuple[subprocess.Popen[bytes], int]:
+    output = folder / "output.log"
+    for _ in range(ATTEMPTS):  # another program may take the port before the server does
+        port = free_port()
+        with output.open("wb") as log:
+            process = subprocess.Popen(
+                command(port), cwd=folder, user=user, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+            )
+        if _comes_up(process, lambda port=port: answers(port)):
+            return process, port
+        process.kill()
+        process.wait()
+    raise ServerFailed(f"{command(0)[0]} did not start: {output.read_text(errors='replace')[-2000:]}")
+
+
+def _comes_up(process: subprocess.Popen[bytes], answers: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        if answers():
+            # The answer may come from a program that took the port first: ours must still be there.
+            return process.poll() is None
+        time.sleep(0.02)
+    return False
+
+
+def _postgresql_answers(port: int) -> bool:
+    import psycopg
+
+    try:
+        psycopg.connect(f"postgresql://docent@{HOST}:{port}/postgres", connect_timeout=5).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _redis_answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection((HOST, port), timeout=5) as connection:
+        connection.sendall(b"PING\r\n")
+        return connection.recv(16).startswith(b"+PONG")
+    return False
+
+
+def _chroma_answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{port}/api/v2/heartbeat", timeout=5) as reply:
+            return int(reply.status) == 200
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _postgresql_program(name: str) -> str:
+    versions = sorted(Path("/usr/lib/postgresql").glob("*"), key=lambda folder: folder.name.zfill(3), reverse=True)
+    found = shutil.which(name) or next((p for v in versions if (p := shutil.which(str(v / "bin" / name)))), None)
+    if found is None:
+        raise MissingProgram(f"{name} of PostgreSQL is not installed: `apt-get install postgresql`")
+    return found
+
+
+def _unprivileged_user() -> str | None:
+    """None means to stay who we are; PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with suppress(KeyError):
+            return pwd.getpwnam(name).pw_name
+    raise MissingProgram("PostgreSQL does not run as root: `useradd --system postgres`")
+
+
+@contextmanager
+def _folder(owner: str | None = None) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="docent-test-") as name:
+        if owner is not None:
+            shutil.chown(name, owner)
+        yield Path(name)
