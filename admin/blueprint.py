@@ -10,7 +10,7 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 
-from admin import crawl_state, formats
+from admin import answer_text, crawl_state, formats
 from admin.assets import asset
 from admin.failures import form_expired, not_found, store_failed
 from admin.page import Page
@@ -48,7 +48,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_TIME_LIMIT=None,
     )
     csrf.init_app(state.app)
-    state.app.jinja_env.filters.update(formats.FILTERS | crawl_state.FILTERS)
+    state.app.jinja_env.filters.update(formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS)
 
 
 @blueprint.before_request

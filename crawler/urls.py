@@ -33,24 +33,33 @@ _SESSION = frozenset(
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid)=[^/?#]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")
 # Already in the one spelling: most links of most sites. Saves the slow way for them.
-_PLAIN = re.compile(r"https?://[a-z0-9][a-z0-9.-]*[a-z0-9](?::\d{4,5})?/(?:[A-Za-z0-9_~!$'()*+,=:@-]+[/.]?)*")
+_PLAIN = re.compile(r"https?://[a-z0-9][a-z0-9.-]*(?::\d{4,5})?/[A-Za-z0-9_~!$'()*+,=:@./-]*")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_DOTS = re.compile(r"/\.|//|;|%")
 _JUNK = re.compile(r"[\x00-\x20\x7f]+")
 
 
 def canonical(url: str, base: str = "") -> str | None:
     """The one spelling of `url`; None when it is no address of a web page."""
     try:
-        joined = urljoin(base, url.strip()) if base else url.strip()
+        joined = _joined(url.strip(), base) if base else url.strip()
     except ValueError:  # "http://[broken"
         return None
     return _normalised(joined.partition("#")[0])
+
+
+def _joined(url: str, base: str) -> str:
+    """urljoin, with a short way for names of files next to the page."""
+    if _FILE_NAME.fullmatch(url):
+        return f"{base.partition('?')[0].rpartition('/')[0]}/{url}"
+    return urljoin(base, url)
 
 
 @lru_cache(maxsize=65_536)
 def _normalised(url: str) -> str | None:
     if len(url) > LONGEST_URL or url[:4].lower() != "http":
         return None
-    if _PLAIN.fullmatch(url):
+    if _PLAIN.fullmatch(url) and not _DOTS.search(url, 8):
         return url
     try:
         spelled = url_normalize(_JUNK.sub(lambda found: "%20" if " " in found[0] else "", url))

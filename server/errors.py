@@ -3,7 +3,7 @@
 DocentError (a tuple of classes, for `except`)
 ├── StorageError       server/storage/errors.py     something stored cannot be read or written
 ├── ModelError         server/domain/protocols.py   a model did not do its step
-├── IndexUnavailable   server/indexes/errors.py     the vectors or words cannot be reached
+├── IndexFailure       server/indexes/errors.py     the vectors or words cannot be reached
 ├── CrawlError         crawler/errors.py            a site cannot be crawled at all
 ├── UnknownName        server/domain/registry.py    a name that no table has
 └── StartError         here                         the server cannot start as asked
@@ -14,7 +14,7 @@ from __future__ import annotations
 from crawler.errors import CrawlError
 from server.domain.protocols import ModelError
 from server.domain.registry import UnknownName
-from server.indexes.errors import IndexUnavailable
+from server.indexes.errors import IndexFailure
 from server.storage.errors import StorageError
 
 
@@ -22,4 +22,4 @@ class StartError(Exception):
     """The server or a command cannot start as asked; the message says what to do."""
 
 
-DocentError = (StorageError, ModelError, IndexUnavailable, CrawlError, UnknownName, StartError)
+DocentError = (StorageError, ModelError, IndexFailure, CrawlError, UnknownName, StartError)

@@ -15,14 +15,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import hashlib
 import json
 import math
 import re
+import socket
+import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -34,25 +37,31 @@ Request = dict[str, Any]
 class Fault(StrEnum):
     """What can go wrong with one request."""
 
-    RATE_LIMITED = "rate_limited"
-    """429 with Retry-After."""
-    OUT_OF_QUOTA = "out_of_quota"
-    """429 that no waiting cures."""
+    RATE_LIMITED = "rate_limited"  # 429 with Retry-After
+    OUT_OF_QUOTA = "out_of_quota"  # 429 that no waiting cures
     SERVER_ERROR = "server_error"
-    TIMEOUT = "timeout"
-    """No answer at all until the client goes away."""
-    CUT_STREAM = "cut_stream"
-    """The connection breaks in the middle of the answer."""
-    BROKEN_BODY = "broken_body"
-    """200 with a body that is not of the protocol."""
-    INVALID_JSON = "invalid_json"
-    """The model's text is JSON that ends too soon."""
-    MADE_UP_CHUNKS = "made_up_chunks"
-    """The answer cites chunks that it was not given."""
-    EMPTY_ANSWER = "empty_answer"
-    REFUSAL = "refusal"
+    TIMEOUT = "timeout"  # no answer at all until the client goes away
+    CUT_STREAM = "cut_stream"  # the connection breaks in the middle of the answer
+    BROKEN_BODY = "broken_body"  # 200 with a body that is not of the protocol
     WRONG_KEY = "wrong_key"
     UNKNOWN_MODEL = "unknown_model"
+    INVALID_JSON = "invalid_json"  # the model's text is JSON that ends too soon
+    MADE_UP_CHUNKS = "made_up_chunks"  # the answer cites chunks that it was not given
+    EMPTY_ANSWER = "empty_answer"
+    REFUSAL = "refusal"
+
+
+ERRORS = {
+    Fault.RATE_LIMITED: (429, "rate_limit_exceeded", "Rate limit reached."),
+    Fault.OUT_OF_QUOTA: (429, "insufficient_quota", "You exceeded your current quota."),
+    Fault.SERVER_ERROR: (500, "server_error", "The server had an error."),
+    Fault.WRONG_KEY: (401, "invalid_api_key", "Incorrect API key provided."),
+    Fault.UNKNOWN_MODEL: (404, "model_not_found", "The model does not exist."),
+}
+
+
+class HTTPProblem(Exception):
+    """status, code and message of an error that ends the request."""
 
 
 @dataclass
@@ -61,8 +70,8 @@ class Reply:
 
     text: str = ""
     fault: Fault | None = None
-    latency_s: float | None = None
-    """Wait before the first token, instead of the server's."""
+    held_by: threading.Event | None = None
+    """The reply begins when this event is set."""
 
 
 @dataclass
@@ -76,6 +85,10 @@ class OpenAIServer:
     """Wait between the pieces of a stream."""
     piece_chars: int = 24
     """Length of the pieces of a stream."""
+    fault: Fault | None = None
+    """Happens to every request until it is set back to None."""
+    script: Callable[[Request], str | Reply] | None = None
+    """Decides the reply to a chat request; it is called with the request's JSON."""
     retry_after_s: float = 1.0
     api_key: str = ""
     """The only accepted key; empty: any."""
@@ -83,18 +96,22 @@ class OpenAIServer:
     """The only known models; empty: any."""
     refused_parameters: frozenset[str] = frozenset()
     """Request fields that are answered with 400, as some providers do."""
-    fault: Fault | None = None
-    """Happens to every request until it is set back to None."""
-    script: Callable[[Request], str | Reply] | None = None
-    """Decides the reply to a chat request; it is called with the request's JSON."""
-    requests: deque[Request] = field(default_factory=lambda: deque(maxlen=1000))
-    """The last requests, oldest first: {"path", "headers", "body"}."""
+    longest_batch: int = 0
+    """More texts than this in one embedding call are answered with 400; 0: any number."""
+    longest_input: int = 0
+    """A longer text to embed is answered with 400; 0: any length."""
     busiest: int = 0
     """Most chat requests that were open at once."""
+    requests: deque[Request] = field(default_factory=lambda: deque(maxlen=1000))
+    """The last requests, oldest first: {"path", "headers", "body"}."""
 
     def __post_init__(self) -> None:
+        kept = ("port", "requests")
+        self._initial = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in kept}
         self._next: deque[Fault] = deque()
         self._open = 0
+        self._idle = threading.Event()
+        self._idle.set()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -107,30 +124,30 @@ class OpenAIServer:
         self._next.extend([fault] * times)
 
     def reset(self) -> None:
-        """No faults, no script, nothing recorded, no latency."""
-        self.fault, self.script, self.api_key, self.models = None, None, "", ()
-        self.refused_parameters, self.latency_s, self.token_delay_s = frozenset(), 0.0, 0.0
-        self.retry_after_s, self.busiest = 1.0, 0
+        """As it was when made: no faults to come, nothing recorded."""
+        vars(self).update(self._initial)
         self._next.clear()
         self.requests.clear()
 
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Whether every chat request ends within this time."""
+        return self._idle.wait(seconds)
+
     def __enter__(self) -> OpenAIServer:
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        listener = socket.create_server(("127.0.0.1", self.port), backlog=2048)
+        self.port = listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._run, args=(listener,), daemon=True)
         self._thread.start()
-        started.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
-    def _run(self, started: threading.Event) -> None:
+    def _run(self, listener: socket.socket) -> None:
         asyncio.set_event_loop(self._loop)
-        listening = asyncio.start_server(self._connection, "127.0.0.1", self.port, backlog=2048)
-        server = self._loop.run_until_complete(listening)
-        self.port = server.sockets[0].getsockname()[1]
-        started.set()
+        serving = asyncio.start_server(self._connection, sock=listener, backlog=2048)
+        server = self._loop.run_until_complete(serving)
         self._loop.run_forever()
         server.close()
         for task in self._tasks:
@@ -143,17 +160,14 @@ class OpenAIServer:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        try:
-            while await self._exchange(reader, writer):
-                pass
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away, or a fault cut the connection
-        finally:
-            self._tasks.discard(task)
-            writer.close()
+        # The client goes away, a fault cuts the connection, or the server is stopped.
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while True:
+                await self._exchange(reader, writer)
+        self._tasks.discard(task)
+        writer.close()
 
-    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Serves one request; says whether the connection goes on."""
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         path = head[0].split(" ")[1]
         pairs = (line.partition(":") for line in head[1:] if line)
@@ -162,86 +176,97 @@ class OpenAIServer:
         body = json.loads(raw) if raw else {}
         self.requests.append({"path": path, "headers": headers, "body": body})
         fault = self._next.popleft() if self._next else self.fault
-        problem = self._refusal(path, headers, body, fault)
-        if problem is not None:
-            await _send(writer, *problem)
-        elif fault is Fault.TIMEOUT:
+        try:
+            self._check(headers, body, fault)
+            await self._serve(path, reader, writer, body, fault)
+        except HTTPProblem as problem:
+            status, code, message = problem.args
+            error = {"message": message, "type": "invalid_request_error", "code": code}
+            retry = {"Retry-After": f"{self.retry_after_s:g}"} if fault is Fault.RATE_LIMITED else {}
+            await _send(writer, status, json.dumps({"error": error}), retry)
+
+    def _check(self, headers: dict[str, str], body: Request, fault: Fault | None) -> None:
+        """Raises HTTPProblem when the request is not to be served."""
+        if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
+            fault = Fault.WRONG_KEY
+        if self.models and body.get("model", self.models[0]) not in self.models:
+            fault = Fault.UNKNOWN_MODEL
+        if fault in ERRORS:
+            raise HTTPProblem(*ERRORS[fault])
+        for name in sorted(self.refused_parameters & set(body)):
+            raise HTTPProblem(400, "unsupported_parameter", f"Unsupported parameter: '{name}'.")
+        texts = body.get("input", ())
+        if 0 < self.longest_batch < len(texts):
+            raise HTTPProblem(400, "invalid_request", "The batch is too large.")
+        if self.longest_input and any(len(text) > self.longest_input for text in texts):
+            raise HTTPProblem(400, "invalid_request", "The input exceeds the context length.")
+
+    async def _serve(
+        self,
+        path: str,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        body: Request,
+        fault: Fault | None,
+    ) -> None:
+        if fault is Fault.TIMEOUT:
             await reader.read()
-            return False
+            raise ConnectionAbortedError
+        if fault is Fault.BROKEN_BODY:
+            await _send(writer, 200, "<html>Welcome to the proxy</html>", {"Content-Type": "text/html"})
         elif path.endswith("/chat/completions"):
-            self._open += 1
-            self.busiest = max(self.busiest, self._open)
-            try:
-                await self._chat(writer, body, fault)
-            finally:
-                self._open -= 1
+            await self._chat(writer, body, fault)
         elif path.endswith("/embeddings"):
             await asyncio.sleep(self.latency_s)
-            await _send(writer, 200, _embeddings(body))
+            await _send(writer, 200, json.dumps(_embeddings(body)))
+        elif path.endswith("/models"):
+            listed = [
+                {"id": name, "object": "model"} for name in self.models or ("test-chat", "test-embedding")
+            ]
+            await _send(writer, 200, json.dumps({"object": "list", "data": listed}))
         else:
-            names = self.models or ("test-chat", "test-embedding")
-            listed = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in names]
-            await _send(writer, 200, {"object": "list", "data": listed})
-        return True
-
-    def _refusal(
-        self, path: str, headers: dict[str, str], body: Request, fault: Fault | None
-    ) -> tuple[Any, ...] | None:
-        """Status, body and headers when the request is not served, else None."""
-        wrong_key = self.api_key and headers.get("authorization") != f"Bearer {self.api_key}"
-        unknown = self.models and "model" in body and body["model"] not in self.models
-        refused = next((name for name in sorted(self.refused_parameters) if name in body), None)
-        if wrong_key or fault is Fault.WRONG_KEY:
-            return 401, _error("Incorrect API key provided.", "invalid_api_key")
-        if unknown or fault is Fault.UNKNOWN_MODEL:
-            name = body.get("model")
-            return 404, _error(f"The model `{name}` does not exist.", "model_not_found")
-        if refused:
-            return 400, _error(f"Unsupported parameter: '{refused}'.", "unsupported_parameter")
-        if fault is Fault.RATE_LIMITED:
-            headers = {"Retry-After": f"{self.retry_after_s:g}"}
-            return 429, _error("Rate limit reached.", "rate_limit_exceeded"), headers
-        if fault is Fault.OUT_OF_QUOTA:
-            return 429, _error("You exceeded your current quota.", "insufficient_quota")
-        if fault is Fault.SERVER_ERROR:
-            return 500, _error("The server had an error.", "server_error")
-        if fault is Fault.BROKEN_BODY:
-            return 200, "<html>Welcome to the proxy</html>"
-        if not path.endswith(("/chat/completions", "/embeddings", "/models")):
-            return 404, _error(f"Unknown path {path}.", "not_found")
-        return None
+            raise HTTPProblem(404, "not_found", f"Unknown path {path}.")
 
     async def _chat(self, writer: asyncio.StreamWriter, body: Request, fault: Fault | None) -> None:
         reply = self.script(body) if self.script else grounded_reply(body)
         reply = Reply(reply) if isinstance(reply, str) else reply
         fault = reply.fault or fault
-        text = _spoiled(reply.text, fault)
-        await asyncio.sleep(self.latency_s if reply.latency_s is None else reply.latency_s)
-        if not body.get("stream"):
-            if fault is Fault.CUT_STREAM:
-                raise ConnectionAbortedError
-            message = {"role": "assistant", "content": text}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        self._count(+1)
+        try:
+            await (asyncio.to_thread(reply.held_by.wait) if reply.held_by else asyncio.sleep(self.latency_s))
+            await self._write(writer, body, _spoiled(reply.text, fault), fault)
+        finally:
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        self._open += change
+        self.busiest = max(self.busiest, self._open)
+        (self._idle.clear if self._open else self._idle.set)()
+
+    async def _write(
+        self, writer: asyncio.StreamWriter, body: Request, text: str, fault: Fault | None
+    ) -> None:
+        if body.get("stream"):
+            head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+            writer.write(head.encode())
+            async for event in self._events(body["model"], text, fault):
+                data = f"data: {event}\n\n".encode()
+                writer.write(b"%x\r\n%s\r\n" % (len(data), data))
+                await writer.drain()
+            writer.write(b"0\r\n\r\n")
+        elif fault is Fault.CUT_STREAM:
+            raise ConnectionAbortedError
+        else:
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
-            await _send(writer, 200, whole | {"choices": [choice], "usage": usage})
-            return
-        writer.write(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )
-        async for event in self._events(body["model"], text, fault):
-            data = f"data: {event}\n\n".encode()
-            writer.write(b"%x\r\n%s\r\n" % (len(data), data))
-            await writer.drain()
-        writer.write(b"0\r\n\r\n")
-        await writer.drain()
+            await _send(writer, 200, json.dumps(whole | {"choices": [choice]}))
 
     async def _events(self, model: str, text: str, fault: Fault | None) -> AsyncIterator[str]:
         pieces = [text[i : i + self.piece_chars] for i in range(0, len(text), self.piece_chars)]
         for number, piece in enumerate(pieces):
             if fault is Fault.CUT_STREAM and number * 2 >= len(pieces):
                 raise ConnectionAbortedError
-            yield _chunk(model, {"content": piece} | ({} if number else {"role": "assistant"}))
+            yield _chunk(model, {"content": piece})
             if self.token_delay_s:
                 await asyncio.sleep(self.token_delay_s)
         yield _chunk(model, {}, "stop")
@@ -284,18 +309,17 @@ def _words(text: str) -> list[str]:
 def _embeddings(body: Request) -> Request:
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     data = [{"object": "embedding", "index": i, "embedding": embed(text)} for i, text in enumerate(texts)]
-    usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
-    return {"object": "list", "data": data, "model": body["model"], "usage": usage}
+    return {"object": "list", "data": data, "model": body["model"]}
 
 
 def _spoiled(text: str, fault: Fault | None) -> str:
-    if fault is Fault.INVALID_JSON:
-        return text[: max(1, len(text) // 2)]
-    if fault is Fault.MADE_UP_CHUNKS:
-        return re.sub(r"\[\d+\]", "[97]", text)
-    if fault is Fault.EMPTY_ANSWER:
-        return ""
-    return REFUSAL if fault is Fault.REFUSAL else text
+    spoiled = {
+        Fault.INVALID_JSON: text[: max(1, len(text) // 2)],
+        Fault.MADE_UP_CHUNKS: re.sub(r"\[\d+\]", "[97]", text),
+        Fault.EMPTY_ANSWER: "",
+        Fault.REFUSAL: REFUSAL,
+    }
+    return text if fault is None else spoiled.get(fault, text)
 
 
 def _chunk(model: str, delta: Request, finish_reason: str | None = None) -> str:
@@ -304,16 +328,11 @@ def _chunk(model: str, delta: Request, finish_reason: str | None = None) -> str:
     return json.dumps(head | {"choices": [choice]}, ensure_ascii=False)
 
 
-def _error(message: str, code: str) -> Request:
-    return {"error": {"message": message, "type": "invalid_request_error", "code": code}}
-
-
 async def _send(
-    writer: asyncio.StreamWriter, status: int, body: Request | str, headers: dict[str, str] | None = None
+    writer: asyncio.StreamWriter, status: int, text: str, headers: dict[str, str] | None = None
 ) -> None:
-    content = (body if isinstance(body, str) else json.dumps(body)).encode()
-    kind = "text/html" if isinstance(body, str) else "application/json"
-    head = {"Content-Type": kind, "Content-Length": str(len(content))} | (headers or {})
+    content = text.encode()
+    head = {"Content-Type": "application/json", "Content-Length": str(len(content))} | (headers or {})
     lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
     writer.write(f"HTTP/1.1 {status} Status\r\n{lines}\r\n".encode() + content)
     await writer.drain()
@@ -328,16 +347,12 @@ def main() -> None:
     parser.add_argument("--token-delay", type=float, default=0.0, help="seconds between pieces")
     parser.add_argument("--piece-chars", type=int, default=24, help="characters of each piece")
     parser.add_argument("--fault", type=Fault, choices=list(Fault), help="happens to every request")
-    chosen = parser.parse_args()
-    server = OpenAIServer(
-        chosen.port, chosen.latency, chosen.token_delay, chosen.piece_chars, fault=chosen.fault
-    )
-    with server:
-        print(f"{server.base_url} (Ctrl-C stops it)", flush=True)
-        try:
+    args = parser.parse_args()
+    with OpenAIServer(args.port, args.latency, args.token_delay, args.piece_chars, args.fault) as server:
+        sys.stdout.write(f"{server.base_url} (Ctrl-C stops it)\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
-        except KeyboardInterrupt:
-            pass
 
 
 if __name__ == "__main__":

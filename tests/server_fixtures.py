@@ -1,4 +1,4 @@
-"""Fixtures with real servers, one of each kind a session: a pytest plugin.
+"""Fixtures with real servers, one of each kind a session, and databases on them: a pytest plugin.
 
 A missing program skips the test and says what to install. DOCENT_TESTS_REQUIRE_SYSTEM=1 makes that a failure.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 import redis
 
+from server.storage.database import Database
 from tests.servers import MissingProgram, chroma_server, postgresql, redis_server
 
 _numbers = itertools.count(1)
@@ -80,3 +82,42 @@ def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         except MissingProgram as error:
             missing(error)
         yield address
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with all tables and no rows, to copy."""
+    path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+    database = Database(f"sqlite:///{path}")
+    database.migrate()
+    database.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql(new_postgresql: Callable[..., str]) -> str:
+    """The name of a PostgreSQL database with all tables and no rows, to make others from."""
+    address = new_postgresql()
+    database = Database(address)
+    database.migrate()
+    database.close()
+    return address.rpartition("/")[2]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a database with all tables and no rows: the test runs once with each kind."""
+    if request.param == "sqlite":
+        path = tmp_path / "docent.db"
+        shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
+        return f"sqlite:///{path}"
+    make: Callable[..., str] = request.getfixturevalue("new_postgresql")
+    return make(request.getfixturevalue("migrated_postgresql"))
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """A database with all tables and no rows: the test runs once with each kind."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()

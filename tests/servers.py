@@ -49,7 +49,12 @@ def postgresql() -> Iterator[str]:
         data = folder / "data"
         options = ["--auth=trust", "--username=docent", "--encoding=UTF8", "--locale=C", "--no-sync"]
         made = subprocess.run(
-            [initdb, "-D", str(data), *options], user=user, cwd=folder, capture_output=True, text=True, check=False
+            [initdb, "-D", str(data), *options],
+            user=user,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if made.returncode:
             raise ServerFailed(f"initdb failed: {made.stderr or made.stdout}")
@@ -92,7 +97,10 @@ def chroma_server(path: Path) -> Iterator[str]:
         fixed = ["run", "--host", HOST, "--path", str(path)]
         environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False", "HOME": str(folder)}
         with _started(
-            lambda port: [str(program), *fixed, "--port", str(port)], folder, _chroma_answers, environment=environment
+            lambda port: [str(program), *fixed, "--port", str(port)],
+            folder,
+            _chroma_answers,
+            environment=environment,
         ) as port:
             yield f"http://{HOST}:{port}"
 
@@ -131,7 +139,13 @@ def _start(
         port = free_port()
         with output.open("wb") as log:
             process = subprocess.Popen(
-                command(port), cwd=folder, user=user, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL
+                command(port),
+                cwd=folder,
+                user=user,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
             )
         if _comes_up(process, lambda port=port: answers(port)):
             return process, port
@@ -176,8 +190,12 @@ def _chroma_answers(port: int) -> bool:
 
 
 def _postgresql_program(name: str) -> str:
-    versions = sorted(Path("/usr/lib/postgresql").glob("*"), key=lambda folder: folder.name.zfill(3), reverse=True)
-    found = shutil.which(name) or next((p for v in versions if (p := shutil.which(str(v / "bin" / name)))), None)
+    versions = sorted(
+        Path("/usr/lib/postgresql").glob("*"), key=lambda folder: folder.name.zfill(3), reverse=True
+    )
+    found = shutil.which(name) or next(
+        (p for v in versions if (p := shutil.which(str(v / "bin" / name)))), None
+    )
     if found is None:
         raise MissingProgram(f"{name} of PostgreSQL is not installed: `apt-get install postgresql`")
     return found

@@ -15,7 +15,7 @@ def _no_settings_around(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.fixture()
+@pytest.fixture
 def env_file(tmp_path):
     path = tmp_path / ".env"
 

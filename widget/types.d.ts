@@ -42,8 +42,9 @@ export interface Reply {
   /** Markdown as it was streamed, at the end the server's own. */
   text: string;
   html?: string;
-  id?: string;
-  /** Number of the last event that is contained: where a resumed stream goes on. */
+  /** The server's id of it; empty as long as it has given none. */
+  id: string;
+  /** Number of the last event that is contained: where a resumed stream goes on; they count from 1. */
   seen: number;
   outcome?: string;
   citations: Citation[];
@@ -54,10 +55,10 @@ export interface Reply {
 
 export type Message = Question | Reply;
 
-/** Why an answer failed. `kind` is a key of the texts; before `until` (ms since 1970) asking again is futile. */
+/** Why an answer failed. `kind` is a key of the texts; before `until` (ms since 1970) it is futile to ask again. */
 export interface Failure {
   kind: "offline" | "failed" | "limited" | "refused" | "cut" | "long";
-  until?: number;
+  until: number;
 }
 
 /** One conversation as this device keeps it. */
@@ -108,7 +109,8 @@ export type MakeStore = (site: string, kind?: "localStorage" | "sessionStorage")
  */
 export type Keep = (store: Store, talk: Talk) => void;
 
-/** What the server can be asked. Failures reject with an ApiError. */
+/** What the server can be asked. Failures reject with an ApiError, in which `wait` are the seconds before
+ * which asking again is futile. A token that the server takes no more is renewed once. */
 export interface Api {
   configuration(): Promise<Configuration>;
   /** The events of an answer as they come: of a new one, or, after `last` (an event's id), of one that broke off. */

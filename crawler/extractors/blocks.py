@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from lxml.etree import _Element
@@ -23,6 +24,8 @@ from crawler.page import Block, BlockKind
 
 _DEEPEST = 180
 _TERM_LEVEL = 7
+_CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
+_TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "aside", "fieldset"})
 
 
@@ -41,6 +44,7 @@ class _Walk:
         self._outline = Outline()
         self._inline: list[str] = []
         self._marker = ""
+        self._callouts = 0
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
             "pre": self._code,
             "listing": self._code,
@@ -92,8 +96,16 @@ class _Walk:
             self._inline.append(" ")
         elif tag not in BLOCK_TAGS:
             self.container(element, depth + 1)
-        elif tag in _SCOPED or (tag in ("div", "section") and is_callout(element)):
+        elif tag in _CALLOUTS and is_callout(element):
+            self._callouts += 1
             self._scoped(element, depth)
+            self._callouts -= 1
+        elif tag in _SCOPED:
+            self._scoped(element, depth)
+        elif (self._callouts and tag == "th") or (
+            self._callouts and tag == "p" and _TITLE.search(element.get("class") or "")
+        ):
+            self._label(element)
         else:
             self._block(element, depth)
 
@@ -109,10 +121,20 @@ class _Walk:
             self.flush()
 
     def _heading(self, element: _Element, depth: int) -> None:
+        if self._callouts:
+            self._label(element)
+            return
         self.flush()
         text = fold(raw_text(element, self._drops))
         if any(map(str.isalnum, text)):
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
+
+    def _label(self, element: _Element) -> None:
+        """The title of a note: a heading when it says more than "Note"."""
+        self.flush()
+        text = fold(raw_text(element, self._drops))
+        if " " in text:
+            self._outline.push(_TERM_LEVEL, text, anchor_of(element) or self._outline.anchor)
 
     def _code(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -158,12 +180,14 @@ class _Walk:
             return
         text = fold(raw_text(element, self._drops))
         if text:
-            self._outline.push(_TERM_LEVEL, term_name(text), anchor_of(element))
+            self._outline.push(_TERM_LEVEL, term_name(text), anchor_of(element) or self._outline.anchor)
             self._add(text, "text")
 
     def _table(self, element: _Element, depth: int) -> None:
         self.flush()
-        if not is_data_table(element):
+        if self._callouts or not is_data_table(element):
+            for header in element.findall("thead"):
+                header.clear()  # names of columns that are not read as columns
             self._block(element, depth)
             return
         for caption in element.iterchildren("caption"):
@@ -179,7 +203,8 @@ class _Walk:
             if summary is not None:
                 heading = fold(raw_text(summary, self._drops))
                 if heading:
-                    self._outline.push(_TERM_LEVEL, heading, element.get("id") or anchor_of(summary))
+                    anchor = element.get("id") or anchor_of(summary) or self._outline.anchor
+                    self._outline.push(_TERM_LEVEL, heading, anchor)
                 for child in summary:
                     summary.remove(child)
                 summary.text = None

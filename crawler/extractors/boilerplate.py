@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lxml.etree import _Element
 
@@ -56,6 +58,9 @@ _CLASS_TESTED = wordset(
     "label menu li h2 h3 h4 center tr tbody"
 )
 _LONG_ENOUGH_TO_BE_CONTENT = 160
+_MANY_LINKS = 40
+"""A list with more links, and little else, is a table of contents or an index wherever it stands."""
+_LONGEST_NAMES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +76,22 @@ class Links:
 class Boilerplate:
     """Tells content from furniture on one page. `drops` is asked for every element, once each."""
 
-    def __init__(self, root: _Element, *, trusted: bool) -> None:
-        """`trusted`: the page's own markup says that `root` is its main content."""
+    def __init__(self, root: _Element, *, trusted: bool, lenient: bool = False) -> None:
+        """`trusted`: the page's own markup says that `root` is its main content. `lenient` lets lists
+        of links pass, for pages that hold nothing else."""
         self._root = root
         self._trusted = trusted
         self._size = max(1, text_length(root))
         self._links = _links_below(root)
-        self._verdicts: dict[str, str] = {}
+        self._lenient = lenient
 
     def drops(self, element: _Element) -> bool:
         """Whether `element` with all below it is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
-        if len(element.attrib) and self._drops_by_attributes(element, tag):
+        items = element.items()
+        if items and self._drops_by_attributes(element, tag, items):
             return True
         if tag == "aside":
             return not is_callout(element)
@@ -94,44 +101,48 @@ class Boilerplate:
             return text_length(element) < 300
         if tag == "a":
             return _is_permalink(element)
-        return tag in _LISTS and self._is_link_list(element)
+        return tag in _LISTS and not self._lenient and self._is_link_list(element)
 
-    def _drops_by_attributes(self, element: _Element, tag: str) -> bool:
-        if _is_hidden(element):
-            return True
-        role = element.get("role")
-        if role in _DROPPED_ROLES or (role == "complementary" and not is_callout(element)):
-            return True
-        if tag not in _CLASS_TESTED:
+    def _drops_by_attributes(
+        self, element: _Element, tag: str, items: Sequence[tuple[object, object]]
+    ) -> bool:
+        names = ""
+        for name, value in items:
+            if name in ("class", "id"):
+                names += f" {value}"
+            elif name in _TELLING and _says_no(element):
+                return True
+        if not names or tag not in _CLASS_TESTED:
             return False
-        names = f"{element.get('class', '')} {element.get('id', '')}"
-        if names == " ":
+        verdict = _verdict(names[:_LONGEST_NAMES])
+        if not verdict:
             return False
-        verdict = self._verdicts.get(names)
-        if verdict is None:
-            verdict = self._verdicts[names] = _verdict(names)
-        if not verdict or text_length(element) > self._size // 2:
+        density = self._density(element)
+        if text_length(element) > self._size // 2 and (density < 0.7 or self._lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
-        return verdict == "hard" or self._density(element) > 0.5
+        return verdict == "hard" or density > 0.5
 
     def _density(self, element: _Element) -> float:
         links = self._links.get(element)
         return links.characters / max(1, text_length(element)) if links else 0.0
 
     def _is_link_list(self, element: _Element) -> bool:
-        """A list of links to this page (its table of contents) or, where nothing marks the main
-        content, any list of short links."""
+        """A list of links to this page (its table of contents), a very long list of links or, where
+        nothing marks the main content, any list of short links."""
         links = self._links.get(element)
         if links is None or links.count < 3 or links.characters / links.count > 60:
             return False
         local = links.local >= links.count - 1
-        if not local and self._trusted:
+        if not local and self._trusted and links.count < _MANY_LINKS:
             return False
-        length = text_length(element)
-        return links.characters / max(1, length) > 0.75 and length <= self._size // 2
+        text = plain_text(element)
+        letters = sum(map(str.isalnum, text)) if len(text) < 2000 else text_length(element)
+        return links.characters / max(1, letters) > 0.75
 
 
 _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
+_COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
+_TELLING = frozenset({"role", "hidden", "style", "aria-hidden"})
 
 
 def is_callout(element: _Element) -> bool:
@@ -140,6 +151,7 @@ def is_callout(element: _Element) -> bool:
     return _CALLOUT.search(names) is not None or "doc-tip" in names or "doc-notice" in names
 
 
+@lru_cache(maxsize=20_000)
 def _verdict(names: str) -> str:
     lowered = names.lower()
     if _HARD.search(lowered):
@@ -147,14 +159,18 @@ def _verdict(names: str) -> str:
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""
 
 
-def _is_hidden(element: _Element) -> bool:
-    """Panels of tabs and folded sections are hidden until somebody opens them: they are content."""
+def _says_no(element: _Element) -> bool:
+    """Hidden, or of a role that is not content.
+
+    Panels of tabs and folded sections are hidden until somebody opens them: they are content.
+    """
+    role = element.get("role")
+    if role in _DROPPED_ROLES or (role == "complementary" and not is_callout(element)):
+        return True
     hidden, style = element.get("hidden"), element.get("style")
     if (hidden is not None and hidden != "until-found") or (style and _HIDDEN_STYLE.search(style)):
-        return element.get("role") != "tabpanel"
-    if element.get("aria-hidden") == "true":
-        return text_length(element) < _LONG_ENOUGH_TO_BE_CONTENT
-    return False
+        return role != "tabpanel"
+    return element.get("aria-hidden") == "true" and text_length(element) < _LONG_ENOUGH_TO_BE_CONTENT
 
 
 def _is_permalink(link: _Element) -> bool:
@@ -165,17 +181,26 @@ def _is_permalink(link: _Element) -> bool:
 
 
 def _links_below(root: _Element) -> dict[_Element, Links]:
+    """Counts for all elements that are ever asked for, in one pass from the end to the beginning."""
     counts: dict[_Element, list[int]] = {}
-    for link in root.iter("a"):
-        href = link.get("href")
-        if not href:
+    for element in reversed(list(root.iter("a", *_COUNTED))):
+        if element is root:
+            break
+        if element.tag == "a":
+            href = element.get("href")
+            if not href:
+                continue
+            length = text_length(element) if len(element) else len((element.text or "").strip())
+            entry = [1, length, href.startswith("#")]
+        elif element in counts:
+            entry = counts[element]
+        else:
             continue
-        length, local = text_length(link), href.startswith("#")
-        for ancestor in link.iterancestors():
-            entry = counts.setdefault(ancestor, [0, 0, 0])
-            entry[0] += 1
-            entry[1] += length
-            entry[2] += local
-            if ancestor is root:
-                break
+        parent = element.getparent()
+        while parent is not None and parent is not root and parent.tag not in _COUNTED:
+            parent = parent.getparent()
+        if parent is not None:
+            total = counts.setdefault(parent, [0, 0, 0])
+            for index, value in enumerate(entry):
+                total[index] += value
     return {element: Links(*entry) for element, entry in counts.items()}

@@ -23,6 +23,7 @@ from crawler.extractors.text import fold, plain_text
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
+_LINKS_OF_A_HUB = 150
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
@@ -72,6 +73,9 @@ def _blocks(body: _Element) -> tuple[Block, ...]:
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted))
     if not blocks and main is not body:
         blocks = read_blocks(body, Boilerplate(body, trusted=False))
+    if not blocks and sum(1 for _ in main.iter("a")) <= _LINKS_OF_A_HUB:
+        # A page of links only still tells where things are; an index of thousands does not.
+        blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))
     return blocks
 
 

@@ -55,7 +55,7 @@ _SCRIPTS = (
     ("hi", re.compile("[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_SAMPLE = 6000
+_SAMPLE = 4000
 
 
 def page_language(declared: str, root: _Element, blocks: Sequence[Block]) -> str:

@@ -32,15 +32,17 @@ class Head:
 
 def read_head(root: _Element) -> Head:
     """Reads <head> and what belongs into it, wherever it stands."""
-    metas = _metas(root)
+    top = root.find("head")
+    top = root if top is None else top
+    metas = _metas(top)
     return Head(
-        title=_title(root) or metas.get("og:title", ""),
+        title=_title(top) or metas.get("og:title", ""),
         site_name=metas.get("og:site_name", "") or metas.get("application-name", ""),
         language=_language(root, metas),
-        canonical=_canonical(root),
+        canonical=_canonical(top),
         robots=robots_words(",".join((metas.get("robots", ""), metas.get("docentbot", "")))),
         refresh=_refresh(metas.get("http-equiv:refresh", "")),
-        base=next((b.get("href") or "" for b in root.iter("base") if b.get("href")), ""),
+        base=next((b.get("href") or "" for b in top.iter("base") if b.get("href")), ""),
     )
 
 
@@ -81,10 +83,10 @@ def _without_site(title: str, site_name: str) -> str:
     return title
 
 
-def _metas(root: _Element) -> dict[str, str]:
+def _metas(top: _Element) -> dict[str, str]:
     """name, property or http-equiv -> content; the first of a name wins, robots are joined."""
     found: dict[str, str] = {}
-    for meta in root.iter("meta"):
+    for meta in top.iter("meta"):
         content = fold(meta.get("content") or "")
         name = (meta.get("name") or meta.get("property") or "").lower()
         if not name and meta.get("http-equiv"):
@@ -96,8 +98,8 @@ def _metas(root: _Element) -> dict[str, str]:
     return found
 
 
-def _title(root: _Element) -> str:
-    for element in root.iter("title"):
+def _title(top: _Element) -> str:
+    for element in top.iter("title"):
         text = fold(plain_text(element))
         if text:
             return text
@@ -119,8 +121,8 @@ def primary_language(tag: str) -> str:
     return primary if 2 <= len(primary) <= 3 and primary.isascii() and primary.isalpha() else ""
 
 
-def _canonical(root: _Element) -> str:
-    for link in root.iter("link"):
+def _canonical(top: _Element) -> str:
+    for link in top.iter("link"):
         if "canonical" in (link.get("rel") or "").lower().split():
             return (link.get("href") or "").strip()
     return ""

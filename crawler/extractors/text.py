@@ -9,9 +9,6 @@ from lxml.etree import XPath, _Element
 
 from crawler.wordset import wordset
 
-# No white space of the kinds that keep words apart on screen gets lost: no-break spaces fold like
-# the others, because browsers match quotes with them folded too.
-_SPACE = re.compile(r"\s+")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
 _SPACED_LENGTH = XPath("string-length(normalize-space(.))")
 
@@ -23,8 +20,11 @@ BLOCK_TAGS = wordset(
 
 
 def fold(text: str) -> str:
-    """White space folded to single spaces, none at the ends; invisible characters removed."""
-    folded = _SPACE.sub(" ", text).strip()
+    """White space folded to single spaces, none at the ends; invisible characters removed.
+
+    No-break spaces fold like the others: browsers look for quotes with all of them folded too.
+    """
+    folded = " ".join(text.split())
     return folded if folded.isascii() else _INVISIBLE.sub("", folded).strip()
 
 

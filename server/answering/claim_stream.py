@@ -10,6 +10,7 @@ from server.domain.sentences import split_sentences
 
 _MARKER = re.compile(r"\s*\[(\d+(?:\s*,\s*\d+)*)\]")
 _BREAK = re.compile(r"\n+")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 
 
 def claims(pieces: Iterable[str]) -> Iterator[Claim]:
@@ -41,9 +42,11 @@ def _first_complete(text: str) -> tuple[int, int, str] | None:
     line = text[: line_end.start()] if line_end else text
     if line.lstrip().startswith("|"):  # a table row is one claim, however many sentences it has
         return (line_end.start(), line_end.end(), line_end.group()[:2]) if line_end else None
-    sentences = split_sentences(line)
+    marker = _ITEM.match(line)
+    body = marker.end() if marker else 0
+    sentences = split_sentences(line[body:])
     if len(sentences) > 1:
-        first_end = line.find(sentences[0]) + len(sentences[0])
+        first_end = line.find(sentences[0], body) + len(sentences[0])
         markers = re.match(r"(?:\s*\[\d+(?:\s*,\s*\d+)*\])*", line[first_end:])
         end = first_end + (markers.end() if markers else 0)
         rest = line[end:].strip()

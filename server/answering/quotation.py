@@ -57,5 +57,6 @@ class Quotation:
 def escape_markdown(text: str) -> str:
     """`text` so that Markdown shows it as it is; characters that need no escaping stay as they are."""
     text = re.sub(r"([\\`*\[<|])", r"\\\1", text)
-    text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
-    return re.sub(r"^(#{1,6} |[-+>] |\d+[.)] )", lambda found: "\\" + found[1], text)
+    text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
+    text = re.sub(r"^(\d+)([.)] )", r"\1\\\2", text)
+    return re.sub(r"^(#{1,6} |[-+>] )", r"\\\1", text)

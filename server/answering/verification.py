@@ -89,7 +89,7 @@ class Verifier:
         present = _folded(" ".join(f"{chunk.heading} {chunk.text} {chunk.url}" for chunk in cited))
         for match in _LITERAL.finditer(text):
             literal = match.group().strip("`").rstrip(".,:/")
-            if literal and _folded(literal) not in present:
+            if literal and not _stands_in(_folded(literal), present):
                 return literal
         return ""
 
@@ -128,6 +128,12 @@ def _closest(found: Sequence[Unit], wanted: set[str], language: str) -> tuple[st
             if both > best_share + 0.2:
                 best, best_share = f"{unit.text} {after.text}", both
     return best, best_share
+
+
+def _stands_in(literal: str, text: str) -> bool:
+    """As a whole: 2 does not stand in 20, nor in 2.50."""
+    start, end = r"(?<!\w)(?<!\d[.,])", r"(?!\w)(?![.,]\d)"
+    return re.search(f"{start if literal[0].isalnum() else ''}{re.escape(literal)}{end}", text) is not None
 
 
 def _folded(text: str) -> str:

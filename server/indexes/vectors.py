@@ -41,6 +41,10 @@ class Chroma:
         self.place = place
         self.queries = queries
 
+    def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
+        """The vectors of one site by one embedder."""
+        return ChromaVectorIndex(self, site_id, fingerprint)
+
     def ping(self) -> None:
         """Raises IndexUnavailable when Chroma does not answer."""
         with self.explained():

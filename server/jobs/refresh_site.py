@@ -14,7 +14,7 @@ from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
 from crawler.fetcher import Validators
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
-from server.indexes.errors import IndexUnavailable
+from server.indexes.errors import IndexFailure
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.site_profile import profile
 from server.settings import Settings
@@ -58,7 +58,7 @@ class SiteRefresh:
         log.info("crawl %s of %s begins at %s", crawl_id, site_id, ", ".join(site.start_urls))
         try:
             message = self._refresh(site, crawl_id, indexer, on_progress)
-        except (CrawlError, ModelError, IndexUnavailable, StorageError) as error:
+        except (CrawlError, ModelError, IndexFailure, StorageError) as error:
             self._fail(site_id, crawl_id, str(error))
         else:
             self._crawls.finish(crawl_id, "done", message)

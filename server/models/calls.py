@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import TypeVar
@@ -62,8 +62,8 @@ class Calls:
             self._circuit.check()
             begun = False
             try:
-                with self._slot():
-                    for item in self._watched(start(), began):
+                with self._slot(), closing(self._watched(start(), began)) as items:
+                    for item in items:
                         begun = True
                         yield item
                 return
@@ -73,7 +73,7 @@ class Calls:
                     raise
             sleep(wait)
 
-    def _watched(self, items: Iterator[T], began: float) -> Iterator[T]:
+    def _watched(self, items: Iterator[T], began: float) -> Generator[T]:
         """The items, reported to the circuit, until the total time is over."""
         begun = False
         try:
@@ -93,6 +93,10 @@ class Calls:
             if error.kind not in _ABOUT_THE_CALL:
                 self._circuit.failed(error)
             raise
+        finally:
+            # Not left to the garbage collector: a kept traceback would keep the connection open.
+            if isinstance(items, Generator):
+                items.close()
 
     def _wait(self, error: ModelError, attempt: int, elapsed: float) -> float | None:
         """Seconds to wait before the next try; None when there is to be none."""

@@ -23,26 +23,26 @@ class Circuit:
         self._lock = threading.Lock()
         self._in_a_row = 0
         self._closed_until = 0.0
-        self._last: ModelError | None = None
+        self._kind = self._message = ""
 
     def check(self) -> None:
         """Raises ModelError, of the last failure's kind, when the model is not to be asked now."""
         with self._lock:
-            if self._last is None or self._in_a_row < self._failures:
+            if self._in_a_row < self._failures:
                 return
             left = self._closed_until - self._clock()
             if left > 0:
-                message = f"{self._last} (failed {self._in_a_row} times; next try in {left:.0f} s)"
-                raise ModelError(self._last.kind, message, permanent=True)
+                message = f"{self._message} (failed {self._in_a_row} times; next try in {left:.0f} s)"
+                raise ModelError(self._kind, message, permanent=True)
             self._closed_until = self._clock() + self._pause_s
 
     def succeeded(self) -> None:
         with self._lock:
-            self._in_a_row, self._last = 0, None
+            self._in_a_row = 0
 
     def failed(self, error: ModelError) -> None:
         with self._lock:
             self._in_a_row += 1
-            self._last = error
+            self._kind, self._message = error.kind, str(error)
             if self._in_a_row >= self._failures:
                 self._closed_until = self._clock() + self._pause_s

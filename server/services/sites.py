@@ -15,6 +15,7 @@ from server.domain.protocols import ChatModel, Embedder, Incidents, Rewriter, St
 from server.domain.site import Site
 from server.guards.table import GUARDS
 from server.indexes.words import SqlWordIndex
+from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
 from server.retrieval.parts import Parts
 from server.retrieval.rarity import Rarity
@@ -88,7 +89,8 @@ def open_parts(
 
 def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
     """What brings the pages of a crawl into the indexes of `strategy`."""
-    return Indexer(parts.content, [strategy], settings.chunk_chars, settings.chunk_overlap)
+    sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
+    return Indexer(parts.content, [strategy], sizes)
 
 
 def open_strategy(name: str, parts: SiteParts) -> Strategy:

@@ -9,6 +9,7 @@ from pathlib import Path
 from diskcache import Cache
 
 from server.domain.question import Turn
+from server.storage.columns import storable
 from server.storage.disk_folder import DiskFolder
 from server.storage.redis_server import RedisServer
 
@@ -25,17 +26,17 @@ class DiskHistory:
 
     def turns(self, conversation_id: str) -> tuple[Turn, ...]:
         """Oldest first; () for an unknown or expired conversation."""
-        stored = self._folder.run(lambda cache: cache.get(conversation_id))
+        stored = self._folder.run(lambda cache: cache.get(storable(conversation_id)))
         return () if stored is None else tuple(map(_turn, json.loads(stored)))
 
     def add(self, conversation_id: str, turn: Turn) -> None:
         """Appends a turn and lets the conversation live its whole time again."""
         if self._turns:
-            self._folder.run(lambda cache: self._append(cache, conversation_id, _text(turn)))
+            self._folder.run(lambda cache: self._append(cache, storable(conversation_id), _text(turn)))
 
     def forget(self, conversation_id: str) -> None:
         """Drops the conversation. An unknown one is no error."""
-        self._folder.run(lambda cache: cache.delete(conversation_id))
+        self._folder.run(lambda cache: cache.delete(storable(conversation_id)))
 
     def close(self) -> None:
         """Closes the folder."""
@@ -84,7 +85,7 @@ class RedisHistory:
 
 
 def _key(conversation_id: str) -> str:
-    return f"docent:turns:{conversation_id}"
+    return f"docent:turns:{storable(conversation_id)}"
 
 
 def _text(turn: Turn) -> str:

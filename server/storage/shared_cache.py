@@ -19,20 +19,20 @@ class DiskSharedCache:
 
     def get(self, key: str) -> str | None:
         """The value, or None when it is absent or expired."""
-        value: str | None = self._folder.run(lambda cache: cache.get(key))
+        value: str | None = self._folder.run(lambda cache: cache.get(storable(key)))
         return value
 
     def set(self, key: str, value: str, ttl_s: float) -> None:
         """Stores or replaces."""
-        self._folder.run(lambda cache: cache.set(key, storable(value), expire=ttl_s))
+        self._folder.run(lambda cache: cache.set(storable(key), storable(value), expire=ttl_s))
 
     def add(self, key: str, value: str, ttl_s: float) -> bool:
         """Stores only if the key is absent or expired; says whether it stored."""
-        return bool(self._folder.run(lambda cache: cache.add(key, storable(value), expire=ttl_s)))
+        return bool(self._folder.run(lambda cache: cache.add(storable(key), storable(value), expire=ttl_s)))
 
     def delete(self, key: str) -> None:
         """Removes the value. An absent one is no error."""
-        self._folder.run(lambda cache: cache.delete(key))
+        self._folder.run(lambda cache: cache.delete(storable(key)))
 
     def close(self) -> None:
         """Closes the folder."""
@@ -72,7 +72,7 @@ class RedisSharedCache:
 
 
 def _key(key: str) -> str:
-    return f"docent:cache:{key}"
+    return f"docent:cache:{storable(key)}"
 
 
 def _milliseconds(seconds: float) -> int:

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.openai_server import Fault, OpenAIServer
 
 from server.domain.protocols import ModelError, Prompt
 from server.models.budget import TokenBudget
@@ -12,6 +11,7 @@ from server.models.calls import CallLimits
 from server.models.resilient import ResilientChat
 from server.models.table import CHAT_MODELS
 from server.storage.shared_cache import DiskSharedCache
+from tests.openai_server import Fault, OpenAIServer
 
 LIMITS = CallLimits(backoff_s=0.001)
 PROMPT = Prompt(system="Answer from the chunks.", user="Question: how long do refunds take?")
@@ -26,6 +26,7 @@ def server():
 @pytest.fixture
 def openai(server):
     server.reset()
+    server.retry_after_s = 0.01
     make = CHAT_MODELS.load("openai")
     return make("test-chat", base_url=server.base_url, first_token_s=0.5, total_s=0.5)
 

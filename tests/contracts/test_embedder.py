@@ -5,13 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from tests.openai_server import Fault, OpenAIServer
 
 from server.domain.protocols import ModelError
 from server.models.cached import CachedEmbedder
 from server.models.calls import CallLimits
 from server.models.resilient import ResilientEmbedder
 from server.models.table import EMBEDDERS
+from tests.openai_server import Fault, OpenAIServer
 
 LIMITS = CallLimits(backoff_s=0.001)
 TEXTS = [
@@ -101,6 +101,7 @@ def test_the_fingerprint_is_hexadecimal_and_the_name_is_not_empty(embedder):
 @pytest.mark.parametrize("wrap", [lambda e: e, CachedEmbedder, lambda e: ResilientEmbedder(e, LIMITS)])
 def test_failures_of_a_provider_are_model_errors_of_one_line(server, fault, kind, wrap):
     server.reset()
+    server.retry_after_s = 0.01
     server.fault = fault
     embedder = wrap(EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url))
     with pytest.raises(ModelError) as caught:

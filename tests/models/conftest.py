@@ -1,7 +1,7 @@
 import pytest
-from tests.openai_server import OpenAIServer
 
 from server.storage.shared_cache import DiskSharedCache
+from tests.openai_server import OpenAIServer
 
 
 @pytest.fixture(scope="session")

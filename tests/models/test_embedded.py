@@ -36,7 +36,7 @@ def test_a_text_has_the_same_vector_alone_and_among_others(embedder):
 
 
 def test_many_threads_get_the_vectors_that_one_gets(model_cache):
-    texts = [f"article {number} " * (number % 40 + 1) for number in range(60)]
+    texts = [f"article {number} " * (number % 20 + 1) for number in range(30)]
     assert EmbeddedEmbedder(model_cache, threads=4).embed(texts) == EmbeddedEmbedder(model_cache).embed(texts)
 
 

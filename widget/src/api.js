@@ -1,75 +1,85 @@
-import { eventParser } from "./sse.js";
-
-/** Longest silence of an open stream, in ms. The server says something every 15 s. */
+/** Longest silence of an open stream, in ms; the server says something every 15 s. */
 const SILENCE = 45000;
 
-/** An answer of the server that is none. Status 0: it could not be reached, or fell silent. */
+/** Status 0: the server could not be reached, or fell silent. */
 export class ApiError extends Error {
-  /** @param {number} status @param {string} [code] @param {number} [wait] seconds before which asking again is futile */
-  constructor(status, code = "network", wait = 0) {
+  constructor(status = 0, code = "", wait = 0) {
     super(`${status} ${code}`);
     this.status = status;
+    this.code = code;
     this.wait = wait;
   }
 }
+const unreachable = () => Promise.reject(new ApiError());
 
-const unreachable = () => Promise.reject(new ApiError(0));
+/** @type {import("../types").EventParser} */
+export const eventParser = () => {
+  let rest = "";
+  let event = "";
+  let id = "";
+  let data = /** @type {string[]} */ ([]);
+  return (piece) => {
+    const complete = [];
+    // A carriage return at the very end may be half of a line break.
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
+    rest = lines.pop() || "";
+    for (const line of lines) {
+      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) || [];
+      if (field === "data") data.push(value);
+      else if (field === "event") event = value;
+      else if (field === "id") id = value;
+      else if (!line) {
+        if (data.length) complete.push({ event: event || "message", data: data.join("\n"), id });
+        event = "";
+        data = [];
+      }
+    }
+    return complete;
+  };
+};
 
 /** @type {import("../types").MakeApi} */
 export const makeApi = (base, site, store) => {
   /** @type {import("../types").Send} */
   const send = async (method, path, body, headers, signal) => {
-    const response = await fetch(base + path, {
-      method,
-      signal,
-      credentials: "omit",
-      headers: body ? { "Content-Type": "application/json", ...headers } : headers,
-      body: JSON.stringify(body),
-    }).catch(unreachable);
+    const sent = body ? { "Content-Type": "application/json", ...headers } : headers;
+    const init = { method, headers: sent, body: JSON.stringify(body), signal, credentials: /** @type {"omit"} */ ("omit") };
+    const response = await fetch(base + path, init).catch(unreachable);
     if (response.ok) return response;
     const { code, retry_after } = (await response.json().catch(() => ({}))).error || {};
-    throw new ApiError(response.status, code, +(retry_after || response.headers.get("Retry-After") || 0));
+    throw new ApiError(response.status, code, +(retry_after || response.headers.get("Retry-After")));
   };
 
   const token = async (renew = false) => {
-    const { token: visitor, until = 0 } = store.get("visitor", {});
-    if (visitor && !renew && until > Date.now() + 30000) return visitor;
-    const response = await send("POST", "visitors", { site, visitor }).catch((error) => {
-      // A token that the server cannot read any more must not keep its visitor out.
-      if (!visitor || ![400, 401, 422].includes(error.status)) throw error;
-      return send("POST", "visitors", { site });
-    });
-    const fresh = await response.json();
-    store.set("visitor", { token: fresh.token, until: Date.now() + fresh.expires_in * 1000 });
+    const { visitor, until } = store.get("visitor", {});
+    if (!renew && until > Date.now() + 30000) return visitor;
+    const fresh = await (await send("POST", "visitors", { site, visitor })).json();
+    store.set("visitor", { visitor: fresh.token, until: Date.now() + fresh.expires_in * 1000 });
     return fresh.token;
   };
 
-  /** As the known visitor; a token that is no longer taken is renewed once. @type {import("../types").Send} */
+  // With the visitor's token, renewed once when the server takes it no more.
+  /** @type {import("../types").Send} */
   const known = async (method, path, body, headers, signal) => {
     const go = async (renew = false) =>
       send(method, path, body, { ...headers, Authorization: `Bearer ${await token(renew)}` }, signal);
-    return go().catch((error) => {
-      if (error.status === 401) return go(true);
-      throw error;
-    });
+    return go().catch((error) => (error.status === 401 ? go(true) : Promise.reject(error)));
   };
 
   return {
     configuration: async () => (await send("GET", `sites/${encodeURIComponent(site)}/widget`)).json(),
     feedback: (message_id, helpful, comment) => known("POST", "feedback", { message_id, helpful, comment }),
-
     async erase() {
       if (store.get("visitor")) await known("DELETE", "visitors/me");
       store.set("visitor", null);
     },
-
     async *chat(body, last, signal) {
-      const quiet = new AbortController();
-      const stop = () => quiet.abort();
+      const own = new AbortController();
+      const stop = () => own.abort();
       signal.addEventListener("abort", stop);
       let timer = setTimeout(stop, SILENCE);
       try {
-        const response = await known("POST", "chat", body, last ? { "Last-Event-ID": last } : {}, quiet.signal);
+        const response = await known("POST", "chat", body, last ? { "Last-Event-ID": last } : {}, own.signal);
         const reader = /** @type {ReadableStream} */ (response.body).getReader();
         const text = new TextDecoder();
         const parse = eventParser();
@@ -79,13 +89,12 @@ export const makeApi = (base, site, store) => {
           clearTimeout(timer);
           timer = setTimeout(stop, SILENCE);
           for (const { event, id, data } of parse(text.decode(value, { stream: true }))) {
-            const colon = id.lastIndexOf(":");
-            yield { type: event, id: id.slice(0, Math.max(colon, 0)), number: +id.slice(colon + 1), data: JSON.parse(data) };
+            const [, message = "", number = 0] = /(.*):(\d+)$/.exec(id) || [];
+            yield { type: event, id: message, number: +number, data: JSON.parse(data) };
           }
         }
       } finally {
         clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
         stop();
       }
     },

@@ -1,4 +1,3 @@
-/** @param {Element} node @param {string} name @param {any} value */
 export const set = (node, name, value) =>
   value === false || value == null ? node.removeAttribute(name) : node.setAttribute(name, value === true ? "" : value);
 
@@ -8,23 +7,27 @@ export const h = (tag, attributes = {}, ...children) => {
   for (const [name, value] of Object.entries(attributes))
     if (typeof value === "function") node.addEventListener(name.slice(2), value);
     else set(node, name, value);
-  for (const child of children) if (child) node.append(child);
+  node.append(.../** @type {Node[]} */ (children.filter((child) => child)));
   return node;
 };
 
-/** @param {string} path in a square of 24 */
-export const icon = (path) => {
+// The path stands in a square of 24.
+const icon = (d) => {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   set(svg, "viewBox", "0 0 24 24");
   set(svg, "aria-hidden", "true");
-  set(svg.appendChild(document.createElementNS(space, "path")), "d", path);
+  set(svg.appendChild(document.createElementNS(space, "path")), "d", d);
   return svg;
 };
 
+export const button = (attributes, ...children) => h("button", { type: "button", ...attributes }, ...children);
+
+export const rename = (node, name) => ["aria-label", "title"].forEach((label) => set(node, label, name));
+
 /** @type {import("../types").MakeTool} */
 export const tool = (name, path, onclick, more) =>
-  h("button", { type: "button", class: "tool", "aria-label": name, title: name, onclick, ...more }, icon(path));
+  button({ class: "tool", "aria-label": name, title: name, onclick, ...more }, icon(path));
 
 /** @type {import("../types").MakeLink} */
 export const link = (href, attributes, ...children) =>
@@ -39,6 +42,6 @@ export const build = (tree, cite, code) => {
   const inner = children.map((child) => build(child, cite, code));
   if (tag === "a") return href ? link(href, {}, ...inner) : h("span", {}, ...inner);
   const node = h(/** @type {"div"} */ (tag), attributes, ...inner);
-  if (tag === "table") return h("div", { class: "wide", tabindex: "0" }, node);
+  if (tag === "table") return h("div", { class: "wide", tabindex: 0 }, node);
   return tag === "pre" ? code(node) : node;
 };

@@ -1,127 +1,187 @@
-/** @import {Question, Reply} from "../types" */
-import { sourceList } from "./cite.js";
-import { build, h, link, set, tool } from "./dom.js";
-import { parse } from "./html.js";
-import { markdown } from "./markdown.js";
+import { build, button, h, link, set, tool } from "./dom.js";
+import { markdown, parse } from "./markup.js";
 
 const COPY = "M9 9h10v10H9zM5 15V5h10";
 const UP = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
 const DOWN = "M7 13V4H4v9zM7 13l4 8a2.5 2.5 0 0 0 2.5-2.5V15H19a1.5 1.5 0 0 0 1.5-1.8l-1.4-7.4a2 2 0 0 0-2-1.8H7";
 
-/** @type {import("../types").MakeView<Question>} */
-export const questionView = ({ text }, { texts }) => ({
-  node: h("article", { "aria-label": texts.you }, h("div", { class: "you", dir: "auto" }, text)),
-  update() {},
-});
+const spoken = (url) => {
+  try {
+    const { host, pathname } = new URL(url, location.href);
+    return host + decodeURI(pathname).replace(/\/$/, "");
+  } catch {
+    return url;
+  }
+};
 
-/** @type {import("../types").MakeView<Reply>} */
-export const replyView = (reply, context, card) => {
-  const { texts, conversation, copy } = context;
+// Title, quote and address of a source; the title opens it at the quote.
+const proof = ({ link: href, title, quote, url }, attributes = {}) => [
+  link(href || url, { dir: "auto", ...attributes }, title || spoken(url)),
+  h("q", { dir: "auto" }, quote),
+  h("span", { class: "path" }, spoken(url)),
+];
+
+const sourceList = (citations, texts) => {
+  const rows = citations.map((citation, at) =>
+    h("li", { class: "source", hidden: at > 2 && citations.length > 4 }, h("b", {}, `${citation.number}`), h("div", {}, ...proof(citation))),
+  );
+  const onclick = () => {
+    for (const row of rows) row.hidden = false;
+    more.remove();
+    rows[3].querySelector("a")?.focus();
+  };
+  const more = button({ class: "more", onclick }, `${texts.all} (${rows.length})`);
+  return h("div", { class: "sources" }, h("h3", {}, texts.sources), h("ol", { role: "list" }, ...rows), citations.length > 4 && more);
+};
+
+/** @type {import("../types").MakeCard} */
+export const makeCard = () => {
+  const node = h("div", { class: "card", id: "card", role: "tooltip", hidden: true });
+  let shown;
+  let timer;
+  const hide = () => {
+    if (shown) set(shown, "aria-describedby", null);
+    shown = undefined;
+    return !node.hidden && (node.hidden = true);
+  };
+  // The pointer may cross from the marker to the card.
+  const leave = () => (timer = setTimeout(hide, 250));
+  const stay = () => clearTimeout(timer);
+  node.addEventListener("pointerenter", stay);
+  node.addEventListener("pointerleave", leave);
+  return {
+    node,
+    hide,
+    attach(marker, citation) {
+      const show = () => {
+        stay();
+        hide();
+        shown = marker;
+        node.replaceChildren(...proof(citation, { tabindex: -1 }));
+        node.hidden = false;
+        set(marker, "aria-describedby", "card");
+        const panel = /** @type {HTMLElement} */ (node.parentElement).getBoundingClientRect();
+        const { top, bottom } = marker.getBoundingClientRect();
+        const above = top - panel.top - node.offsetHeight - 8;
+        node.style.top = `${above > 60 ? above : bottom - panel.top + 8}px`;
+      };
+      let tapped = false;
+      const on = (name, listener) => marker.addEventListener(name, listener);
+      on("pointerenter", show);
+      on("pointerleave", leave);
+      on("blur", leave);
+      on("focus", show);
+      // The first tap shows the card, the next one follows the link.
+      on("touchstart", () => (tapped = shown !== marker));
+      on("click", (event) => {
+        if (tapped) event.preventDefault();
+        if (tapped) show();
+        tapped = false;
+      });
+    },
+  };
+};
+
+/** @type {import("../types").MakeView} */
+export const makeView = (message, { texts, conversation, copy }, card) => {
+  if (message.role === "visitor") {
+    const said = h("div", { class: "you", dir: "auto" }, message.text);
+    return { node: h("article", { "aria-label": texts.you }, said), update() {} };
+  }
   const body = h("div", { class: "body", dir: "auto" });
   const tail = h("div");
   const node = h("article", { "aria-label": texts.answer }, body, tail);
-  let drawn = "";
-  /** @type {string[]} */
-  let blocks = [];
+  let blocks = /** @type {string[]} */ ([]);
+  let drawn;
 
-  /** @param {number} number */
   const cite = (number) => {
-    const citation = reply.citations.find((known) => known.number === number);
-    if (!citation) return h("span", { class: "cite" }, `${number || "?"}`);
-    const marker = link(citation.link || citation.url, { class: "cite", "aria-label": `${texts.sources} ${number}: ${citation.title}` }, `${number}`);
+    const citation = message.citations.find((known) => known.number === number);
+    if (!citation) return h("span", { class: "cite" }, `${number}`);
+    const name = `${texts.sources} ${number}: ${citation.title}`;
+    const marker = link(citation.link || citation.url, { class: "cite", "aria-label": name }, `${number}`);
     card.attach(marker, citation);
     return marker;
   };
-  /** @param {HTMLElement} pre */
   const code = (pre) => {
-    set(pre, "tabindex", "0");
-    const button = tool(texts.copy, COPY, () => copy(pre.textContent || "", button));
-    return h("div", { class: "code" }, pre, button);
+    set(pre, "tabindex", 0);
+    const copier = tool(texts.copy, COPY, () => copy(pre.textContent, copier));
+    return h("div", { class: "code" }, pre, copier);
   };
 
-  /** Draws the text, leaving untouched what stands already: the reader may have selected or focused it. */
+  // Leaves untouched what stands already: the reader may have selected or focused it.
   const write = () => {
-    const trees = reply.html && reply.state === "done" ? parse(reply.html) : markdown(reply.text);
-    const known = JSON.stringify(reply.citations);
-    const next = trees.map((tree) => JSON.stringify(tree) + known);
-    const same = next.findIndex((block, at) => block !== blocks[at]);
-    if (same < 0 && next.length === blocks.length) return;
-    const kept = same < 0 ? next.length : same;
-    while (body.childNodes.length > kept) body.lastChild?.remove();
-    body.append(...trees.slice(kept).map((tree) => build(tree, cite, code)));
+    const trees = message.state === "done" && message.html ? parse(message.html) : markdown(message.text);
+    const next = trees.map((tree) => JSON.stringify([tree, message.citations]));
+    let same = 0;
+    while (same < next.length && next[same] === blocks[same]) same++;
+    while (body.childNodes.length > same) body.lastChild?.remove();
+    body.append(...trees.slice(same).map((tree) => build(tree, cite, code)));
     blocks = next;
   };
 
-  const plain = () =>
-    [reply.text, ...reply.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n");
+  const plain = () => [message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n");
 
   const acts = () => {
-    const said = h("span", { role: "status" });
-    /** @param {boolean} helpful @param {string} [comment] */
-    const rate = (helpful, comment) =>
-      conversation.rate(reply, helpful, comment).then(
-        () => {
-          set(up, "aria-pressed", `${helpful}`);
-          set(down, "aria-pressed", `${!helpful}`);
-          said.textContent = texts.thanks;
-          return true;
-        },
-        () => void (said.textContent = texts.failed),
-      );
-    const ask = () => {
-      rate(false);
-      form.hidden = false;
-      text.focus();
-    };
-    const up = tool(texts.helpful, UP, () => rate(true).then(() => (form.hidden = true)), { "aria-pressed": `${reply.helpful === true}` });
-    const down = tool(texts.unhelpful, DOWN, ask, { "aria-pressed": `${reply.helpful === false}` });
-    const copier = tool(texts.copy, COPY, () => copy(plain(), copier));
-    const text = h("textarea", { rows: "2", maxlength: "1000", "aria-label": texts.missing, placeholder: texts.missing });
-    /** @param {Event} event */
-    const onsubmit = async (event) => {
-      event.preventDefault();
-      if (await rate(false, text.value.trim() || undefined)) {
-        form.hidden = true;
-        down.focus();
+    const rate = async (helpful, comment) => {
+      try {
+        await conversation.rate(message, helpful, comment);
+        said.textContent = texts.thanks;
+      } catch {
+        said.textContent = texts.unsent;
       }
+      set(up, "aria-pressed", `${message.helpful === true}`);
+      set(down, "aria-pressed", `${message.helpful === false}`);
+      form.hidden = message.helpful !== false || !!comment;
+      if (!helpful && !form.hidden) words.focus();
+      else if (comment) down.focus();
     };
-    const form = h("form", { class: "comment", hidden: true, onsubmit }, text, h("button", { class: "push" }, texts.send));
-    return [h("div", { class: "acts" }, copier, reply.id && up, reply.id && down, said), form];
+    const onsubmit = (event) => {
+      event.preventDefault();
+      if (words.value.trim()) rate(false, words.value.trim());
+    };
+    const copier = tool(texts.copy, COPY, () => copy(plain(), copier));
+    const up = tool(texts.helpful, UP, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
+    const down = tool(texts.unhelpful, DOWN, () => rate(false), { "aria-pressed": `${message.helpful === false}` });
+    const said = h("span", { role: "status" });
+    const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing });
+    const form = h("form", { class: "comment", hidden: true, onsubmit }, words, h("button", { class: "push" }, texts.send));
+    return [h("div", { class: "acts" }, copier, up, down, said), form];
   };
 
-  /** What went wrong, and the way on. @param {boolean} last */
+  // What went wrong, and the way on.
   const note = (last) => {
-    const { kind, until = 0 } = reply.error || {};
-    const again = h("button", { type: "button", class: "push", onclick: () => conversation.retry() }, texts.retry);
+    const { kind, until } = message.error || { until: 0 };
+    const again = button({ class: "push", onclick: () => conversation.retry() });
     const count = () => {
       const left = Math.ceil((until - Date.now()) / 1000);
       again.disabled = left > 0;
       again.textContent = left > 0 ? `${texts.retry} (${left})` : texts.retry;
-      if (left > 0 && node.isConnected) setTimeout(count, 1000);
+      if (left > 0) setTimeout(count, 1000);
     };
-    queueMicrotask(count);
-    return h("div", { class: "note", role: kind ? "alert" : null }, h("span", {}, kind ? texts[kind] : texts.stopped), last && again);
+    count();
+    return h("div", { class: "note", role: kind && "alert" }, h("span", {}, kind ? texts[kind] : texts.stopped), last && again);
   };
 
   return {
     node,
     update(last) {
-      const { state } = reply;
-      set(node, "aria-busy", state === "writing" || state === "searching" ? "true" : null);
+      const { state } = message;
+      const running = state === "searching" || state === "writing";
+      set(node, "aria-busy", running && "true");
       write();
       // The rest depends on no more than this, and must not be redrawn under the reader's hands.
-      const now = [state, last && state !== "done", reply.error?.until].join();
+      const now = [state, last && state !== "done", message.error].join();
       if (now === drawn) return;
       drawn = now;
+      tail.replaceChildren();
       if (state === "searching") {
         const wait = h("p", { class: "wait" }, texts.searching);
         setTimeout(() => (wait.textContent = texts.slow), 8000);
-        tail.replaceChildren(wait);
-      } else tail.replaceChildren();
-      if (state === "failed" || state === "stopped") tail.append(note(last));
-      if (state !== "done") return;
-      if (reply.citations.length) tail.append(sourceList(reply.citations, texts));
-      tail.append(...acts());
+        tail.append(wait);
+      } else if (state === "done") {
+        if (message.citations[0]) tail.append(sourceList(message.citations, texts));
+        tail.append(...acts());
+      } else if (!running) tail.append(note(last));
     },
   };
 };

@@ -1,163 +1,206 @@
-/** @import {Configuration, Context, Message, Reply, Store, Talk, View} from "../types" */
-import { makeCard } from "./cite.js";
-import { makeComposer } from "./composer.js";
-import { h, set, tool } from "./dom.js";
-import { questionView, replyView } from "./message.js";
+import { button, h, rename, set, tool } from "./dom.js";
+import { makeCard, makeView } from "./message.js";
 import { SMALL } from "./styles.js";
 
+const SEND = "M12 19V5M6 11l6-6 6 6";
+const STOP = "M7 7h10v10H7z";
 const PLUS = "M12 5v14M5 12h14";
 const DOTS = "M5 12h.01M12 12h.01M19 12h.01";
 const CLOSE = "M6 6l12 12M18 6L6 18";
 const DOWN = "M12 5v14M6 13l6 6 6-6";
 
+// Where a question is written. Nothing typed is cut off or lost: what is too long is only not sent.
+const makeComposer = ({ texts, conversation, ask }, store) => {
+  let limit = 2000;
+  const draw = () => {
+    const { length } = text.value;
+    const over = length > limit;
+    const { busy } = conversation;
+    set(grow, "data-text", text.value);
+    set(text, "aria-invalid", over && "true");
+    set(foot, "class", over ? "foot over" : "foot");
+    foot.textContent = length > limit * 0.8 ? `${length} / ${limit} ${over ? texts.long : ""}` : texts.notice;
+    rename(send, busy ? texts.stop : texts.send);
+    rename(stop, texts.stop);
+    set(send, "aria-disabled", (over || !text.value.trim()) && "true");
+    send.hidden = busy;
+    stop.hidden = !busy;
+  };
+  const oninput = () => {
+    store.set("draft", text.value);
+    draw();
+  };
+  const write = (words) => {
+    text.value = words;
+    oninput();
+  };
+  const go = () => {
+    const { value } = text;
+    if (conversation.busy || value.length > limit || !value.trim()) return;
+    write("");
+    ask(value);
+  };
+  const onkeydown = (event) => {
+    // 229 is what Safari says of the Enter that only ends the composing of a word.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      go();
+    } else if (event.key === "ArrowUp" && !text.value) {
+      write(conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");
+    }
+  };
+  const text = h("textarea", { rows: 1, "aria-label": texts.ask, "aria-describedby": "foot", placeholder: texts.ask, dir: "auto", enterkeyhint: "send", oninput, onkeydown });
+  const grow = h("div", { class: "grow" }, text);
+  const send = tool("", SEND, go, { class: "go" });
+  const stop = tool("", STOP, () => {
+    conversation.stop();
+    text.focus();
+  }, { class: "go" });
+  const foot = h("p", { id: "foot" });
+  text.value = store.get("draft", "");
+  return {
+    node: h("div", {}, h("div", { class: "compose" }, grow, send, stop), foot),
+    focus: () => text.focus({ preventScroll: true }),
+    draw,
+    limit(most) {
+      limit = most;
+      draw();
+    },
+  };
+};
+
 /** @type {import("../types").MakePanel} */
 export const makePanel = ({ texts, language, conversation, title, store, close }) => {
-  /** @type {Map<Message, View>} */
   const views = new Map();
-  /** @type {Partial<Configuration>} */
-  let known = {};
-  /** Where the visitor's last question stands, while answers are followed. */
+  let suggestions = [];
   let follow = true;
 
-  /** @param {string} text */
-  const announce = (text) => (status.textContent = text);
-  /** @param {string} text */
-  const ask = (text) => {
+  const announce = (words) => (status.textContent = words);
+  const ask = (question) => {
     follow = true;
-    conversation.ask(text);
+    conversation.ask(question);
   };
-  /** @type {Context["copy"]} */
-  const copy = (text, button) =>
-    navigator.clipboard?.writeText(text).then(() => {
-      set(button, "aria-label", texts.copied);
+  const copy = (words, copier) =>
+    navigator.clipboard?.writeText(words).then(() => {
+      rename(copier, texts.copied);
       announce(texts.copied);
-      setTimeout(() => set(button, "aria-label", texts.copy), 2000);
+      setTimeout(() => rename(copier, texts.copy), 2000);
     }, () => {});
-  const context = { texts, language, conversation, announce, copy, ask };
+  const context = { texts, conversation, copy, ask };
   const card = makeCard();
   const composer = makeComposer(context, store);
-
-  const list = () => {
-    const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
-    /** @param {Talk} talk */
-    const row = (talk) => {
-      const onclick = () => {
-        shut();
-        conversation.load(talk.started);
-      };
-      return h("button", { type: "button", dir: "auto", onclick, title: day.format(talk.started) }, talk.messages[0].text);
-    };
-    const erase = h("button", { type: "button" }, texts.erase);
-    erase.onclick = () => {
-      if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
-      conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.failed));
-    };
-    const talks = conversation.talks.filter((talk) => talk.started !== conversation.talk.started);
-    menu.replaceChildren(...(talks[0] ? [h("p", {}, texts.earlier), ...talks.map(row)] : []), erase);
-  };
-  const shut = (open = false) => {
-    menu.hidden = !open;
-    set(more, "aria-expanded", `${open}`);
-    if (open) list();
-    if (open) menu.querySelector("button")?.focus();
-    else if (menu.contains(active())) more.focus();
-  };
   const active = () => /** @type {ShadowRoot} */ (node.getRootNode()).activeElement;
 
-  /** Follows the text as it grows, but never past the question: reading begins at its top. */
-  const scroll = () => {
-    const question = [...views.values()].at(-2)?.node;
-    if (follow && question) log.scrollTop = Math.min(log.scrollHeight, question.offsetTop - log.offsetTop - 12);
-    moved();
+  const menuItems = () => {
+    const talks = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
+    const items = talks.map(({ started, messages }) => {
+      const onclick = () => {
+        toggle(false);
+        conversation.load(started);
+      };
+      return button({ dir: "auto", title: new Date(started).toLocaleString(language), onclick }, messages[0].text);
+    });
+    const erase = button({ onclick: () => {
+      if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
+      conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
+    } }, texts.erase);
+    return [...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
   };
+  const toggle = (open) => {
+    if (!open && menu.contains(active())) more.focus();
+    menu.hidden = !open;
+    set(more, "aria-expanded", `${open}`);
+    if (!open) return;
+    menu.replaceChildren(...menuItems());
+    menu.querySelector("button")?.focus();
+  };
+
   const moved = () => {
     latest.hidden = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
-    if (!latest.hidden) card.hide();
+    if (!menu.hidden) toggle(false);
   };
-  const stay = () => (follow = false);
+  const leave = () => (follow = false);
+  // Follows the text as it grows, but never past the question: reading begins at its top.
+  const scroll = () => {
+    const question = [...views.values()].at(-2)?.node;
+    if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop - 12;
+    moved();
+  };
 
-  /** @param {string[] | undefined} questions */
-  const offer = (questions) =>
-    chips.replaceChildren(
-      ...(questions || []).slice(0, 4).map((text) => h("button", { type: "button", class: "chip", dir: "auto", onclick: () => pick(text) }, text)),
-    );
-  /** @param {string} text */
-  const pick = (text) => {
+  const pick = (question) => {
     composer.focus();
-    ask(text);
+    ask(question);
   };
-
   const draw = () => {
     const { messages } = conversation.talk;
     for (const [message, view] of views) if (!messages.includes(message) && views.delete(message)) view.node.remove();
-    messages.forEach((message, at) => {
-      let view = views.get(message);
-      if (!view) {
-        view = message.role === "answer" ? replyView(message, context, card) : questionView(message, context, card);
-        views.set(message, view);
-        chips.before(view.node);
-      }
-      view.update(at === messages.length - 1);
-    });
     const last = messages.at(-1);
+    for (const message of messages) {
+      if (!views.has(message)) {
+        views.set(message, makeView(message, context, card));
+        chips.before(views.get(message).node);
+      }
+      views.get(message).update(message === last);
+    }
     hello.hidden = !!last;
-    composer.busy(conversation.busy);
-    offer(last ? (last.role === "answer" && last.state === "done" && last.suggestions) || [] : known.suggestions);
+    const next = last ? (last.role === "answer" && last.state === "done" && last.suggestions) || [] : suggestions;
+    chips.replaceChildren(...next.slice(0, 4).map((words) => button({ class: "chip", dir: "auto", onclick: () => pick(words) }, words)));
+    composer.draw();
     scroll();
   };
 
   const hello = h("p", { class: "hello", dir: "auto" }, texts.hello);
   const chips = h("div", { class: "chips" });
-  const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: "0", onscroll: () => moved(), onwheel: stay, ontouchmove: stay }, hello, chips);
-  const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest", hidden: true });
+  const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, chips);
+  const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest" });
   const menu = h("div", { class: "menu", id: "menu", hidden: true });
-  const more = tool(texts.more, DOTS, () => shut(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
-  const fresh = () => {
+  const more = tool(texts.more, DOTS, () => toggle(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
+  const fresh = tool(texts.fresh, PLUS, () => {
     conversation.fresh();
     composer.focus();
-  };
+  });
   const status = h("div", { class: "sr", role: "status" });
   const heading = h("h2", { id: "title", dir: "auto" }, title || texts.ask);
-  const top = h("header", {}, h("hgroup", {}, heading, h("p", {}, texts.about)), tool(texts.fresh, PLUS, fresh), more, close && tool(texts.close, CLOSE, close));
+  const head = h("header", {}, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && tool(texts.close, CLOSE, close));
+  // On a small screen the panel is all there is, so the focus goes round in it.
+  const onkeydown = (event) => {
+    if (event.key !== "Tab" || !close || !matchMedia(SMALL).matches) return;
+    const stops = [...node.querySelectorAll("a, button, textarea, [tabindex='0']")].filter((stop) => stop.checkVisibility());
+    const ends = [stops[0], stops.at(-1)];
+    if (event.shiftKey) ends.reverse();
+    if (active() !== ends[1] && active() !== node) return;
+    event.preventDefault();
+    /** @type {HTMLElement} */ (ends[0]).focus();
+  };
   const node = h(
     "section",
-    { class: "panel", part: "panel", role: close ? "dialog" : "region", "aria-labelledby": "title", tabindex: "-1", lang: language, dir: language === "ar" ? "rtl" : "ltr" },
-    top, menu, log, latest, card.node, composer.node, status,
+    { class: "panel", part: "panel", role: close ? "dialog" : "region", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onkeydown },
+    head, menu, log, latest, card.node, composer.node, status,
   );
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Tab" || !close || !matchMedia(SMALL).matches) return;
-    const stops = [...node.querySelectorAll("a, button, textarea, [tabindex='0']")].filter((stop) => /** @type {HTMLElement} */ (stop).offsetParent);
-    const end = event.shiftKey ? stops[0] : stops.at(-1);
-    if (active() !== end && active() !== node) return;
-    event.preventDefault();
-    /** @type {HTMLElement} */ (event.shiftKey ? stops.at(-1) : stops[0]).focus();
-  });
-  node.addEventListener("focusout", () => setTimeout(() => menu.hidden || menu.contains(active()) || active() === more || shut()));
 
   return {
     node,
     focus: composer.focus,
+    ask: pick,
     changed(reply) {
       draw();
       if (reply?.state === "searching") announce(texts.searching);
       if (reply?.state !== "done") return;
-      const count = reply.citations.length;
-      announce(`${views.get(reply)?.node.querySelector(".body")?.textContent} ${count ? `${texts.sources}: ${count}` : ""}`);
+      const { length } = reply.citations;
+      announce(`${views.get(reply)?.node.querySelector(".body").textContent} ${length ? `${texts.sources}: ${length}` : ""}`);
     },
-    configure(configuration) {
-      known = configuration;
+    configure(known) {
+      suggestions = known.suggestions || [];
       if (known.greeting) hello.textContent = known.greeting;
-      if (!title) heading.textContent = known.title || known.name || texts.ask;
+      if (!title) heading.textContent = known.title || texts.ask;
       composer.limit(known.limits?.message_chars || 2000);
       draw();
     },
     dismiss() {
-      if (card.hide()) return true;
-      if (menu.hidden) return false;
-      more.focus();
-      shut();
+      if (menu.hidden) return card.hide();
+      toggle(false);
       return true;
     },
-    ask: pick,
   };
 };

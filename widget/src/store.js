@@ -3,21 +3,20 @@ const MESSAGES = 200;
 
 /** @type {import("../types").MakeStore} */
 export const makeStore = (site, kind = "localStorage") => {
-  /** @type {Record<string, string>} what the browser refused to keep */
-  const memory = {};
+  const refused = /** @type {Record<string, string>} */ ({});
   return {
     get(name, otherwise) {
       try {
-        return JSON.parse(memory[name] ?? globalThis[kind].getItem(`site-chat:${site}:${name}`)) ?? otherwise;
+        return JSON.parse(refused[name] ?? globalThis[kind].getItem(`site-chat:${site}:${name}`)) ?? otherwise;
       } catch {
         return otherwise;
       }
     },
     set(name, value) {
-      memory[name] = JSON.stringify(value ?? null);
+      refused[name] = JSON.stringify(value ?? null);
       try {
-        globalThis[kind].setItem(`site-chat:${site}:${name}`, memory[name]);
-        return delete memory[name];
+        globalThis[kind].setItem(`site-chat:${site}:${name}`, refused[name]);
+        return delete refused[name];
       } catch {
         return false;
       }
@@ -28,7 +27,7 @@ export const makeStore = (site, kind = "localStorage") => {
 /** @type {import("../types").Keep} */
 export const keep = (store, talk) => {
   if (!talk.messages.length) return;
-  const others = store.get("talks", []).filter((/** @type {typeof talk} */ other) => other.started !== talk.started);
+  const others = store.get("talks", []).filter((/** @type {typeof talk} */ old) => old.started !== talk.started);
   const talks = [{ ...talk, messages: talk.messages.slice(-MESSAGES) }, ...others].slice(0, TALKS);
   while (!store.set("talks", talks) && talks.length > 1) talks.pop();
 };

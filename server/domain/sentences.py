@@ -1,0 +1,101 @@
+"""Sentences and lines of a page's text, each a verbatim slice of it.
+
+A split too few only makes a quote longer; a split too many tears "Dr. Smith" apart. So where a full
+stop may be part of a word, it is taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_CLOSERS = "\"'”’»)\\]}›」』）】〉》"
+_END = re.compile(
+    rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"
+    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?=\s)"
+)
+_LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«„]*$")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:[_.(/-]\w|[A-Z0-9])")
+_ORDINAL = re.compile(r"\d{1,2}")
+_ITEM = re.compile(r"^(?P<marker> *(?:-|\d+\.) )(?P<content>.*)$")
+
+_ABBREVIATIONS = frozenset(
+    """abb abs al allg anm apr art aug bd bsp bzw ca cap cf ch chap col corp dec dept dez dipl dr ebd ed eds
+    eig engl env esp etw ev evtl exp feb ff fig figs fr gem gen ggf gov hon hrsg ing inc incl inkl insb jan
+    jr kap kl lat lt ltd max med mi mio mr mrs ms mt mag min mind mlle mme nb no nos nov nr nrn num núm nº
+    obj oct okt op orig pag pág par prof pp ref refs rep resp rev sa sen sep sept ser sgt sog sr sra srta st
+    sta ste str sup tab tel teil tit u univ urspr usw v var vgl vol vols vs zb zit zt zus т г рис стр см др
+    пр гл им ул""".split()  # noqa: SIM905  a list of a hundred short words reads best as text
+)
+_MAY_END = frozenset({"usw", "no", "max", "min", "sa", "par", "art", "v", "u", "г", "др", "пр", "st"})
+"""Those that are also a word, or often the last of a sentence: they end one before a capital letter
+unless a number follows."""
+_MONTHS = frozenset(
+    """januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert
+    januari februari mars maj oktober desember januar marts""".split()  # noqa: SIM905
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences in order, without the white space around them; none crosses the end of a line."""
+    return [sentence for line in text.split("\n") for sentence in _of_line(line)]
+
+
+def lines(text: str) -> Iterator[tuple[str, str]]:
+    """(marker, content) of each line that is not empty.
+
+    The marker is that of a list item with its indentation, such as "  - " or "1. ", and "" for other lines.
+    """
+    for line in text.split("\n"):
+        item = _ITEM.match(line)
+        if item:
+            yield item["marker"], item["content"]
+        elif line.strip():
+            yield "", line
+
+
+def _of_line(line: str) -> Iterator[str]:
+    start = 0
+    for end in _END.finditer(line):
+        if _ends_sentence(line, start, end):
+            yield line[start : end.end()].strip()
+            start = end.end()
+    if rest := line[start:].strip():
+        yield rest
+
+
+def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
+    if not line[start : end.start()].strip(" \t-*•–—"):
+        return False
+    following = line[end.end() :].lstrip()
+    if not following:
+        return True
+    if end["wide"]:
+        # 「はい。」と言う: what is quoted ends, the sentence does not.
+        quoted = end.group()[-1] not in "。！？｡"
+        return not (quoted and re.match(r"[\u3041-\u309f]", following))
+    if not _begins_sentence(following):
+        return False
+    return end["mark"] != "." or not _is_abbreviation(line[start : end.start()], following)
+
+
+def _begins_sentence(following: str) -> bool:
+    first = following[0]
+    if first in ",;:.!?)]}%&=<>|/":
+        return False
+    return not first.islower() or bool(_IDENTIFIER.match(following))
+
+
+def _is_abbreviation(before: str, following: str) -> bool:
+    """Whether the full stop after `before` belongs to its last word."""
+    found = _LAST_WORD.search(before)
+    word = found.group() if found else ""
+    lowered = word.lower()
+    if _ORDINAL.fullmatch(word):
+        next_word = re.match(r"\w*", following)
+        alone = before.strip() == word  # "1. Open the box": the number of a step
+        return alone or bool(next_word and next_word.group().lower() in _MONTHS)
+    if lowered in _MAY_END:
+        return following[0].isdigit()
+    return lowered in _ABBREVIATIONS or bool(word.isascii() and _INITIALS.fullmatch(word))

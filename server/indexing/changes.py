@@ -1,0 +1,58 @@
+"""What a new state of a page changes in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from crawler.page import Page
+from server.domain.chunk import Chunk
+from server.storage.content import PageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page's new state, against what was stored of it."""
+
+    record: PageRecord
+    chunks: tuple[Chunk, ...]
+    """All chunks of the new state."""
+    fresh: tuple[Chunk, ...]
+    """Those of them that indexes do not hold yet, or hold with another title."""
+    removed: tuple[str, ...]
+    """Ids of chunks that are no longer on the page."""
+
+
+def page_change(
+    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str]
+) -> PageChange:
+    """`known` and `ids` are what is stored of the page: its record and the ids of its chunks."""
+    stored = frozenset(ids)
+    now = {chunk.id for chunk in chunks}
+    retitled = known is not None and known.title != page.title
+    return PageChange(
+        record=record_of(page),
+        chunks=tuple(chunks),
+        fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in stored),
+        removed=tuple(chunk_id for chunk_id in ids if chunk_id not in now),
+    )
+
+
+def is_same(page: Page, known: PageRecord | None) -> bool:
+    """Whether a page says what it said when it was stored."""
+    return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
+
+
+def record_of(page: Page) -> PageRecord:
+    """What is kept of a page that was just read."""
+    return PageRecord(
+        url=page.url,
+        title=page.title,
+        language=page.language,
+        content_hash=page.content_hash,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        missed=0,
+        fetched_at=datetime.now(UTC),
+    )

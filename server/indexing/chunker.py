@@ -1,0 +1,115 @@
+"""Pages cut into chunks: by headings first, then blocks, then sentences, then size.
+
+A chunk never mixes two sections, however short they are: its heading path is the truth about every
+line in it, and a question is often met by the heading alone. Inside a section, blocks are packed
+into chunks of about equal size, and neighbours share whole sentences.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from math import ceil
+
+from crawler.page import Block, Page
+from server.domain.chunk import Chunk
+from server.indexing.language import language_of
+from server.indexing.pieces import Piece, pieces
+
+MARGIN = 1.1
+"""How far a chunk may go over the even share of its section, so that no short rest is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """In characters."""
+
+    most: int = 1000
+    overlap: int = 100
+
+
+def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
+    """The chunks of a page in page order, each with `sizes.most` characters at most."""
+    seen: Counter[tuple[tuple[str, ...], str]] = Counter()
+    chunks: list[Chunk] = []
+    for path, group in groupby(page.blocks, key=lambda block: block.heading_path):
+        section = list(group)
+        anchor = next((block.anchor for block in section if block.anchor), "")
+        for text in _texts(section, sizes):
+            seen[path, text] += 1
+            chunks.append(
+                Chunk(
+                    id=_chunk_id(page.url, path, text, seen[path, text]),
+                    url=page.url,
+                    title=page.title,
+                    heading_path=path,
+                    text=text,
+                    position=len(chunks),
+                    language=language_of(text, page.language),
+                    anchor=anchor,
+                )
+            )
+    return chunks
+
+
+def _chunk_id(url: str, path: tuple[str, ...], text: str, occurrence: int) -> str:
+    fields = (url, "\x1f".join(path), text, str(occurrence))
+    return hashlib.sha256("\x1e".join(fields).encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _texts(section: Sequence[Block], sizes: ChunkSizes) -> Iterator[str]:
+    headers = {number: _header(block, sizes.most) for number, block in enumerate(section)}
+    # A repeated header row needs room in the chunks that it is repeated in.
+    room = {
+        number: sizes.most - len(header) - 1 if header else sizes.most for number, header in headers.items()
+    }
+    found = [piece for number, block in enumerate(section) for piece in pieces(block, number, room[number])]
+    total = sum(len(piece.text) + len(piece.glue) for piece in found)
+    share = ceil(total / max(1, ceil(total / sizes.most))) * MARGIN
+    chunk: list[Piece] = []
+    for piece in found:
+        if chunk and _too_long([*chunk, piece], sizes.most, share):
+            yield _joined(chunk)
+            chunk = _opening(chunk, piece, headers, sizes)
+        chunk.append(piece)
+    if chunk:
+        yield _joined(chunk)
+
+
+def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
+    size = len(_joined(chunk))
+    # Past the even share the chunk ends, unless this piece reaches less far over it than it fills before.
+    return size > most or (size > share and size - share > len(chunk[-1].text) / 2)
+
+
+def _opening(
+    before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
+) -> list[Piece]:
+    """What the next chunk repeats of the one before: last sentences, or the header row of a table."""
+    header = headers[piece.block]
+    if before[-1].block == piece.block and header:
+        return [Piece(header, piece.block, "\n")]
+    repeated: list[Piece] = []
+    for earlier in reversed(before):
+        size = sum(len(p.text) + 1 for p in (earlier, *repeated))
+        if not earlier.is_sentence or size > sizes.overlap or size + 1 + len(piece.text) > sizes.most:
+            break
+        repeated.insert(0, earlier)
+    return repeated if len(repeated) < len(before) else []
+
+
+def _header(block: Block, most: int) -> str:
+    """First row of a table that is too long for one chunk; "" for anything else."""
+    first, newline, _ = block.text.partition("\n")
+    fits = newline and len(first) <= most // 4
+    return first if block.kind == "table" and fits and len(block.text) > most else ""
+
+
+def _joined(chunk: Sequence[Piece]) -> str:
+    text = chunk[0].text
+    for before, piece in pairwise(chunk):
+        text += (piece.glue if before.block == piece.block else "\n\n") + piece.text
+    return text

@@ -1,0 +1,266 @@
+import re
+import shutil
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from threading import Thread
+from types import SimpleNamespace
+from uuid import uuid4
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from admin.blueprint import blueprint
+from admin.passwords import hash_password
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.chunk import Chunk
+from server.domain.conversation import Message
+from server.domain.site import Site
+from server.guards.limits import RateLimits
+from server.settings import Settings
+from server.storage.content import ContentStore
+from server.storage.conversations import ConversationStore
+from server.storage.crawls import CrawlStore, UrlRow
+from server.storage.database import Database
+from server.storage.incidents import IncidentStore
+from server.storage.live_content import PageRecord
+from server.storage.operators import OperatorStore
+from server.storage.shared_cache import DiskSharedCache
+from server.storage.sites import SiteStore
+
+EMAIL = "ada@example.com"
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory):
+    """A migrated database file, copied for each test: migrating takes longer than a test."""
+    path = tmp_path_factory.mktemp("database") / "empty.sqlite3"
+    database = Database(f"sqlite:///{path}")
+    database.migrate()
+    database.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def password_hash():
+    return hash_password(PASSWORD)
+
+
+@dataclass
+class Stores:
+    """The part of server.services.Services that the dashboard uses, on real stores; no model, no queue."""
+
+    settings: Settings
+    secret_key: str = "a secret of the tests"
+    parts: dict = field(default_factory=lambda: {"database": "ok", "models": "ok", "vectors": "ok", "index": "ok"})
+
+    def __post_init__(self):
+        self.database = Database(self.settings.database_url)
+        self.sites = SiteStore(self.database)
+        self.conversations = ConversationStore(self.database)
+        self.crawls = CrawlStore(self.database)
+        self.operators = OperatorStore(self.database)
+        self.incidents = IncidentStore(self.database)
+
+    @cached_property
+    def cache(self):
+        return DiskSharedCache(self.settings.data_dir / "shared")
+
+    @cached_property
+    def limits(self):
+        return RateLimits.from_settings(self.settings, self.settings.data_dir / "limits")
+
+    def content(self, site_id):
+        return ContentStore(self.database, site_id)
+
+    def start_crawl(self, site_id):
+        return self.crawls.wait(site_id)
+
+    def readiness(self):
+        return dict(self.parts)
+
+    def close(self):
+        self.database.close()
+
+
+@pytest.fixture
+def make_services(tmp_path, empty_database):
+    """Makes services with other settings than the default."""
+    made = []
+
+    def make(**settings):
+        shutil.copy(empty_database, tmp_path / "docent.sqlite3")
+        url = f"sqlite:///{tmp_path / 'docent.sqlite3'}"
+        given = {"data_dir": tmp_path, "database_url": url, "login_limit": "1000/minute", **settings}
+        made.append(Stores(Settings(**given)))
+        return made[-1]
+
+    yield make
+    for services in made:
+        services.close()
+
+
+@pytest.fixture
+def services(make_services):
+    return make_services()
+
+
+def make_app(services):
+    app = Flask("docent-dashboard")
+    app.secret_key = services.secret_key
+    app.extensions["docent"] = services
+    app.register_blueprint(blueprint)
+    return app
+
+
+@pytest.fixture
+def app(services):
+    return make_app(services)
+
+
+@pytest.fixture
+def client(app):
+    """A browser without JavaScript that is not logged in."""
+    return Browser(app)
+
+
+class Browser:
+    """Sends forms as a browser does: with the hidden fields of the page they stand on."""
+
+    def __init__(self, app):
+        self.http = app.test_client()
+
+    def get(self, path, **options):
+        return self.http.get(path, **options)
+
+    def send(self, page, fields, action=None, **options):
+        shown = self.http.get(page)
+        token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', shown.text)[1]
+        return self.http.post(action or page, data={**fields, "csrf_token": token}, **options)
+
+
+@pytest.fixture
+def operator_id(services, password_hash):
+    return services.operators.create(EMAIL, password_hash)
+
+
+@pytest.fixture
+def operator(client, operator_id):
+    """The browser of somebody who is logged in."""
+    log_in(client)
+    return client
+
+
+def log_in(browser, password=PASSWORD, email=EMAIL, **options):
+    return browser.send("/admin/login", {"email": email, "password": password}, **options)
+
+
+@pytest.fixture
+def site(services):
+    """Lantern Shop, read once: three live pages."""
+    return make_site(services)
+
+
+def make_site(services, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
+    services.sites.create(Site(site_id, name, name, (address,)))
+    content = services.content(site_id)
+    for number, title in enumerate(("Delivery", "Returns", "Lamp care")):
+        url = f"{address}{title.lower().replace(' ', '-')}"
+        record = PageRecord(url, title, "en", f"{number}", "", "", 0, datetime.now(UTC))
+        content.put_page(record, [Chunk(f"{site_id}-{number}", url, title, (title,), f"About {title}.", 0, "en")], [])
+    content.go_live()
+    return services.sites.get(site_id)
+
+
+def make_crawl(services, site_id="lantern", state="done", message="3 pages indexed, 0 unchanged, 0 removed"):
+    """A crawl that met every kind of address."""
+    crawl_id = services.crawls.start(site_id)
+    root = services.sites.get(site_id).start_urls[0]
+    rows = [
+        UrlRow(f"{root}delivery", "fetched", "", 200),
+        UrlRow(f"{root}returns", "fetched", "", 200),
+        UrlRow(f"{root}lamp-care", "unchanged", "not modified", 304),
+        UrlRow(f"{root}old", "gone", "not found", 404),
+        UrlRow(f"{root}cart", "disallowed", "robots.txt forbids it"),
+        UrlRow(f"{root}slow-{'very-' * 12}long-address", "error", "no answer within 15 s"),
+    ]
+    services.crawls.record(crawl_id, rows)
+    services.crawls.progress(crawl_id, 6, 3, 3)
+    if state != "running":
+        services.crawls.finish(crawl_id, state, message)
+    return crawl_id
+
+
+def ask(services, site_id="lantern", question="When does a parcel arrive?", **values):
+    """Stores one answered question; returns its message."""
+    known = {name: values.pop(name) for name in ("conversation_id", "asked_at", "query") if name in values}
+    conversation_id = known.get("conversation_id") or services.conversations.start(site_id, "visitor-1")
+    citation = Citation(
+        1,
+        "https://lantern.example/delivery",
+        "Delivery",
+        "Parcels inside the country arrive within two working days.",
+        "https://lantern.example/delivery#:~:text=Parcels,days.",
+    )
+    answer = {
+        "outcome": Outcome.ANSWERED,
+        "text": "Parcels inside the country arrive **within two working days** [1].",
+        "citations": (citation,),
+        "strategy": "hybrid",
+        "timings_ms": {"rewrite": 0.1, "retrieve": 4.2, "write": 2.4, "verify": 1.1},
+        "trace": {"candidates": [{"chunk": "lantern-0", "score": 0.91}]},
+        **values,
+    }
+    message = Message(
+        id=uuid4().hex,
+        conversation_id=conversation_id,
+        site_id=site_id,
+        asked_at=known.get("asked_at", datetime.now(UTC)),
+        question=question,
+        query=known.get("query", question),
+        language="en",
+        answer=Answer(**answer),
+    )
+    services.conversations.add(message)
+    return message
+
+
+@pytest.fixture
+def busy(services, site):
+    """What a dashboard shows after a few weeks: two sites, crawls, questions, incidents."""
+    make_crawl(services)
+    make_crawl(services, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
+    services.sites.create(Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",)))
+    failed = services.crawls.start("docs")
+    services.crawls.finish(failed, "failed", "docs.example cannot be found: check the address, then crawl again")
+    first = ask(services)
+    ask(services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id)
+    ask(
+        services,
+        question="Do you repair radios, and if so, how long does it take until I can have mine back?",
+        outcome=Outcome.REFUSED,
+        text="The site says nothing about that. It covers delivery, returns and lamp care.",
+        citations=(),
+        pages=(("https://lantern.example/returns", "Returns"),),
+        trace={"incidents": [{"kind": "timeout", "message": "gpt-4o-mini took longer than 30 s"}]},
+    )
+    ask(services, question="توصيل الطلب إلى الجزر؟", asked_at=datetime.now(UTC) - timedelta(days=20), model="gpt-4o-mini")
+    for _ in range(3):
+        services.incidents.record("lantern", "timeout", "gpt-4o-mini sent no word within 10 s", {"waited_s": 10})
+    services.incidents.record("lantern", "unsupported_answer", "2 claims of gpt-4o-mini were not on the cited pages")
+    services.incidents.record("docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again")
+    return SimpleNamespace(conversation_id=first.conversation_id)
+
+
+@pytest.fixture
+def address(app):
+    """Where the dashboard is served for a real browser."""
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    thread = Thread(target=server.serve_forever, name="dashboard")
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -1,0 +1,106 @@
+"""Every page in a real browser: readable on a phone and a desk, light and dark, without findings of axe."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+PAGES = {
+    "overview": "/admin/",
+    "sites": "/admin/sites",
+    "site_new": "/admin/sites/new",
+    "site": "/admin/sites/lantern",
+    "site_failed": "/admin/sites/docs",
+    "crawl": "/admin/sites/lantern/crawls/1",
+    "content": "/admin/sites/lantern/pages",
+    "conversations": "/admin/conversations",
+    "conversation": "/admin/conversations/{conversation_id}",
+    "health": "/admin/health",
+    "not_found": "/admin/nothing",
+}
+EMPTY_PAGES = {
+    "empty_overview": "/admin/",
+    "empty_sites": "/admin/sites",
+    "empty_conversations": "/admin/conversations",
+    "empty_health": "/admin/health",
+}
+SIZES = {"phone": (390, 844), "desk": (1280, 900)}
+EVERY_RULE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# Of all rules only these depend on size and colours; the others are checked once, on the phone in light.
+RULES = {("phone", "light"): EVERY_RULE, ("desk", "dark"): ["color-contrast"]}
+
+
+@pytest.fixture
+def cookie(operator):
+    """The session of the operator, for a browser."""
+    found = operator.http.get_cookie("docent_operator", path="/admin")
+    return {"name": found.key, "value": found.value, "domain": "127.0.0.1", "path": "/admin"}
+
+
+@contextmanager
+def opened(browser, address, size, scheme, cookies=()):
+    """A tab that notes what the console complains of."""
+    width, height = SIZES[size]
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address)
+    context.add_cookies(list(cookies))
+    tab = context.new_page()
+    complaints = []
+    tab.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else 0)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    yield tab
+    context.close()
+    # A page that is not there is meant to say 404, and browsers log every such answer.
+    assert not [text for text in complaints if "status of 404" not in text and "status of 422" not in text]
+
+
+def check(tab, name, size, scheme):
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} scrolls sideways"
+    assert tab.evaluate(SMALL_TARGETS) == []
+    if folder := os.environ.get("DOCENT_SCREENSHOTS"):
+        tab.screenshot(path=Path(folder) / f"{name}-{size}-{scheme}.png", full_page=True)
+    if rules := RULES.get((size, scheme)):
+        options = {"runOnly": rules, "resultTypes": ["violations"]}
+        findings = Axe().run(tab, options=options).response["violations"]
+        assert [(finding["id"], finding["nodes"][0]["html"]) for finding in findings] == []
+
+
+# Links inside a sentence may be smaller: WCAG 2.2, success criterion 2.5.8.
+SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary")]
+    .filter((target) => !target.closest("p, .skip, blockquote") && !target.matches(".skip"))
+    .map((target) => [target, target.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 0 && (box.width < 23.5 || box.height < 23.5))
+    .map(([target, box]) => `${target.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")])
+def test_every_page_is_readable(browser, address, cookie, busy, size, scheme):
+    with opened(browser, address, size, scheme, [cookie]) as tab:
+        for name, path in PAGES.items():
+            tab.goto(path.format(conversation_id=busy.conversation_id))
+            check(tab, name, size, scheme)
+
+
+def test_empty_pages_say_what_to_do_next(browser, address, cookie):
+    with opened(browser, address, "phone", "light", [cookie]) as tab:
+        for name, path in EMPTY_PAGES.items():
+            tab.goto(path)
+            check(tab, name, "phone", "light")
+            assert tab.locator(".empty h2, .empty h3").is_visible()
+
+
+def test_forms_show_what_is_wrong_beside_the_field(browser, address, services):
+    token = services.operators.setup_token()
+    with opened(browser, address, "phone", "light") as tab:
+        tab.goto(f"/admin/setup?token={token}")
+        check(tab, "setup", "phone", "light")
+        tab.get_by_role("button", name="Make the account").click()
+        check(tab, "setup_wrong", "phone", "light")
+        field = tab.get_by_label("E-mail")
+        assert field.evaluate("field => field === document.activeElement")
+        assert field.evaluate("field => document.getElementById(field.getAttribute('aria-describedby').split(' ')[1]).textContent") == (
+            "Write your e-mail address: you log in with it."
+        )
+        tab.goto("/admin/login")
+        check(tab, "login", "phone", "light")

@@ -1,0 +1,53 @@
+import pytest
+
+from server.answering.quotation import Quotation, escape_markdown
+from server.answering.units import UnitKind, units
+
+TEXT = (
+    "Lamps can be returned. It is free.\n\n1. Write to us.\n2. Put it into a box. Close the box.\n\n"
+    "Lamp\tPrice\nGlow Mini\t19.90 EUR\nGlow Maxi\t49.90 EUR\n\n```\nrun --all\n\nstop\n```"
+)
+
+
+def test_a_chunk_falls_into_sentences_items_rows_and_code():
+    assert [(unit.kind, unit.text) for unit in units(TEXT)] == [
+        (UnitKind.SENTENCE, "Lamps can be returned."),
+        (UnitKind.SENTENCE, "It is free."),
+        (UnitKind.STEP, "Write to us."),
+        (UnitKind.STEP, "Put it into a box. Close the box."),
+        (UnitKind.ROW, "Lamp\tPrice"),
+        (UnitKind.ROW, "Glow Mini\t19.90 EUR"),
+        (UnitKind.ROW, "Glow Maxi\t49.90 EUR"),
+        (UnitKind.CODE, "run --all\n\nstop"),
+    ]
+
+
+def test_steps_are_shown_as_steps_and_quoted_without_their_numbers():
+    found = units(TEXT)
+    quotation = Quotation(0, found[2:4], found)
+    assert quotation.markdown == "1. Write to us.\n2. Put it into a box. Close the box."
+    assert quotation.quote == "Write to us.\nPut it into a box. Close the box."
+
+
+def test_a_row_is_shown_under_the_head_of_its_table():
+    found = units(TEXT)
+    assert Quotation(0, [found[6]], found).markdown == "| Lamp | Price |\n| --- | --- |\n| Glow Maxi | 49.90 EUR |"
+
+
+def test_code_is_fenced():
+    found = units(TEXT)
+    assert Quotation(0, [found[7]], found).markdown == "```\nrun --all\n\nstop\n```"
+
+
+@pytest.mark.parametrize(
+    "text", ["a * b * c", "__init__ and max_connections", "see [1] here", "<b>", "# not a heading", "1. no list", "a | b", "`x`"]
+)
+def test_escaped_text_is_shown_as_it_is(text):
+    from markdown_it import MarkdownIt
+
+    html = MarkdownIt("commonmark").enable("table").render(escape_markdown(text))
+    assert html == f"<p>{text.replace('<', '&lt;').replace('>', '&gt;')}</p>\n"
+
+
+def test_plain_words_are_not_touched():
+    assert escape_markdown("Set max_connections to 100 (see 2.1).") == "Set max_connections to 100 (see 2.1)."

@@ -1,0 +1,209 @@
+import http.client
+import json
+import threading
+from urllib.parse import urlsplit
+
+import pytest
+from tests.api.conftest import ANSWER, CITATION, new_visitor, served
+from tests.api.sse import parse
+
+from server.domain.answer import Delta
+
+
+def names(events):
+    return [event.name for event in events]
+
+
+def test_a_stream_begins_with_meta_and_ends_with_the_whole_answer(visitor):
+    response = visitor.ask(stream=True)
+    events = parse(response.text)
+    assert names(events) == ["meta", "delta", "delta", "citation", "done"]
+    assert events[0].data.keys() == {"conversation_id", "message_id"}
+    assert "".join(event.data["text"] for event in events if event.name == "delta") == ANSWER.text
+    assert events[3].data["link"] == CITATION.link
+    whole = visitor.ask().json
+    assert events[-1].data.keys() == whole.keys()
+    assert events[-1].data["answer_html"] == whole["answer_html"]
+
+
+def test_events_are_numbered_from_one_under_their_message(visitor):
+    events = parse(visitor.ask(stream=True).text)
+    assert [event.id for event in events] == [f"{events[0].data['message_id']}:{n}" for n in range(1, 6)]
+
+
+def test_no_proxy_keeps_or_compresses_a_stream(visitor):
+    response = visitor.ask(stream=True, headers={"Accept-Encoding": "br, gzip"})
+    assert response.mimetype == "text/event-stream"
+    assert response.headers["X-Accel-Buffering"] == "no"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Content-Encoding" not in response.headers
+
+
+def test_a_failure_in_the_middle_ends_the_stream_with_an_error(visitor, script, caplog):
+    script.error = RuntimeError("secret detail")
+    text = visitor.ask(stream=True).text
+    events = parse(text)
+    assert names(events) == ["meta", "delta", "error"]
+    assert events[-1].data["error"]["code"] == "internal_error"
+    assert "secret detail" not in text
+    assert "secret detail" in caplog.text
+
+
+def test_words_with_line_breaks_come_through_whole(visitor, script):
+    text = "a\n\nb\r\nc\u2028d"
+    script.events = (Delta(text), ANSWER)
+    assert parse(visitor.ask(stream=True).text)[1].data["text"] == text
+
+
+def test_what_came_before_the_break_is_not_sent_again(visitor):
+    events = parse(visitor.ask(stream=True).text)
+    rest = parse(visitor.resume(events[2].id).text)
+    assert rest == events[3:]
+    assert parse(visitor.resume(f"{events[0].data['message_id']}:0").text) == events
+
+
+def test_the_widget_may_resume_by_post(visitor):
+    events = parse(visitor.ask(stream=True).text)
+    headers = visitor.headers | {"Last-Event-ID": events[0].id}
+    response = visitor.client.post("/api/v1/chat", json={"resume": True}, headers=headers)
+    assert parse(response.text) == events[1:]
+
+
+def test_a_stream_resumed_at_its_end_is_empty(visitor):
+    events = parse(visitor.ask(stream=True).text)
+    response = visitor.resume(events[-1].id)
+    assert (response.status_code, response.text) == (200, "")
+
+
+def test_nobody_else_can_resume_an_answer(client, visitor):
+    event = parse(visitor.ask(stream=True).text)[0].id
+    for stranger in (new_visitor(client), new_visitor(client, site="other")):
+        response = stranger.resume(event)
+        assert (response.status_code, response.json["error"]["code"]) == (404, "nothing_to_resume")
+
+
+@pytest.mark.parametrize("last", ["", "nonsense", ":1", "x:-1", "x:1e3", "x:²", "f" * 32 + ":1"])
+def test_nothing_to_resume_is_said_at_once_or_soon(visitor, last):
+    response = visitor.resume(last)
+    assert (response.status_code, response.json["error"]["code"]) == (404, "nothing_to_resume")
+
+
+class LiveStream:
+    """A stream read event by event from a real socket."""
+
+    def __init__(self, address, visitor, body, last=""):
+        self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
+        headers = visitor.headers | {"Content-Type": "application/json"} | ({"Last-Event-ID": last} if last else {})
+        self._connection.request("POST", "/api/v1/chat", json.dumps(body), headers)
+        self._response = self._connection.getresponse()
+        assert self._response.status == 200
+
+    def block(self):
+        """The next event or comment, as text; empty at the end."""
+        lines = []
+        while (line := self._response.readline().decode()) not in ("\n", ""):
+            lines.append(line)
+        return "".join(lines)
+
+    def event(self):
+        return parse(self.block() + "\n")[0]
+
+    def rest(self):
+        return parse(self._response.read().decode())
+
+    def leave(self):
+        self._connection.sock.close()
+        self._response.close()
+
+
+QUESTION = {"message": "How long?", "stream": True}
+RESUME = {"resume": True}
+
+
+def test_words_arrive_while_the_rest_is_still_written(app, visitor, script):
+    script.gate.clear()
+    with served(app) as address:
+        stream = LiveStream(address, visitor, QUESTION)
+        assert [stream.event().name, stream.event().name] == ["meta", "delta"]
+        script.gate.set()
+        assert names(stream.rest()) == ["delta", "citation", "done"]
+
+
+def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor, script, services):
+    script.gate.clear()
+    with served(app) as address:
+        stream = LiveStream(address, visitor, QUESTION)
+        meta = stream.event()
+        stream.leave()
+        script.gate.set()
+        assert script.ended.wait(5)
+    (message,) = services.conversations.get(meta.data["conversation_id"]).messages
+    assert message.id == meta.data["message_id"]
+
+
+def test_a_resumed_stream_goes_on_live(app, visitor, script):
+    script.gate.clear()
+    with served(app) as address:
+        stream = LiveStream(address, visitor, QUESTION)
+        meta = stream.event()
+        stream.leave()
+        again = LiveStream(address, visitor, RESUME, meta.id)
+        assert again.event().name == "delta"
+        script.gate.set()
+        assert names(again.rest()) == ["delta", "citation", "done"]
+
+
+def test_another_process_resumes_live_too(make_app, script):
+    first, second = make_app(), make_app()
+    visitor = new_visitor(first.test_client())
+    script.gate.clear()
+    with served(first) as here, served(second) as there:
+        stream = LiveStream(here, visitor, QUESTION)
+        meta = stream.event()
+        stream.leave()
+        again = LiveStream(there, visitor, RESUME, meta.id)
+        assert again.event().name == "delta"
+        script.gate.set()
+        rest = again.rest()
+    assert names(rest) == ["delta", "citation", "done"]
+    assert [event.number for event in rest] == [3, 4, 5]
+
+
+def test_an_answer_finished_elsewhere_is_replayed_whole(make_app):
+    first, second = make_app(), make_app()
+    visitor = new_visitor(first.test_client())
+    events = parse(visitor.ask(stream=True).text)
+    first.extensions["docent-streams"].close(5)
+    visitor.client = second.test_client()
+    assert parse(visitor.resume(f"{events[0].data['message_id']}:0").text) == events
+
+
+def test_a_silent_stream_is_kept_open_by_comments(make_app, script, monkeypatch):
+    app = make_app()
+    monkeypatch.setattr(app.extensions["docent-streams"], "_heartbeat_s", 0.05)
+    visitor = new_visitor(app.test_client())
+    script.gate.clear()
+    with served(app) as address:
+        stream = LiveStream(address, visitor, QUESTION)
+        assert [stream.event().name, stream.event().name] == ["meta", "delta"]
+        assert [stream.block()[0], stream.block()[0]] == [":", ":"]
+        script.gate.set()
+        assert names(stream.rest()) == ["delta", "citation", "done"]
+
+
+def test_many_streams_at_once_each_get_their_own_answer(app, visitor):
+    found = []
+
+    def ask(address):
+        stream = LiveStream(address, visitor, QUESTION)
+        events = stream.rest()
+        found.append((names(events), {event.id.partition(":")[0] for event in events}))
+
+    with served(app) as address:
+        threads = [threading.Thread(target=ask, args=(address,)) for _ in range(24)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert all(events == ["meta", "delta", "delta", "citation", "done"] for events, _ in found)
+    assert len({ids.pop() for _, ids in found}) == 24

@@ -1,0 +1,180 @@
+import socket
+
+import numpy as np
+import pytest
+
+from server.domain.protocols import ModelError, Prompt
+from server.models.errors import RetryLater
+from server.models.table import CHAT_MODELS, EMBEDDERS
+from tests.openai_server import Fault, Reply
+
+PROMPT = Prompt(system="Reply in JSON.", user="Question: how long?", max_tokens=50, json=True)
+
+
+@pytest.fixture
+def chat(openai_server):
+    return make_chat(openai_server)
+
+
+def make_chat(server, **options):
+    return CHAT_MODELS.load("openai")("test-chat", **({"base_url": server.base_url} | options))
+
+
+def make_embedder(server, **options):
+    return EMBEDDERS.load("openai")("test-embedding", **({"base_url": server.base_url} | options))
+
+
+def bodies(server):
+    return [request["body"] for request in server.requests]
+
+
+def test_only_parameters_that_every_provider_knows_are_sent(openai_server, chat):
+    list(chat.stream(PROMPT))
+    assert set(bodies(openai_server)[0]) == {
+        "model", "messages", "stream", "temperature", "max_tokens", "response_format",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("refused", ["temperature", "response_format", "max_tokens"])
+def test_a_parameter_that_the_provider_refuses_is_left_out_from_then_on(openai_server, chat, refused):
+    openai_server.refused_parameters = frozenset({refused})
+    assert chat.complete(PROMPT)
+    assert "".join(chat.stream(PROMPT))
+    assert [refused in body for body in bodies(openai_server)] == [True, False, False]
+
+
+def test_a_provider_that_refuses_one_name_for_the_reply_length_gets_the_other(openai_server, chat):
+    openai_server.refused_parameters = frozenset({"max_tokens"})
+    chat.complete(PROMPT)
+    assert bodies(openai_server)[-1]["max_completion_tokens"] == 50
+
+
+def test_a_provider_that_refuses_every_optional_parameter_still_answers(openai_server, chat):
+    openai_server.refused_parameters = frozenset(
+        {"max_tokens", "max_completion_tokens", "temperature", "response_format"}
+    )
+    assert chat.complete(PROMPT)
+
+
+def test_the_key_is_sent_as_bearer_token(openai_server):
+    openai_server.api_key = "sk-right"
+    assert make_chat(openai_server, api_key="sk-right").complete(PROMPT)
+    assert make_embedder(openai_server, api_key="sk-right").embed(["x"])
+
+
+def test_a_wrong_key_is_named_by_its_setting_and_never_shown(openai_server):
+    openai_server.api_key = "sk-right"
+    with pytest.raises(ModelError, match="OPENAI_API_KEY") as caught:
+        make_chat(openai_server, api_key="sk-secret-wrong").complete(PROMPT)
+    assert caught.value.permanent
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("make", "setting"), [(make_chat, "CHAT_MODEL"), (make_embedder, "EMBEDDING_MODEL")])
+def test_an_unknown_model_is_named_with_the_setting_to_change(openai_server, make, setting):
+    openai_server.models = ("gpt-something",)
+    model = make(openai_server)
+    with pytest.raises(ModelError, match=f"test-.* {setting}") as caught:
+        model.embed(["x"]) if setting == "EMBEDDING_MODEL" else list(model.stream(PROMPT))
+    assert caught.value.kind == "wrong_model"
+
+
+def test_an_address_where_nothing_listens_is_named_with_the_setting_to_change(openai_server):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        with pytest.raises(ModelError, match=f"{url} cannot be reached .*OPENAI_BASE_URL") as caught:
+            make_chat(openai_server, base_url=url).complete(PROMPT)
+    assert caught.value.kind == "unreachable"
+
+
+def test_a_base_url_without_its_path_says_what_it_usually_ends_in(openai_server):
+    openai_server.fault = Fault.BROKEN_BODY
+    for ask in (lambda c: c.complete(PROMPT), lambda c: list(c.stream(PROMPT))):
+        with pytest.raises(ModelError, match="usually ends in /v1"):
+            ask(make_chat(openai_server))
+
+
+def test_retry_after_reaches_the_caller(openai_server, chat):
+    openai_server.retry_after_s = 7
+    openai_server.fault = Fault.RATE_LIMITED
+    with pytest.raises(RetryLater) as caught:
+        list(chat.stream(PROMPT))
+    assert caught.value.retry_after_s == 7
+
+
+def test_an_account_without_credit_is_not_tried_again(openai_server, chat):
+    openai_server.fault = Fault.OUT_OF_QUOTA
+    with pytest.raises(ModelError, match="top the account up") as caught:
+        chat.complete(PROMPT)
+    assert caught.value.permanent
+
+
+def test_a_first_word_that_comes_too_late_is_a_timeout(openai_server):
+    openai_server.latency_s = 5
+    with pytest.raises(ModelError) as caught:
+        list(make_chat(openai_server, first_token_s=0.1).stream(PROMPT))
+    assert caught.value.kind == "timeout"
+
+
+def test_a_slow_stream_is_no_timeout_while_words_keep_coming(openai_server):
+    openai_server.script = lambda request: "word " * 20
+    openai_server.token_delay_s = 0.1
+    assert "".join(make_chat(openai_server, first_token_s=0.3).stream(PROMPT)) == "word " * 20
+
+
+def test_a_silence_in_the_middle_of_a_stream_is_a_timeout(openai_server):
+    openai_server.script = lambda request: "word " * 20
+    openai_server.token_delay_s = 5
+    stream = make_chat(openai_server, first_token_s=0.2).stream(PROMPT)
+    assert next(stream)
+    with pytest.raises(ModelError) as caught:
+        list(stream)
+    assert caught.value.kind == "timeout"
+
+
+def test_leaving_a_stream_closes_the_connection(openai_server, chat):
+    openai_server.script = lambda request: Reply("word " * 100_000)
+    stream = chat.stream(PROMPT)
+    next(stream)
+    stream.close()
+    assert openai_server.wait_until_idle(5)
+
+
+def test_many_texts_go_in_few_calls(openai_server):
+    texts = [f"text {number}" for number in range(130)]
+    vectors = make_embedder(openai_server).embed(texts)
+    assert len(vectors) == 130
+    assert [len(body["input"]) for body in bodies(openai_server)] == [64, 64, 2]
+
+
+def test_a_batch_that_the_provider_finds_too_large_is_sent_in_parts(openai_server):
+    openai_server.longest_batch = 10
+    texts = [f"text {number}" for number in range(64)]
+    vectors = make_embedder(openai_server).embed(texts)
+    openai_server.longest_batch = 0
+    assert np.array(vectors) == pytest.approx(np.array(make_embedder(openai_server).embed(texts)))
+
+
+def test_a_text_that_the_provider_finds_too_long_is_cut_and_the_others_are_not(openai_server):
+    openai_server.longest_input = 3000
+    embedder = make_embedder(openai_server)
+    short, long, other = embedder.embed(["refund", "parcel " * 2000, "voucher"])
+    assert [short, other] == embedder.embed(["refund", "voucher"])
+    assert np.linalg.norm(long) == pytest.approx(1.0)
+
+
+def test_the_fingerprint_changes_with_model_address_and_dimensions(openai_server):
+    make = EMBEDDERS.load("openai")
+    fingerprints = {
+        make("a").fingerprint,
+        make("b").fingerprint,
+        make("a", base_url=openai_server.base_url).fingerprint,
+        make("a", dimensions=256).fingerprint,
+    }
+    assert len(fingerprints) == 4
+    assert make("a").fingerprint == make("a", api_key="k").fingerprint
+
+
+def test_the_operators_languages_are_declared(openai_server):
+    assert make_embedder(openai_server, languages=frozenset({"de"})).languages == {"de"}

@@ -1,0 +1,173 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+
+import pytest
+
+from server.domain.protocols import ModelError, Prompt
+from server.models.budget import TokenBudget
+from server.models.calls import CallLimits
+from server.models.resilient import ResilientChat, ResilientEmbedder
+from server.models.table import CHAT_MODELS, EMBEDDERS
+from tests.openai_server import Fault, Reply
+
+PROMPT = Prompt(system="Answer.", user="Question: how long do refunds take?")
+
+
+@pytest.fixture
+def make_chat(openai_server):
+    openai_server.script = lambda request: "Refunds take a week, as a rule, and never more than two."
+    openai = CHAT_MODELS.load("openai")
+
+    def make(budget=None, first_token_s=5.0, **limits):
+        model = openai("test-chat", base_url=openai_server.base_url, first_token_s=first_token_s)
+        return ResilientChat(model, CallLimits(**({"backoff_s": 0.001} | limits)), budget)
+
+    return make
+
+
+@pytest.mark.parametrize("fault", [Fault.SERVER_ERROR, Fault.BROKEN_BODY, Fault.RATE_LIMITED])
+def test_a_failure_that_passes_is_not_seen(openai_server, make_chat, fault):
+    openai_server.retry_after_s = 0
+    openai_server.fail_next(fault, times=2)
+    assert "".join(make_chat().stream(PROMPT)).startswith("Refunds take a week")
+    assert len(openai_server.requests) == 3
+
+
+def test_a_failure_that_stays_is_raised_after_the_last_try(openai_server, make_chat):
+    openai_server.fault = Fault.SERVER_ERROR
+    with pytest.raises(ModelError) as caught:
+        make_chat(retries=3).complete(PROMPT)
+    assert caught.value.kind == "server_error"
+    assert len(openai_server.requests) == 4
+
+
+@pytest.mark.parametrize("fault", [Fault.WRONG_KEY, Fault.UNKNOWN_MODEL, Fault.OUT_OF_QUOTA])
+def test_a_failure_that_cannot_pass_is_not_tried_again(openai_server, make_chat, fault):
+    openai_server.fault = fault
+    with pytest.raises(ModelError):
+        make_chat().complete(PROMPT)
+    assert len(openai_server.requests) == 1
+
+
+def test_a_stream_that_has_begun_is_never_begun_anew(openai_server, make_chat):
+    openai_server.fail_next(Fault.CUT_STREAM)
+    pieces = []
+    with pytest.raises(ModelError):
+        pieces.extend(make_chat().stream(PROMPT))
+    assert len(openai_server.requests) == 1
+
+
+def test_the_wait_that_the_provider_asks_for_is_kept(openai_server, make_chat):
+    openai_server.retry_after_s = 0.4
+    openai_server.fail_next(Fault.RATE_LIMITED)
+    began = monotonic()
+    make_chat().complete(PROMPT)
+    assert monotonic() - began >= 0.4
+
+
+def test_a_wait_longer_than_the_caller_has_patience_for_is_not_begun(openai_server, make_chat):
+    openai_server.retry_after_s = 30
+    openai_server.fault = Fault.RATE_LIMITED
+    began = monotonic()
+    with pytest.raises(ModelError) as caught:
+        make_chat(retry_until_s=5).complete(PROMPT)
+    assert caught.value.kind == "rate_limited"
+    assert monotonic() - began < 5
+
+
+def test_a_stream_that_takes_too_long_in_all_ends_in_a_timeout(openai_server, make_chat):
+    openai_server.token_delay_s = 0.05
+    openai_server.script = lambda request: "word " * 1000
+    with pytest.raises(ModelError) as caught:
+        list(make_chat(total_s=0.3).stream(PROMPT))
+    assert caught.value.kind == "timeout"
+    assert openai_server.wait_until_idle(5)
+
+
+def test_no_more_calls_are_made_at_once_than_allowed(openai_server, make_chat):
+    openai_server.latency_s = 0.05
+    chat = make_chat(concurrency=3)
+    with ThreadPoolExecutor(12) as pool:
+        replies = list(pool.map(lambda _: chat.complete(PROMPT), range(12)))
+    assert len(replies) == 12
+    assert openai_server.busiest == 3
+
+
+def test_who_waits_too_long_for_a_free_call_is_told(openai_server, make_chat):
+    answering, release = threading.Event(), threading.Event()
+
+    def script(request):
+        answering.set()
+        return Reply("Refunds take a week, as a rule.", held_by=release)
+
+    openai_server.script = script
+    chat = make_chat(concurrency=1, slot_wait_s=0.05)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(chat.complete, PROMPT)
+        assert answering.wait(5)
+        with pytest.raises(ModelError, match="MODEL_CONCURRENCY") as caught:
+            chat.complete(PROMPT)
+        release.set()
+        assert first.result(5)
+    assert caught.value.kind == "rate_limited"
+
+
+def test_a_stream_left_early_frees_its_call(openai_server, make_chat):
+    chat = make_chat(concurrency=1, slot_wait_s=0.05)
+    for _ in range(3):
+        stream = chat.stream(PROMPT)
+        assert next(stream)
+        stream.close()
+    assert chat.complete(PROMPT)
+
+
+def test_a_model_that_keeps_failing_is_left_alone_and_then_tried_again(openai_server, make_chat):
+    openai_server.fault = Fault.SERVER_ERROR
+    chat = make_chat(retries=0, failures_to_pause=3, pause_s=0.3)
+    for _ in range(10):
+        with pytest.raises(ModelError) as caught:
+            list(chat.stream(PROMPT))
+    assert len(openai_server.requests) == 3
+    assert caught.value.kind == "server_error"
+    assert "failed 3 times" in str(caught.value)
+    openai_server.fault = None
+    assert threading.Event().wait(0.31) is False
+    assert chat.complete(PROMPT)
+    assert chat.complete(PROMPT)
+
+
+def test_refused_input_does_not_count_as_failing(openai_server, make_chat):
+    openai_server.refused_parameters = frozenset({"model"})
+    chat = make_chat(failures_to_pause=2)
+    for _ in range(4):
+        with pytest.raises(ModelError, match="400"):
+            chat.complete(PROMPT)
+    openai_server.refused_parameters = frozenset()
+    assert chat.complete(PROMPT)
+
+
+def test_a_spent_budget_stops_calls_before_they_are_made(openai_server, make_chat, cache):
+    chat = make_chat(TokenBudget(cache, 30))
+    assert chat.complete(PROMPT)
+    assert list(chat.stream(PROMPT))
+    with pytest.raises(ModelError, match="MODEL_DAILY_TOKENS") as caught:
+        chat.complete(PROMPT)
+    assert caught.value.kind == "budget_spent"
+    assert len(openai_server.requests) == 2
+
+
+def test_calls_that_failed_are_not_counted_against_the_budget(openai_server, make_chat, cache):
+    budget = TokenBudget(cache, 1000)
+    openai_server.fault = Fault.SERVER_ERROR
+    with pytest.raises(ModelError):
+        make_chat(budget).complete(PROMPT)
+    assert budget.spent() == 0
+
+
+def test_one_failed_batch_of_many_is_the_only_one_sent_again(openai_server):
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    resilient = ResilientEmbedder(embedder, CallLimits(backoff_s=0.001), batch=10)
+    openai_server.fail_next(Fault.SERVER_ERROR)
+    assert len(resilient.embed([f"text {number}" for number in range(30)])) == 30
+    assert len(openai_server.requests) == 4

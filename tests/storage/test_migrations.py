@@ -1,0 +1,100 @@
+"""Migrations make the tables that the code expects, once, whoever calls them."""
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+
+from server.storage import schema
+from server.storage.database import Database
+from server.storage.errors import StorageError
+from server.storage.tables import metadata
+
+MIGRATING = """
+import sys
+from server.storage.database import Database
+database = Database(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+database.migrate()
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty_url(request, tmp_path):
+    """The address of a database without tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/empty.db"
+    return request.getfixturevalue("new_postgresql")()
+
+
+@pytest.fixture
+def empty(empty_url):
+    database = Database(empty_url)
+    yield database
+    database.close()
+
+
+def tables(database):
+    with database.connect() as connection:
+        return set(inspect(connection).get_table_names())
+
+
+def test_the_migrations_make_the_tables_that_the_code_expects(database):
+    with database.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_migrating_again_changes_nothing(empty):
+    empty.migrate()
+    before = tables(empty)
+    empty.migrate()
+    assert tables(empty) == before == {*metadata.tables, "alembic_version"}
+
+
+def test_every_revision_is_the_newest_once(empty):
+    empty.migrate()
+    with empty.connect() as connection:
+        stored = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+        assert schema.is_newest(connection)
+    assert stored == [schema.newest()]
+
+
+def test_a_migration_can_be_undone_and_done_again(empty):
+    empty.migrate()
+    from alembic import command
+
+    with empty.begin() as connection:
+        command.downgrade(schema.configuration(connection), "base")
+    assert tables(empty) == {"alembic_version"}
+    empty.migrate()
+    assert tables(empty) == {*metadata.tables, "alembic_version"}
+
+
+def test_several_processes_may_migrate_at_once_from_any_folder(empty_url, run):
+    processes = [run(MIGRATING, empty_url) for _ in range(4)]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    ends = [process.communicate(timeout=60) for process in processes]
+    assert [(process.returncode, errors) for process, (_, errors) in zip(processes, ends, strict=True)] == [
+        (0, "")
+    ] * 4
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(empty):
+    with empty.begin() as connection:
+        connection.execute(text("CREATE TABLE operators (id INTEGER)"))
+    with pytest.raises(Exception, match="operators"):
+        empty.migrate()
+    assert tables(empty) == {"operators"}
+
+
+def test_a_database_of_a_newer_version_is_refused_with_advice(empty):
+    empty.migrate()
+    with empty.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StorageError, match="newer version of Docent: update Docent"):
+        empty.migrate()

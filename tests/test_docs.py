@@ -1,0 +1,229 @@
+"""The documentation says what is there: nothing is missing, nothing is invented, no link is broken."""
+
+import argparse
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from markdown_it import MarkdownIt
+
+from admin.incident_kinds import KINDS
+from admin.pages import PAGES
+from crawler.__main__ import _parser as crawler_parser
+from crawler.report import UrlState
+from server.api.blueprint import api_blueprint
+from server.api.docs_library import DocsLibrary, render
+from server.api.errors import CODES
+from server.api.health import health_blueprint
+from server.api.openapi import openapi_blueprint
+from server.commands.table import COMMANDS
+from server.domain.answer import Outcome
+from server.guards.table import GUARDS
+from server.retrieval.table import STRATEGIES
+from server.settings import Settings, env_example
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES_OF_DOCS = sorted(DOCS.glob("*.md"))
+TEXTS = [*PAGES_OF_DOCS, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+def text(name):
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def named_in(name):
+    """Everything that stands between backticks on a page."""
+    return set(re.findall(r"`([^`\n]+)`", text(name)))
+
+
+def rows(source):
+    """Cells of all table rows, without those of rulers."""
+    lines = [line for line in re.findall(r"^\|(.+)\|$", source, re.M) if not set(line) <= set("|- ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+
+
+def file_name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+# --- Settings
+
+
+def test_env_example_is_what_the_settings_say():
+    assert (ROOT / "env.example").read_text(encoding="utf-8") == env_example(), (
+        "run: .venv/bin/python -m server settings > env.example"
+    )
+
+
+def test_every_setting_is_documented_with_its_default_and_meaning():
+    tables = [row for row in rows(text("settings")) if len(row) == 3]
+    documented = {name.strip("`"): (default.strip("`"), meaning) for name, default, meaning in tables}
+    for name, field in Settings.model_fields.items():
+        default = str(int(field.default) if isinstance(field.default, bool) else field.default)
+        assert documented.get(name.upper()) == (default or "empty", field.description), name.upper()
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=file_name)
+def test_no_setting_is_invented(path):
+    source = path.read_text(encoding="utf-8")
+    known = {name.upper() for name in Settings.model_fields}
+    named = set(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=[^`]*)?`", source))
+    named |= set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", source, re.M)) - {"TOKEN"}
+    others = {"CHAT_MODELS", "ERR_4031"}  # a table of plug-ins, an example of an error code
+    assert named <= known | others, named - known - others
+
+
+# --- Commands
+
+
+def options_of(parser):
+    return {name for action in parser._actions for name in action.option_strings} - {"-h", "--help"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_documented_with_all_its_options(name):
+    source = text("commands")
+    assert f"\n## {name}\n" in source
+    assert [name] == [row[0].strip("`") for row in rows(source) if row[0] == f"`{name}`"]
+    section = source.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    parser = argparse.ArgumentParser()
+    import_module(COMMANDS[name]).arguments(parser)
+    assert set(re.findall(r"^\| `(--[\w-]+)", section, re.M)) == options_of(parser)
+
+
+def test_the_crawlers_own_command_is_documented_with_all_its_options():
+    section = text("commands").split("\n## python -m crawler\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(--[\w-]+)", section, re.M)) == options_of(crawler_parser())
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=file_name)
+def test_no_command_is_invented(path):
+    used = re.findall(r"python -m server(?: --set \S+)* ([a-z]+)", path.read_text(encoding="utf-8"))
+    assert set(used) <= set(COMMANDS), used
+
+
+# --- API
+
+
+@pytest.fixture(scope="module")
+def routes():
+    app = Flask("routes")
+    for blueprint in (api_blueprint(), health_blueprint(), openapi_blueprint()):
+        app.register_blueprint(blueprint)
+    return {
+        f"{method} {rule.rule.replace('<', '{').replace('>', '}')}"
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+        if rule.endpoint != "static"
+    }
+
+
+def test_every_route_of_the_api_is_documented_and_none_is_invented(routes):
+    documented = {row[0].strip("`") for row in rows(text("api")) if re.match(r"`[A-Z]+ /", row[0])}
+    assert documented == routes
+
+
+def test_every_error_of_the_api_is_documented_and_none_is_invented():
+    documented = {(row[0], row[1].strip("`")) for row in rows(text("api")) if re.fullmatch(r"\d{3}", row[0])}
+    raised = {(str(status), code) for status, code in CODES.items()}
+    for path in (ROOT / "server" / "api").glob("*.py"):
+        if path.name != "demo.py":  # its failures are pages for people
+            source = path.read_text(encoding="utf-8")
+            raised |= set(re.findall(r'ApiError\(\s*(\d{3}),\s*"(\w+)"', source))
+    assert documented == raised
+
+
+# --- Tables of plug-ins, states and outcomes
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("strategies", list(STRATEGIES)),
+        ("answers", list(GUARDS)),
+        ("answers", [outcome.value for outcome in Outcome]),
+        ("crawling", [state.value for state in UrlState]),
+        ("troubleshooting", [kind for kind in KINDS if kind != "crawl_failed"]),
+    ],
+    ids=["strategies", "guards", "outcomes", "crawl states", "incidents"],
+)
+def test_every_name_of_a_table_is_documented(page, names):
+    assert names
+    assert set(names) <= named_in(page), set(names) - named_in(page)
+
+
+def test_every_menu_entry_of_the_dashboard_is_documented():
+    described = {row[0] for row in rows(text("dashboard"))}
+    assert {page.menu for page in PAGES if page.menu} <= described
+
+
+def test_every_attribute_of_the_embed_tag_is_documented_and_none_is_invented():
+    loader = (ROOT / "widget" / "embed.js").read_text(encoding="utf-8")
+    read = re.search(r"const \{ ([\w, ]+) \} = script\.dataset", loader)[1].split(", ")
+    documented = {row[0].strip("`") for row in rows(text("embedding")) if row[0].startswith("`data-")}
+    assert documented == {f"data-{name}" for name in read}
+
+
+# --- Pages and links
+
+
+def links(path):
+    """Addresses of all links and images of a Markdown file."""
+    for token in MARKDOWN.parse(path.read_text(encoding="utf-8")):
+        for child in token.children or ():
+            if child.type in ("link_open", "image"):
+                yield str(child.attrs.get("href") or child.attrs.get("src"))
+
+
+def anchors(path):
+    html = render(path.stem, path.read_text(encoding="utf-8")).html
+    return re.findall(r'<h\d id="([^"]+)"', html)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=file_name)
+def test_every_link_leads_somewhere(path):
+    for link in links(path):
+        if re.match(r"\w+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        file = (path.parent / target).resolve() if target else path
+        assert file.exists(), f"{link}: no such file"
+        assert not anchor or anchor in anchors(file), f"{link}: no such heading"
+
+
+@pytest.mark.parametrize("path", PAGES_OF_DOCS, ids=file_name)
+def test_pages_link_only_to_what_is_served_beside_them(path):
+    for link in links(path):
+        assert re.match(r"https?://|#|[\w-]+\.md(#|$)|images/[\w-]+\.\w+$", link), link
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=file_name)
+def test_a_page_has_one_title_first_and_no_heading_twice(path):
+    source = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert source.startswith("# ")
+    assert len(re.findall(r"^# ", source, re.M)) == 1
+    headings = re.findall(r"^#+ (.+)$", source, re.M)
+    assert len(headings) == len(set(headings))
+
+
+def test_every_page_is_linked_from_the_first_one():
+    linked = {link.partition("#")[0] for link in links(DOCS / "index.md")}
+    assert linked == {path.name for path in PAGES_OF_DOCS} - {"index.md"}
+
+
+def test_every_page_is_served_with_its_title():
+    served = {page.name: page.title for page in DocsLibrary().pages()}
+    for path in PAGES_OF_DOCS:
+        assert served[path.stem] == path.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=file_name)
+def test_files_and_folders_that_are_named_exist(path):
+    source = re.sub(r"^```python.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    named = re.findall(r"`((?:server|crawler|admin|widget|tests|docs|benchmarks)/[\w./-]*)`", source)
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert not missing
