@@ -21,7 +21,9 @@ PROGRAMS = {
 
 def is_there(names: tuple[str, ...]) -> bool:
     """Whether one of the programs is on the PATH, or where Debian keeps PostgreSQL's."""
-    return any(shutil.which(name) or list(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) for name in names)
+    return any(
+        shutil.which(name) or list(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) for name in names
+    )
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ def plain(answer: Answer) -> str:
     """The answer without Markdown and without citation numbers, on one line."""
     html = re.sub(r'<a class="cite"[^>]*>\d+</a>', "", answer_html(answer))
     # Only to strip the tags: what comes back is plain text again, which the template escapes.
-    return re.sub(r"\s+([.,;:!?])", r"\1", Markup(html).striptags())  # noqa: S704
+    return re.sub(r"\s+([.,;:!?])", r"\1", Markup(html).striptags())
 
 
 def model_word(model: str) -> str:

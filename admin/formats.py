@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -45,6 +46,16 @@ def milliseconds(value: float) -> str:
     return f"{value:.1f} ms" if value < 10 else f"{value:.0f} ms"
 
 
+def sentence(text: str) -> str:
+    """A stored message as a sentence: with a capital, unless a host or name begins it, and a full stop."""
+    text = text.strip()
+    if not text:
+        return ""
+    first = re.split(r"[\s,:;]", text)[0]
+    shown = text[0].upper() + text[1:] if first.isalpha() and first.islower() else text
+    return shown if shown[-1] in ".!?" else f"{shown}."
+
+
 def outside_link(address: str, text: str = "") -> Markup:
     """A link that leaves the dashboard; plain text unless it is http(s), for pages are not trusted."""
     shown = escape(text or address)
@@ -58,6 +69,7 @@ FILTERS = {
     "ago": ago,
     "duration": duration,
     "milliseconds": milliseconds,
+    "sentence": sentence,
     "outside_link": outside_link,
 }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 QUOTED = "Visitors got the quoted answer instead."
+NOT_REWRITTEN = "The question was searched as it was asked."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ KINDS = {
     "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
     "crawl_failed": Kind(
         "Crawl failed",
-        "Visitors are answered from the last complete crawl.",
+        "Visitors are answered from the last complete crawl, if there is one.",
         "Do what the message says, then crawl again.",
     ),
 }
@@ -44,6 +45,8 @@ KINDS = {
 MODEL_KINDS = frozenset(KINDS) - {"crawl_failed"}
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str, message: str = "") -> Kind:
     """The explanation; for a kind that has none its bare name."""
-    return KINDS.get(name) or Kind(name.replace("_", " ").capitalize(), "", "")
+    kind = KINDS.get(name) or Kind(name.replace("_", " ").capitalize(), "", "")
+    # Who cannot rewrite a follow-up may still write the answer.
+    return replace(kind, effect=NOT_REWRITTEN) if message.startswith("rewriting") else kind

@@ -38,7 +38,11 @@ def _parser(arguments: list[str]) -> tuple[argparse.ArgumentParser, dict[str, Mo
     named = next((argument for argument in arguments if argument in COMMANDS), None)
     parser = argparse.ArgumentParser(prog="python -m server", description="Docent answers for a website.")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, before .env and environment"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a setting, before .env and environment",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {}

@@ -34,7 +34,8 @@ class DataFolder:
             probe.unlink()
         except OSError as error:
             raise StartError(
-                f"DATA_DIR {self.path} cannot be written to: {error.strerror}; free it or set another DATA_DIR"
+                f"DATA_DIR {self.path} cannot be written to: {error.strerror}; "
+                "mend that or set another DATA_DIR"
             ) from None
 
     def database_url(self) -> str:

@@ -44,14 +44,17 @@ class Settings(BaseModel):
         0, ge=0, le=5, description="Reverse proxies in front whose X-Forwarded-For header is believed."
     )
     secret_key: str = Field(
-        "", description="Signs tokens and sessions; empty: made once and kept in DATA_DIR. Set it for replicas."
+        "",
+        description="Signs tokens and sessions; empty: made once and kept in DATA_DIR. Set it for replicas.",
     )
     log_level: str = Field(
         "info", pattern="^(debug|info|warning|error)$", description="debug, info, warning or error."
     )
 
     # --- Services that one machine does without
-    database_url: str = Field("", description="postgresql://user:password@host/name; empty: SQLite in DATA_DIR.")
+    database_url: str = Field(
+        "", description="postgresql://user:password@host/name; empty: SQLite in DATA_DIR."
+    )
     redis_url: str = Field(
         "", description="redis://host:6379/0 for history, limits and jobs; empty: files in DATA_DIR."
     )
@@ -63,11 +66,12 @@ class Settings(BaseModel):
         "", description="Address of any OpenAI-compatible API, such as http://127.0.0.1:11434/v1 for Ollama."
     )
     chat_model: str = Field(
-        "", description="Name of the chat model; empty: gpt-4o-mini when there is a key, else the embedded writer."
+        "",
+        description="Name of the chat model; empty: gpt-4o-mini with a key, else answers are quoted.",
     )
     embedding_model: str = Field(
         "",
-        description="Name of the provider's embedding model; empty: the embedded all-MiniLM-L6-v2 (English).",
+        description="Name of the provider's embedding model; empty: all-MiniLM-L6-v2, embedded (English).",
     )
     embedding_languages: str = Field(
         "",

@@ -12,7 +12,9 @@ from server.settings import Settings
 DOCS_ID = "docs"
 
 
-def site_from_address(address: str, settings: Settings, *, site_id: str = "", allow_private: bool = False) -> Site:
+def site_from_address(
+    address: str, settings: Settings, *, site_id: str = "", allow_private: bool = False
+) -> Site:
     """A site with the defaults of `settings`. Raises StartError for what is not an http(s) address."""
     address = address.strip()
     if "://" not in address:

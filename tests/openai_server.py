@@ -16,40 +16,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import hashlib
 import json
-import math
-import re
 import socket
 import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, fields
-from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-DIMENSIONS = 256
-REFUSAL = "I'm sorry, but I can't help with that."
-Request = dict[str, Any]
+# So that the file also runs as a script.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-
-class Fault(StrEnum):
-    """What can go wrong with one request."""
-
-    RATE_LIMITED = "rate_limited"  # 429 with Retry-After
-    OUT_OF_QUOTA = "out_of_quota"  # 429 that no waiting cures
-    SERVER_ERROR = "server_error"
-    TIMEOUT = "timeout"  # no answer at all until the client goes away
-    CUT_STREAM = "cut_stream"  # the connection breaks in the middle of the answer
-    BROKEN_BODY = "broken_body"  # 200 with a body that is not of the protocol
-    WRONG_KEY = "wrong_key"
-    UNKNOWN_MODEL = "unknown_model"
-    INVALID_JSON = "invalid_json"  # the model's text is JSON that ends too soon
-    MADE_UP_CHUNKS = "made_up_chunks"  # the answer cites chunks that it was not given
-    EMPTY_ANSWER = "empty_answer"
-    REFUSAL = "refusal"
-
+from tests.openai_replies import Fault, Request, embeddings, grounded_reply, spoiled
 
 ERRORS = {
     Fault.RATE_LIMITED: (429, "rate_limit_exceeded", "Rate limit reached."),
@@ -218,7 +198,7 @@ class OpenAIServer:
             await self._chat(writer, body, fault)
         elif path.endswith("/embeddings"):
             await asyncio.sleep(self.latency_s)
-            await _send(writer, 200, json.dumps(_embeddings(body)))
+            await _send(writer, 200, json.dumps(embeddings(body)))
         elif path.endswith("/models"):
             listed = [
                 {"id": name, "object": "model"} for name in self.models or ("test-chat", "test-embedding")
@@ -234,7 +214,7 @@ class OpenAIServer:
         self._count(+1)
         try:
             await (asyncio.to_thread(reply.held_by.wait) if reply.held_by else asyncio.sleep(self.latency_s))
-            await self._write(writer, body, _spoiled(reply.text, fault), fault)
+            await self._write(writer, body, spoiled(reply.text, fault), fault)
         finally:
             self._count(-1)
 
@@ -271,55 +251,6 @@ class OpenAIServer:
                 await asyncio.sleep(self.token_delay_s)
         yield _chunk(model, {}, "stop")
         yield "[DONE]"
-
-
-def grounded_reply(body: Request) -> str:
-    """The sentence of the given chunks that bears best on the question, with its marker."""
-    messages = [str(message["content"]) for message in body["messages"]]
-    prompt = messages[-1]
-    found = re.findall(r"^\s*Question:\s*(.+)$", prompt, re.M)
-    question = found[-1] if found else prompt
-    chunks = re.findall(r'<chunk\s+number="(\d+)"[^>]*>(.*?)</chunk>', prompt, re.S)
-    wanted, best, answer = set(_words(question)), 0.0, "" if chunks else question.strip()
-    for number, text in chunks:
-        for sentence in re.split(r"(?<=[.!?])\s+|\n+|(?<=[。！？])", text):
-            words = set(_words(sentence))
-            score = len(words & wanted) / math.sqrt(len(words) + 3)
-            if score > best:
-                best, answer = score, f"{sentence.strip()} [{number}]"
-    as_json = "response_format" in body or any("json" in message.lower() for message in messages)
-    return json.dumps({"answer": answer}, ensure_ascii=False) if as_json else answer
-
-
-def embed(text: str) -> list[float]:
-    """Hashed bag of words: the same text always gives the same vector of length 1."""
-    vector = [0.0] * DIMENSIONS
-    for word in _words(text) or [""]:
-        digest = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=4).digest()
-        vector[int.from_bytes(digest, "big") % DIMENSIONS] += 1.0
-    length = math.sqrt(sum(value * value for value in vector))
-    return [value / length for value in vector]
-
-
-def _words(text: str) -> list[str]:
-    """Words of spaced scripts, single characters of Chinese, Japanese and Korean."""
-    return re.findall(r"[\u3040-\u9fff\uac00-\ud7af]|[^\W_]+", text.lower())
-
-
-def _embeddings(body: Request) -> Request:
-    texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
-    data = [{"object": "embedding", "index": i, "embedding": embed(text)} for i, text in enumerate(texts)]
-    return {"object": "list", "data": data, "model": body["model"]}
-
-
-def _spoiled(text: str, fault: Fault | None) -> str:
-    spoiled = {
-        Fault.INVALID_JSON: text[: max(1, len(text) // 2)],
-        Fault.MADE_UP_CHUNKS: re.sub(r"\[\d+\]", "[97]", text),
-        Fault.EMPTY_ANSWER: "",
-        Fault.REFUSAL: REFUSAL,
-    }
-    return text if fault is None else spoiled.get(fault, text)
 
 
 def _chunk(model: str, delta: Request, finish_reason: str | None = None) -> str:

@@ -17,6 +17,7 @@ import pytest
 import redis
 
 from server.storage.database import Database
+from server.storage.tables import metadata
 from tests.servers import MissingProgram, chroma_server, postgresql, redis_server
 
 _numbers = itertools.count(1)
@@ -44,10 +45,10 @@ def postgresql_server() -> Iterator[str]:
 def new_postgresql(postgresql_server: str) -> Callable[[], str]:
     """Makes an empty PostgreSQL database at each call; returns its address."""
 
-    def make(template: str = "template1") -> str:
+    def make() -> str:
         name = f"test_{next(_numbers)}"
         with psycopg.connect(postgresql_server, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE {name} TEMPLATE "{template}"')
+            connection.execute(f"CREATE DATABASE {name}")
         return postgresql_server.rpartition("/")[0] + f"/{name}"
 
     return make
@@ -95,13 +96,13 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def migrated_postgresql(new_postgresql: Callable[..., str]) -> str:
-    """The name of a PostgreSQL database with all tables and no rows, to make others from."""
+def migrated_postgresql(new_postgresql: Callable[[], str]) -> str:
+    """The address of a PostgreSQL database with all tables; `database_url` empties it for each test."""
     address = new_postgresql()
     database = Database(address)
     database.migrate()
     database.close()
-    return address.rpartition("/")[2]
+    return address
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -111,8 +112,15 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         path = tmp_path / "docent.db"
         shutil.copyfile(request.getfixturevalue("migrated_sqlite"), path)
         return f"sqlite:///{path}"
-    make: Callable[..., str] = request.getfixturevalue("new_postgresql")
-    return make(request.getfixturevalue("migrated_postgresql"))
+    address: str = request.getfixturevalue("migrated_postgresql")
+    with psycopg.connect(address, autocommit=True) as connection:
+        # One that a test before left open would hold a lock on the tables.
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        connection.execute(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY CASCADE")
+    return address
 
 
 @pytest.fixture

@@ -65,6 +65,8 @@ def postgresql() -> Iterator[str]:
                 "port": str(port),
                 "unix_socket_directories": str(folder),
                 "fsync": "off",
+                "full_page_writes": "off",
+                "autovacuum": "off",
                 "max_connections": "60",
                 "timezone": "Asia/Kolkata",  # far from UTC, so that a time stored without its zone is seen
             }

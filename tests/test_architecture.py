@@ -1,6 +1,7 @@
 """The house rules that a machine can check: import directions, sizes, types, vendor confinement."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,9 +26,10 @@ LAYERS = {
     "server.guards": {"server.domain"},
     "server.answering": {"server.domain", "server.indexes", "server.retrieval", "server.storage"},
     "server.evaluation": {"server.domain", "server.indexes", "server.retrieval", "server.answering"},
-    "server.jobs": {"server.domain", "server.settings", "server.storage", "server.indexing", "crawler"},
+    "server.jobs": {"server.domain", "server.settings", "server.storage", "server.indexes", "server.indexing", "crawler"},
     "server.errors": {"crawler", "server.domain", "server.indexes", "server.storage"},
-    "server.data_folder": {"server.settings", "server.errors"},
+    "server.data_folder": {"server.errors"},
+    "server.site_setup": {"server.domain", "server.errors", "server.settings"},
     "server.services": {
         "server.domain", "server.settings", "server.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
         "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.evaluation", "server.jobs",
@@ -66,11 +68,11 @@ CONFINED = {
     "huey": ["server/jobs/queue.py"],
     "honcho": ["server/commands/supervisor.py"],
     "gunicorn": ["server/serving.py"],
-    "flask": ["server/api", "server/app.py", "admin"],
+    "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin"],
     "flask_wtf": ["admin", "server/app.py"],
     "snowballstemmer": ["server/indexes"],
-    "filelock": ["server/data_folder.py", "server/storage", "server/models"],
+    "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 
 
@@ -79,6 +81,7 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
 def tree_of(path):
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 

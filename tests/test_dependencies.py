@@ -39,11 +39,18 @@ def imports():
 
 
 def modules_of(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Top-level names that a file imports when it runs."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree.body = [node for node in tree.body if not _is_for_types(node)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.split(".")[0]
+
+
+def _is_for_types(node):
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -6,7 +6,9 @@ from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
-FILLER = "".join(f"<p>Paragraph {n} of this page speaks about something else entirely.</p>" for n in range(60))
+FILLER = "".join(
+    f"<p>Paragraph {n} of this page speaks about something else entirely.</p>" for n in range(60)
+)
 
 SHOP = {
     "/": (

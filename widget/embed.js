@@ -26,7 +26,7 @@
   box-shadow: 0 1px 3px #0003, 0 6px 20px #0003; transition: transform .15s }
 .launcher:hover { transform: translateY(-2px) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
-.launcher svg { width: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
+.launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 [aria-expanded="true"] svg:first-child, [aria-expanded="false"] svg + svg { display: none }
 [aria-busy] svg { opacity: .5 }
 [role="alert"]:not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }`;
@@ -38,8 +38,9 @@
   // Page swaps (Turbo, htmx) may run the tag again; the element outlives them.
   if (document.querySelector(`site-chat[mode="floating"][site="${CSS.escape(site)}"]`)) return;
 
-  let look = /** @type {{accent?: string, position?: string}} the dashboard's, as last seen */ ({});
-  let reopen;
+  // The dashboard's choices as the last visit saw them.
+  let look = /** @type {{accent?: string, position?: string}} */ ({});
+  let reopen = false;
   try {
     look = JSON.parse(localStorage[`site-chat:${site}:look`]) || look;
     reopen = sessionStorage[`site-chat:${site}:open`] === "1";
@@ -57,10 +58,12 @@
     for (const name in attributes) if (attributes[name]) node.setAttribute(name, attributes[name]);
     return node;
   };
-  dress(host, { site, lang, title, accent: accent || look.accent, theme, mode: "floating" });
+  dress(host, { site, lang, title, accent, theme, mode: "floating" });
   dress(host, { position: position || look.position || (/^ar/i.test(language) ? "left" : "right") });
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(STYLES);
+  const colour = accent || look.accent || "";
+  const light = [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(colour.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
+  sheet.replaceSync(STYLES + (/^#[\da-f]{6}$/i.test(colour) ? `:host { --accent: ${colour}; --on: ${light ? "#000" : "#fff"} }` : ""));
   root.adoptedStyleSheets.unshift(sheet);
 
   /** @param {string} d */

@@ -79,6 +79,14 @@ export interface Branch {
 }
 
 /**
+ * `parse` reads the server's HTML into a tree of nothing but allowed elements and attributes, whatever the HTML
+ * was; what is not known becomes text or is left out. It reads by itself because Trusted Types close the
+ * browser's parsers to code. `markdown` does the same for Markdown that may break off anywhere: what a visitor
+ * reads while the answer is written. The server's HTML replaces it, so rarities (nested lists) may stay plain.
+ */
+export type Parse = (text: string) => Tree[];
+
+/**
  * A parser of server-sent events for text that comes in pieces of any length: called with each piece, it
  * returns the events that the piece completes. Comments complete nothing; an id stays in force for later
  * events that have none.
@@ -175,23 +183,14 @@ export type Build = (tree: Tree, cite: (number: number) => Node, code: (pre: HTM
 /** What the parts of the panel share. */
 export interface Context {
   texts: Texts;
-  language: string;
   conversation: Conversation;
-  /** Tells a screen reader something, once and politely. */
-  announce(text: string): void;
   /** Copies, and lets the button say so. */
-  copy(text: string, button: HTMLElement): void;
-  ask(text: string): void;
+  copy(words: string, button: HTMLElement): void;
+  /** Asks and follows the answer. */
+  ask(question: string): void;
 }
 
-/** The view of one message. `update` redraws it, `last` telling whether it is the newest. */
-export interface View {
-  node: HTMLElement;
-  update(last: boolean): void;
-}
-export type MakeView<T extends Message> = (message: T, context: Context, card: Card) => View;
-
-/** The small card beside a citation marker that is pointed at or focused. */
+/** The small card beside a citation marker that is pointed at or focused: title, quote, address. */
 export interface Card {
   node: HTMLElement;
   /** Lets a marker show the card of its citation. */
@@ -199,27 +198,21 @@ export interface Card {
   /** Hides the card; false when there was none to hide. */
   hide(): boolean;
 }
+export type MakeCard = () => Card;
 
-export interface Composer {
-  node: HTMLElement;
-  focus(): void;
-  /** Switches between sending and stopping. */
-  busy(now: boolean): void;
-  /** Most characters of a question. */
-  limit(most: number): void;
-}
-export type MakeComposer = (context: Context, store: Store) => Composer;
+/** One message as it is seen. `update` draws what changed in it; `last` tells whether it is the newest. */
+export type MakeView = (message: Message, context: Context, card: Card) => { node: HTMLElement; update(last: boolean): void };
 
 export interface Panel {
   node: HTMLElement;
   /** To where the visitor writes. */
   focus(): void;
-  /** Draws what changed. Given an answer, tells a screen reader of it too. */
+  ask(question: string): void;
+  /** Draws what changed. A given answer is told to screen readers too: when it is sought, and once when it is done. */
   changed(reply?: Reply): void;
-  configure(configuration: Configuration): void;
+  configure(known: Configuration): void;
   /** Hides what lies over the panel; false when nothing did. */
   dismiss(): boolean;
-  ask(text: string): void;
 }
 /** Without `close` the panel is a part of the page, with it a dialog. */
 export type MakePanel = (given: {
@@ -230,3 +223,27 @@ export type MakePanel = (given: {
   store: Store;
   close?: () => void;
 }) => Panel;
+
+/**
+ * `<site-chat site="ID">`: a chat that answers from one site. The loader places it as a floating panel beside its
+ * launcher; placed by hand it is a part of the page (`<script type="module" src=".../src/site-chat.js">`).
+ *
+ * Attributes: `site` (its id), `lang`, `title`, `accent` (#rrggbb), `position` (left, right), `theme` (light,
+ * dark; else as the system), `server` (where the API is, when not where the script came from).
+ * Events, bubbling: `sitechat:open`, `sitechat:close`, and with a detail `sitechat:message` (the finished Reply),
+ * `sitechat:citation` (the address followed), `sitechat:error` (the Failure).
+ * Parts: `launcher`, `panel`. Custom properties: `--site-chat-font`, `--site-chat-radius`, `--site-chat-offset`,
+ * `--site-chat-z`, `--site-chat-height`.
+ */
+export interface SiteChat extends HTMLElement {
+  readonly opened: boolean;
+  /** Builds the panel, unseen, and fetches what the site says of itself. */
+  prepare(): Promise<void>;
+  open(how?: { focus?: boolean }): Promise<void>;
+  close(): void;
+  toggle(): void;
+  /** Opens the panel and asks. */
+  ask(question: string): Promise<void>;
+  /** Begins a new conversation. */
+  reset(): Promise<void>;
+}

@@ -1,4 +1,4 @@
-"""The table of pages. A new one is a module, a template and a row; those with a menu entry are shown there."""
+"""The table of pages. A new one is a module, a template and a row. Those with an entry are in the menu."""
 
 from admin.page import Page
 from admin.pages import (

@@ -22,7 +22,7 @@ def health() -> ResponseReturnValue:
     sites, site_id = chosen_site()
     days, since = chosen_days()
     incidents = [
-        (incident, kind_of(incident.kind))
+        (incident, kind_of(incident.kind, incident.message))
         for incident in services().incidents.recent(site_id or None, SHOWN)
         if since is None or incident.at >= since
     ]

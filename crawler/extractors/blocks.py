@@ -185,7 +185,7 @@ class _Walk:
 
     def _table(self, element: _Element, depth: int) -> None:
         self.flush()
-        if self._callouts or not is_data_table(element):
+        if not is_data_table(element):
             for header in element.findall("thead"):
                 header.clear()  # names of columns that are not read as columns
             self._block(element, depth)

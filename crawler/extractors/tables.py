@@ -18,6 +18,8 @@ def is_data_table(element: _Element) -> bool:
     if element.get("role") in ("presentation", "none"):
         return False
     rows = [list(_cells(row)) for row in _rows(element)]
+    if rows and rows[0] and rows[0][0].get("rowspan") and not fold(plain_text(rows[0][0])):
+        return False  # an icon beside a note
     if max(map(len, rows), default=0) < 2:
         return False
     if any(next(cell.iter("table"), None) is not None for row in rows for cell in row):

@@ -18,7 +18,9 @@ _ATTRIBUTES = {"a": {"href", "class", "data-cite", "title"}, "ol": {"start"}, "c
 _MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
 _CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
 
-_markdown = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").enable("strikethrough")
+_markdown = (
+    MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").enable("strikethrough")
+)
 
 
 def answer_html(answer: Answer) -> str:

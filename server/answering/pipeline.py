@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from server.answering.citations import Citer, with_markers
@@ -84,7 +84,7 @@ class Pipeline:
 
     def _write(
         self, question: Question, query: Query, kept: Sequence[ScoredChunk], trace: Trace
-    ) -> Iterator[AnswerEvent]:
+    ) -> Generator[AnswerEvent, None, Answer | None]:
         """Tries the writers in turn; returns the answer of the first whose claims hold."""
         for place, writer in enumerate(self._steps.writers):
             attempt = _Attempt(writer, kept, self._citer(kept), question.language, trace)
@@ -171,9 +171,7 @@ class _Attempt:
         yield from citations
 
     def answer(self) -> Answer:
-        return Answer(
-            Outcome.ANSWERED, self.text, citations=self._citer.citations, model=self._writer.model
-        )
+        return Answer(Outcome.ANSWERED, self.text, citations=self._citer.citations, model=self._writer.model)
 
 
 def _noted(trace: Trace, name: str) -> list[object]:

@@ -4,7 +4,7 @@
    words it holds, weighted by their rarity, by its nearness in meaning, and by its chunk's relevance.
 2. The best units are taken, near-duplicates left out, until the answer is long enough or the next
    one is clearly worse. Steps come with their list, an introduction with what it introduces.
-3. They are put in page order, neighbours joined to one quotation.
+3. Neighbours are joined to one quotation; the page with the best unit comes first, each in page order.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class QuotingWriter:
             candidate.score += MEANING * sum(a * b for a, b in zip(asked, vector, strict=True))
 
 
-def _choose(candidates: Sequence[_Candidate], read: Sequence[Sequence[Unit]]) -> set[tuple[int, int]]:
-    """(source, position) of the units to quote."""
-    chosen: set[tuple[int, int]] = set()
+def _choose(candidates: Sequence[_Candidate], read: Sequence[Sequence[Unit]]) -> dict[tuple[int, int], int]:
+    """(source, position) of the units to quote, with the rank of the pick that they belong to."""
+    chosen: dict[tuple[int, int], int] = {}
     seen: list[set[str]] = []
     length = picks = 0
     for candidate in candidates:
@@ -117,7 +117,8 @@ def _choose(candidates: Sequence[_Candidate], read: Sequence[Sequence[Unit]]) ->
         seen.append(words)
         picks += 1
         length += size
-        chosen.update((candidate.source, position) for position in group)
+        for position in group:
+            chosen.setdefault((candidate.source, position), picks)
     return chosen
 
 
@@ -132,7 +133,7 @@ def _with_company(candidate: _Candidate, found: Sequence[Unit]) -> list[int]:
     if found[last].text.endswith((":", "：")) and last + 1 < len(found):
         _, last = _run(found, last + 1, whole=True)
     size = 0
-    group = []
+    group: list[int] = []
     for position in range(first, last + 1):
         size += len(found[position].text)
         if group and size > MAX_CHARS * 1.5 and position > candidate.position:
@@ -156,13 +157,16 @@ def _run(found: Sequence[Unit], position: int, *, whole: bool) -> tuple[int, int
 
 
 def _quotations(
-    chosen: set[tuple[int, int]], read: Sequence[Sequence[Unit]], chunks: Sequence[ScoredChunk]
+    chosen: dict[tuple[int, int], int], read: Sequence[Sequence[Unit]], chunks: Sequence[ScoredChunk]
 ) -> list[Quotation]:
-    """Chosen units joined into runs of neighbours; pages by their best chunk, each in page order."""
-    pages = list(dict.fromkeys(hit.chunk.url for hit in chunks))
+    """Chosen units joined into runs of neighbours; pages by their best pick, each in page order."""
+    best_pick: dict[str, int] = {}
+    for (source, _), pick in chosen.items():
+        url = chunks[source].chunk.url
+        best_pick[url] = min(pick, best_pick.get(url, pick))
     order = sorted(
         chosen,
-        key=lambda key: (pages.index(chunks[key[0]].chunk.url), chunks[key[0]].chunk.position, key[1]),
+        key=lambda key: (best_pick[chunks[key[0]].chunk.url], chunks[key[0]].chunk.position, key[1]),
     )
     runs: list[list[tuple[int, int]]] = []
     for source, position in order:

@@ -9,7 +9,7 @@ from server.domain.answer import Answer
 
 
 def response(conversation_id: str, message_id: str, answer: Answer) -> dict[str, object]:
-    """A JSON object with the fields that design and OpenAPI document promise. No trace: that is the operator's."""
+    """A JSON object with the fields that the OpenAPI document promises; the trace is the operator's."""
     return {
         "conversation_id": conversation_id,
         "message_id": message_id,

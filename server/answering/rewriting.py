@@ -15,7 +15,7 @@ SHORT = 4
 """Questions of fewer content words get the site's title, which tells the embedder what they are about."""
 
 _REFERS_BACK = re.compile(
-    r"""^\s*(and|or|but|what\ about|how\ about|why|why\ not|then|also|und|oder|et|ou|y|e|и|а|那|那么|それでは|그럼)\b
+    r"""^\s*(and|or|but|what\ about|how\ about|why|why\ not|then|also|und|oder|et|ou|y|e|и|а)\b
       | ^\s*(那|那么|那麼|それでは|では|그럼|그러면|그리고|وماذا)
       | \b(it|its|that|those|these|this|they|them|their|he|she|one|ones|there|same|instead|else|otherwise)\b
       | \b(davon|damit|dazu|diese[rsmn]?|dort|cela|ça|celui|celle|eso|esto|allí|isso|isto|это|его|её|там)\b

@@ -123,7 +123,9 @@ def _closest(found: Sequence[Unit], wanted: set[str], language: str) -> tuple[st
             best, best_share = unit.text, share
         after = found[position + 1] if position + 1 < len(found) else None
         if after and after.block == unit.block and unit.kind is after.kind is UnitKind.SENTENCE:
-            both = len(mine.union(wanted.intersection(text_tokens(after.text, language)))) / len(wanted or "1")
+            both = len(mine.union(wanted.intersection(text_tokens(after.text, language)))) / len(
+                wanted or "1"
+            )
             # A longer quote must prove clearly more than a shorter one.
             if both > best_share + 0.2:
                 best, best_share = f"{unit.text} {after.text}", both

@@ -54,7 +54,10 @@ def _print(conversation_id: str, message_id: str, answer: Answer, streamed: str,
     for citation in answer.citations:
         print(f"\n[{citation.number}] {citation.title}\n    “{citation.quote}”\n    {citation.link}")
     spent = sum(answer.timings_ms.values())
-    print(f"\n{answer.outcome} by {answer.model} in {spent:.0f} ms; conversation {conversation_id}", file=sys.stderr)
+    print(
+        f"\n{answer.outcome} by {answer.model} in {spent:.0f} ms; conversation {conversation_id}",
+        file=sys.stderr,
+    )
 
 
 def _only_site(services: Services) -> str:

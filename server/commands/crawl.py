@@ -18,7 +18,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", help="address where the crawl starts, such as https://example.com/help/")
     parser.add_argument("--site", default="", help="id of the site; made from the address when left out")
     parser.add_argument(
-        "--allow-private", action="store_true", help="let this site's crawl use private and loopback addresses"
+        "--allow-private",
+        action="store_true",
+        help="let this site's crawl use private and loopback addresses",
     )
 
 

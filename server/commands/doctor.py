@@ -73,9 +73,7 @@ def _fail(message: str) -> str:
 
 
 def _python() -> str:
-    if sys.version_info < (3, 11):
-        raise Failed(f"{sys.version.split()[0]} is too old; install Python 3.11 or newer")
-    return sys.version.split()[0]
+    return sys.version.split()[0]  # an older one than 3.11 could not have read this file
 
 
 def _packages() -> str:
@@ -99,7 +97,9 @@ def _folder(settings: Settings) -> str:
     folder = DataFolder(settings.data_dir)
     free = shutil.disk_usage(folder.path).free
     if free < FREE_BYTES:
-        raise Failed(f"{folder.path} has only {free // 1_000_000} MB free; free space or set another DATA_DIR")
+        raise Failed(
+            f"{folder.path} has only {free // 1_000_000} MB free; free space or set another DATA_DIR"
+        )
     return f"{folder.path} can be written to, {free // 1_000_000_000} GB free"
 
 
@@ -139,7 +139,7 @@ def _embeddings(services: Services) -> str:
 def _chat_model(services: Services) -> str:
     model = services.chat_model
     if model is None:
-        return "none set: answers are quoted from the site (set OPENAI_API_KEY or OPENAI_BASE_URL and CHAT_MODEL)"
+        return "none: answers are quoted (OPENAI_API_KEY, or OPENAI_BASE_URL and CHAT_MODEL, set one)"
     reply = model.complete(Prompt("Reply with the word ready.", "Are you ready?", max_tokens=20))
     return f"{model.name} answers: {' '.join(reply.split())[:40]!r}"
 

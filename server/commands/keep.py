@@ -1,4 +1,4 @@
-"""`python -m server.commands.keep --supervisor PID -- COMMAND...`: runs a process and starts it again when it dies.
+"""`python -m server.commands.keep --supervisor PID -- COMMAND...`: a process that is started again.
 
 The supervisor (Honcho) ends everything when one of its processes ends, so each of them is one of
 these. It ends its child on SIGTERM, and also when the supervisor itself is gone, so that a killed
@@ -25,7 +25,9 @@ GRACE_S = 4.0
 def main() -> int:
     """Exit code of the command when it ended well or was given up."""
     parser = argparse.ArgumentParser(description="Runs a process and starts it again when it dies.")
-    parser.add_argument("--supervisor", type=int, required=True, help="process id that this one must not outlive")
+    parser.add_argument(
+        "--supervisor", type=int, required=True, help="process id that this one must not outlive"
+    )
     parser.add_argument("process", nargs="+", help="the command and its arguments")
     options = parser.parse_args()
     return _Keeper(options.process, options.supervisor).run()

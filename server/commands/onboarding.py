@@ -76,7 +76,9 @@ def _follow_crawl(services: Services, site_id: str, supervisor: Supervisor) -> N
         crawl = services.crawls.latest(site_id)
         if crawl is None:
             return
-        line = f"Crawling {site_id}: {crawl.found} pages found, {crawl.fetched} fetched, {crawl.indexed} indexed"
+        line = (
+            f"Crawling {site_id}: {crawl.found} pages found, {crawl.fetched} fetched, {crawl.indexed} indexed"
+        )
         if line != shown:
             print(line, flush=True)
             shown = line

@@ -60,7 +60,16 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
 
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:
     program = Path(sys.executable).parent / "chroma"
-    return [str(program), "run", "--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+    return [
+        str(program),
+        "run",
+        "--path",
+        str(folder.path / "chroma"),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
 
 
 def _check_port(settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from server.services import Services
 from server.settings import Settings
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _row(services: Services, site_id: str) -> dict[str, object]:
+def _row(services: Services, site_id: str) -> dict[str, Any]:
     site = services.sites.get(site_id)
     pages, chunks = services.content(site_id).counts()
     latest = services.crawls.latest(site_id)

@@ -16,7 +16,8 @@ class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
     """Shows the processes' own lines; Honcho's about starting and stopping only when debugging."""
 
     def __init__(self, *, everything: bool) -> None:
-        super().__init__(sys.stdout)
+        # Each process writes the time itself.
+        super().__init__(sys.stdout, time_format="")
         self._everything = everything
         self._lock = threading.Lock()
 
@@ -38,7 +39,15 @@ class Supervisor:
 
     def add(self, name: str, command: list[str], environment: dict[str, str], *, quiet: bool = False) -> None:
         """A process to start; `quiet` hides what it prints unless LOG_LEVEL is debug."""
-        keeper = [sys.executable, "-m", "server.commands.keep", "--supervisor", str(os.getpid()), "--", *command]
+        keeper = [
+            sys.executable,
+            "-m",
+            "server.commands.keep",
+            "--supervisor",
+            str(os.getpid()),
+            "--",
+            *command,
+        ]
         here = Path(__file__).parent.parent.parent
         self._manager.add_process(
             name,

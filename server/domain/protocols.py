@@ -205,5 +205,7 @@ class Cache(Protocol):
 class Incidents(Protocol):
     """What went wrong while the visitor was served all the same, for the operator to see."""
 
-    def record(self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None) -> None:
+    def record(
+        self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
+    ) -> None:
         """Never raises: a lost incident must not cost an answer; failures are logged."""

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"
-    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?=\s)"
+    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?:\[\d+(?:, ?\d+)*\])*(?=\s)"  # with footnotes: "done.[1] Then"
 )
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«„]*$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:[_.(/-]\w|[A-Z0-9])")
+_NUMBERED = re.compile(r"\w+\.? \d+(?:\.\d+)*")
 _ORDINAL = re.compile(r"\d{1,2}")
 _ITEM = re.compile(r"^(?P<marker> *(?:-|\d+\.) )(?P<content>.*)$")
 
@@ -89,6 +90,8 @@ def _begins_sentence(following: str) -> bool:
 
 def _is_abbreviation(before: str, following: str) -> bool:
     """Whether the full stop after `before` belongs to its last word."""
+    if _NUMBERED.fullmatch(before.strip()):  # "Figure 3.1. The parts of a lamp"
+        return True
     found = _LAST_WORD.search(before)
     word = found.group() if found else ""
     lowered = word.lower()

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
 
-_BLOCKS = text("SELECT block, lengths, languages FROM word_blocks WHERE site_id = :site")
-_COUNT = text("SELECT count(*) FROM word_chunks WHERE site_id = :site")
+_BLOCKS = text("SELECT block, revision, languages FROM word_blocks WHERE site_id = :site ORDER BY block")
+_LENGTHS = text("SELECT block, revision, lengths FROM word_blocks WHERE site_id = :site ORDER BY block")
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
 _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
@@ -29,14 +29,21 @@ _STATEMENTS = {
 }
 
 
-def read_blocks(connection: Connection, site_id: str) -> tuple[dict[int, bytes], Counter[str]]:
-    """Lengths by block, and how many chunks there are in each language."""
-    lengths: dict[int, bytes] = {}
-    languages: Counter[str] = Counter()
-    for block, data, counts in connection.execute(_BLOCKS, {"site": site_id}):
-        lengths[block] = data
+def read_blocks(connection: Connection, site_id: str) -> tuple[tuple[tuple[int, int], ...], list[str]]:
+    """(block, revision) of every block, and the languages of the chunks, most frequent first."""
+    blocks, languages = [], Counter[str]()
+    for block, revision, counts in connection.execute(_BLOCKS, {"site": site_id}):
+        blocks.append((block, revision))
         languages.update(json.loads(counts))
-    return lengths, languages
+    return tuple(blocks), [language for language, _ in languages.most_common()]
+
+
+def read_lengths(
+    connection: Connection, site_id: str
+) -> tuple[tuple[tuple[int, int], ...], dict[int, bytes]]:
+    """(block, revision) of every block, and the lengths of its chunks."""
+    rows = connection.execute(_LENGTHS, {"site": site_id}).all()
+    return tuple((row.block, row.revision) for row in rows), {row.block: row.lengths for row in rows}
 
 
 def read_pieces(
@@ -52,11 +59,6 @@ def read_pieces(
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Chunk ids by number; numbers of chunks that are gone are left out."""
     return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
-
-
-def read_count(connection: Connection, site_id: str) -> int:
-    """How many chunks there are."""
-    return int(connection.execute(_COUNT, {"site": site_id}).scalar_one())
 
 
 def _rows(

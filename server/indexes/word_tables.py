@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Connection,
     Index,
@@ -45,10 +46,12 @@ word_blocks = Table(
     _metadata,
     Column("site_id", Text, primary_key=True),
     Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("revision", BigInteger, nullable=False),
     Column("used", Integer, nullable=False),
-    Column("lengths", LargeBinary, nullable=False),
     Column("languages", Text, nullable=False),
+    Column("lengths", LargeBinary, nullable=False),
 )
+"""`revision` is another random number after each change, so that readers know what they may keep."""
 
 word_postings = Table(
     "word_postings",
@@ -80,7 +83,7 @@ def lock(connection: Connection, key: int) -> None:
 def put_block(dialect: str) -> Insert:
     """Stores or replaces a row of `word_blocks`."""
     insert = postgresql.insert(word_blocks) if dialect == "postgresql" else sqlite.insert(word_blocks)
-    changed = {name: insert.excluded[name] for name in ("used", "lengths", "languages")}
+    changed = {name: insert.excluded[name] for name in ("revision", "used", "languages", "lengths")}
     return insert.on_conflict_do_update(index_elements=["site_id", "block"], set_=changed)
 
 

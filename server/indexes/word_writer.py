@@ -12,6 +12,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from random import getrandbits
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -173,6 +174,7 @@ class WordWriter:
         return {
             "site_id": self._site_id,
             "block": block.number,
+            "revision": getrandbits(62),
             "used": block.used,
             "lengths": bytes(block.lengths),
             "languages": json.dumps({name: count for name, count in block.languages.items() if count > 0}),

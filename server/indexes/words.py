@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete
 
 from server.domain.chunk import Chunk
-from server.indexes.postings import Floats, Lengths, Numbers, best, bm25
+from server.indexes.postings import best, bm25
 from server.indexes.tokens import query_tokens, tokens
-from server.indexes.word_reads import read_blocks, read_count, read_ids, read_pieces
+from server.indexes.word_reads import read_blocks, read_ids
+from server.indexes.word_snapshot import Snapshot
 from server.indexes.word_tables import ensure_tables, lock, word_blocks, word_chunks, word_postings
 from server.indexes.word_writer import Entry, WordWriter
 from server.storage.database import Database
@@ -35,6 +36,7 @@ class SqlWordIndex:
         ensure_tables(database)
         self._db = database
         self._site_id = site_id
+        self._snapshot: Snapshot | None = None
         self._lock = zlib.crc32(f"words {site_id}".encode())
 
     def add(self, chunks: Sequence[Chunk]) -> None:
@@ -55,31 +57,30 @@ class SqlWordIndex:
     def search(self, text: str, limit: int) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
         with self._db.connect() as connection:
-            lengths, languages = self._lengths(connection)
+            snapshot, languages = self._state(connection)
             found = query_tokens(text, languages)
-            if not found or not lengths.count or limit < 1:
+            if not found or limit < 1:
                 return []
-            scores = bm25(lengths, self._postings(connection, lengths, found).values())
-            ranked = [(lengths.number(at), score) for at, score in best(scores, limit)]
-            ids = read_ids(connection, self._site_id, [number for number, _ in ranked])
+            scores = bm25(snapshot.lengths, snapshot.postings(connection, found).values())
+            ranked = [(snapshot.lengths.number(at), score) for at, score in best(scores, limit)]
+            ids = read_ids(connection, self._site_id, [number for number, _ in ranked]) if ranked else {}
         return [(ids[number], score) for number, score in ranked if number in ids]
 
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
         """In how many chunks each token occurs; tokens that occur nowhere have 0."""
         with self._db.connect() as connection:
-            lengths, _ = self._lengths(connection)
-            found = self._postings(connection, lengths, tokens)
-        return {token: len(found[token][0]) if token in found else 0 for token in tokens}
+            found = self._state(connection)[0].postings(connection, tokens)
+        return {token: len(found[token][0]) for token in tokens}
 
     def query_tokens(self, text: str) -> list[str]:
         """The tokens that `search` looks for: in every language that the index holds."""
         with self._db.connect() as connection:
-            return query_tokens(text, self._lengths(connection)[1])
+            return query_tokens(text, self._state(connection)[1])
 
     def count(self) -> int:
         """How many chunks are indexed."""
         with self._db.connect() as connection:
-            return read_count(connection, self._site_id)
+            return self._state(connection)[0].lengths.count
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
@@ -88,17 +89,13 @@ class SqlWordIndex:
             for table in (word_postings, word_chunks, word_blocks):
                 connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
-    def _lengths(self, connection: Connection) -> tuple[Lengths, list[str]]:
-        """Lengths of all chunks, and the languages that they are in, most frequent first."""
-        blocks, languages = read_blocks(connection, self._site_id)
-        return Lengths(blocks), [language for language, _ in languages.most_common()]
-
-    def _postings(
-        self, connection: Connection, lengths: Lengths, tokens: Sequence[str]
-    ) -> dict[str, tuple[Numbers, Floats]]:
-        """Of those tokens that occur in a living chunk."""
-        pieces = read_pieces(connection, self._site_id, lengths.blocks, tokens)
-        return {token: lengths.postings(found) for token, found in pieces.items()}
+    def _state(self, connection: Connection) -> tuple[Snapshot, list[str]]:
+        """The index as it is now, and the languages of its chunks, most frequent first."""
+        revisions, languages = read_blocks(connection, self._site_id)
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.revisions != revisions:
+            self._snapshot = snapshot = Snapshot(connection, self._site_id)
+        return snapshot, languages
 
 
 def _entry(chunk: Chunk) -> Entry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from server.indexes.stopwords import STOP_WORDS
 
@@ -23,28 +23,31 @@ _SCRIPTS = (
     (re.compile(r"[\u0e00-\u0e7f]"), "th", frozenset({"th"})),
 )
 """(letters, language they are taken for, languages written in them)."""
+_BEYOND_LATIN = re.compile(r"[\u0370-\u1fff\u3041-\ud7a3]")
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORDS = re.compile(r"[^\W\d_]+")
+_LANGUAGES: dict[str, list[str]] = defaultdict(list)
+for _language, _words in STOP_WORDS.items():
+    for _word in _words:
+        _LANGUAGES[_word].append(_language)
 ENOUGH_VOTES = 5
 """Function words that must agree before a page's own word on its language is not believed."""
 
 
 def language_of(text: str, declared: str) -> str:
     """Primary subtag of the text's language; `declared` where the text gives no reason to doubt it."""
-    letters = len(_LETTERS.findall(text))
-    for pattern, usual, possible in _SCRIPTS:
-        if letters and len(pattern.findall(text)) * 3 >= letters:
-            return declared if declared in possible else usual
-    votes = Counter(
-        language
-        for word in _WORDS.findall(text.lower())
-        for language, stops in STOP_WORDS.items()
-        if word in stops
-    )
+    if _BEYOND_LATIN.search(text):
+        letters = len(_LETTERS.findall(text))
+        for pattern, usual, possible in _SCRIPTS:
+            if letters and len(pattern.findall(text)) * 3 >= letters:
+                return declared if declared in possible else usual
+    known_words = (word for word in _WORDS.findall(text.lower()) if word in _LANGUAGES)
+    votes = Counter(language for word in known_words for language in _LANGUAGES[word])
     if not votes:
         return declared
     (winner, most) = votes.most_common(1)[0]
     if not declared:
         return winner
-    known = declared in STOP_WORDS
-    return winner if known and most >= ENOUGH_VOTES and most > 3 * votes[declared] else declared
+    return (
+        winner if declared in STOP_WORDS and most >= ENOUGH_VOTES and most > 3 * votes[declared] else declared
+    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import closing
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
+from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
-from crawler.fetcher import Validators
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
@@ -40,7 +39,12 @@ class SiteRefresh:
     """One crawl of one site, from its start address to the live index."""
 
     def __init__(
-        self, sites: SiteStore, content: ContentStore, crawls: CrawlStore, incidents: Incidents, settings: Settings
+        self,
+        sites: SiteStore,
+        content: ContentStore,
+        crawls: CrawlStore,
+        incidents: Incidents,
+        settings: Settings,
     ) -> None:
         self._sites = sites
         self._content = content
@@ -78,11 +82,10 @@ class SiteRefresh:
         indexer.begin()
         record = _Record(self._crawls, crawl_id, indexer, on_progress)
         report = CrawlReport()
-        with closing(crawl(options, known=known, on_progress=record.crawled)) as outcomes:
-            for outcome in outcomes:
-                report.add(outcome)
-                record.add(outcome)
-                _index(indexer, outcome, known)
+        for outcome in crawl(options, known=known, on_progress=record.crawled):
+            report.add(outcome)
+            record.add(outcome)
+            _index(indexer, outcome, known)
         if problem := report.problem():
             record.flush()
             raise CrawlError(problem)
@@ -104,7 +107,9 @@ def _index(indexer: Indexer, outcome: UrlOutcome, known: dict[str, Validators]) 
 class _Record:
     """Writes the crawl's progress and each address's outcome, not more often than needed."""
 
-    def __init__(self, crawls: CrawlStore, crawl_id: int, indexer: Indexer, on_progress: ProgressCallback) -> None:
+    def __init__(
+        self, crawls: CrawlStore, crawl_id: int, indexer: Indexer, on_progress: ProgressCallback
+    ) -> None:
         self._crawls = crawls
         self._crawl_id = crawl_id
         self._indexer = indexer
@@ -147,10 +152,9 @@ def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
     )
 
 
-
-
 def _summary(report: IndexReport) -> str:
     return (
-        f"{report.pages_indexed} pages indexed, {report.pages_unchanged} unchanged, {report.pages_removed} removed; "
+        f"{report.pages_indexed} pages indexed, {report.pages_unchanged} unchanged, "
+        f"{report.pages_removed} removed; "
         f"{report.chunks_added} chunks new, {report.chunks_removed} gone"
     )

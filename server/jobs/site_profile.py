@@ -36,7 +36,11 @@ def profile(site: Site, content: ContentStore) -> Site:
         site,
         title=site.title or _short(home) or site.name,
         language=languages.most_common(1)[0][0] if languages else site.language,
-        origins=tuple(dict.fromkeys((*site.origins, *(origin for origin in origins if origin not in site.allowed_origins)))),
+        origins=tuple(
+            dict.fromkeys(
+                (*site.origins, *(origin for origin in origins if origin not in site.allowed_origins))
+            )
+        ),
         options=options,
     )
 

@@ -87,7 +87,8 @@ def _details(*retrieved: Sequence[ScoredChunk]) -> dict[str, dict[str, float]]:
 def _earlier(query: Query) -> list[tuple[float, Query]]:
     """The queries of the last three turns: 0.3 of the newest one's scores, half for each older one."""
     return [
-        (0.3 / 2**age, Query(text, query.language, query.title)) for age, text in enumerate(query.previous[:3])
+        (0.3 / 2**age, Query(text, query.language, query.title))
+        for age, text in enumerate(query.previous[:3])
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -28,7 +29,7 @@ class FeatureReranker:
         if not asked:
             return list(hits)
         weights = self._rarity.weights(asked)
-        pairs = list(zip(asked, asked[1:], strict=False))
+        pairs = list(pairwise(asked))
         ordered = sorted(hits, key=lambda hit: -hit.score)
         near = [_score(hit, weights, pairs) for hit in ordered[:DEPTH]]
         far = [ScoredChunk(hit.chunk, FUSED * hit.score, hit.scores) for hit in ordered[DEPTH:]]
@@ -39,7 +40,7 @@ def _score(hit: ScoredChunk, weights: dict[str, float], pairs: list[tuple[str, s
     body, heading = chunk_tokens(hit.chunk)
     covered = coverage(weights, heading.union(body))
     in_heading = coverage(weights, heading)
-    following = set(zip(body, body[1:], strict=False))
+    following = set(pairwise(body))
     together = sum(pair in following for pair in pairs) / len(pairs) if pairs else covered
     score = FUSED * hit.score + COVERAGE * covered + PROXIMITY * together + HEADING * in_heading
     details = {**hit.scores, "coverage": round(covered, 4), "heading": round(in_heading, 4)}

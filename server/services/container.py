@@ -20,8 +20,16 @@ from server.guards.limits import RateLimits
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteRefresh
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
+from server.services.sites import (
+    SiteParts,
+    VectorStore,
+    open_indexer,
+    open_parts,
+    open_pipeline,
+    open_strategy,
+    open_vector_store,
+)
 from server.settings import Settings
-from server.services.sites import SiteParts, VectorStore, open_indexer, open_parts, open_pipeline, open_strategy, open_vector_store
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
@@ -95,7 +103,9 @@ class Services:
     @property
     def query_embedder(self) -> Embedder:
         """For single texts of visitors: remembered and quick."""
-        return self._once("query_embedder", partial(open_query_embedder, self.settings, self.folder, self.cache))
+        return self._once(
+            "query_embedder", partial(open_query_embedder, self.settings, self.folder, self.cache)
+        )
 
     @property
     def document_embedder(self) -> Embedder:
@@ -106,7 +116,10 @@ class Services:
 
     @property
     def vector_store(self) -> VectorStore:
-        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
+        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR.
+
+        Raises IndexUnavailable, StartError.
+        """
         return self._once("vectors", partial(open_vector_store, self.settings, self.folder))
 
     def content(self, site_id: str) -> ContentStore:
@@ -139,7 +152,10 @@ class Services:
             self.start_crawl(crawl.site_id)
 
     def refresh(
-        self, site_id: str, crawl_id: int, on_progress: ProgressCallback = lambda found, fetched, indexed: None
+        self,
+        site_id: str,
+        crawl_id: int,
+        on_progress: ProgressCallback = lambda found, fetched, indexed: None,
     ) -> None:
         """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
         parts = self.parts(site_id, self.document_embedder)

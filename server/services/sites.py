@@ -11,7 +11,16 @@ from server.answering.pipeline import Pipeline, Steps
 from server.answering.quoting import QuotingWriter
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.data_folder import DataFolder
-from server.domain.protocols import ChatModel, Embedder, Incidents, Rewriter, Strategy, VectorIndex, WordIndex, Writer
+from server.domain.protocols import (
+    ChatModel,
+    Embedder,
+    Incidents,
+    Rewriter,
+    Strategy,
+    VectorIndex,
+    WordIndex,
+    Writer,
+)
 from server.domain.site import Site
 from server.guards.table import GUARDS
 from server.indexes.words import SqlWordIndex

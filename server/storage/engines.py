@@ -10,6 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from server.storage.errors import StorageError
 
+SQLITE = "sqlite:///"
 SQLITE_CONNECTIONS = 8
 """Reading is bound by the interpreter: more connections than that only cost memory and open files."""
 POSTGRESQL_CONNECTIONS = 10
@@ -23,22 +24,25 @@ READ_ONLY = {"docent_reads": True}
 
 
 def parse_url(text: str) -> URL:
-    """The URL with the driver named and a file's path made absolute. Raises StorageError."""
+    """The URL with the driver named and a file's path made absolute. Raises StorageError.
+
+    What follows sqlite:/// is the path as it stands: % and ? mean themselves.
+    """
+    if text.startswith(SQLITE):
+        path = text.removeprefix(SQLITE)
+        if path in ("", ":memory:"):
+            raise StorageError("DATABASE_URL needs a file: write sqlite:///path/to/file.db")
+        return URL.create("sqlite+pysqlite", database=str(Path(path).absolute()))
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
+        url = None
+    if url is None or url.get_backend_name() not in ("postgresql", "postgres"):
         raise StorageError(
-            "DATABASE_URL is not a database address: write sqlite:///path/to/file.db or "
+            "DATABASE_URL is not an address that Docent knows: write sqlite:///path/to/file.db or "
             "postgresql://user:password@host:5432/name"
-        ) from None
-    kind = "postgresql" if url.drivername == "postgres" else url.get_backend_name()
-    if kind == "postgresql":
-        return url.set(drivername="postgresql+psycopg")
-    if kind != "sqlite":
-        raise StorageError(f"DATABASE_URL names {kind!r}: only sqlite and postgresql are known")
-    if not url.database or url.database == ":memory:":
-        raise StorageError("DATABASE_URL needs a file: write sqlite:///path/to/file.db")
-    return url.set(drivername="sqlite+pysqlite", database=str(Path(url.database).absolute()))
+        )
+    return url.set(drivername="postgresql+psycopg")
 
 
 def open_engine(url: URL) -> Engine:

@@ -54,7 +54,9 @@ class Stores:
 
     settings: Settings
     secret_key: str = "a secret of the tests"
-    parts: dict = field(default_factory=lambda: {"database": "ok", "models": "ok", "vectors": "ok", "index": "ok"})
+    parts: dict = field(
+        default_factory=lambda: {"database": "ok", "models": "ok", "vectors": "ok", "index": "ok"}
+    )
 
     def __post_init__(self):
         self.database = Database(self.settings.database_url)
@@ -169,7 +171,9 @@ def make_site(services, site_id="lantern", name="Lantern Shop", address="https:/
     for number, title in enumerate(("Delivery", "Returns", "Lamp care")):
         url = f"{address}{title.lower().replace(' ', '-')}"
         record = PageRecord(url, title, "en", f"{number}", "", "", 0, datetime.now(UTC))
-        content.put_page(record, [Chunk(f"{site_id}-{number}", url, title, (title,), f"About {title}.", 0, "en")], [])
+        content.put_page(
+            record, [Chunk(f"{site_id}-{number}", url, title, (title,), f"About {title}.", 0, "en")], []
+        )
     content.go_live()
     return services.sites.get(site_id)
 
@@ -234,9 +238,13 @@ def busy(services, site):
     make_crawl(services, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
     services.sites.create(Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",)))
     failed = services.crawls.start("docs")
-    services.crawls.finish(failed, "failed", "docs.example cannot be found: check the address, then crawl again")
+    services.crawls.finish(
+        failed, "failed", "docs.example cannot be found: check the address, then crawl again"
+    )
     first = ask(services)
-    ask(services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id)
+    ask(
+        services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id
+    )
     ask(
         services,
         question="Do you repair radios, and if so, how long does it take until I can have mine back?",
@@ -246,11 +254,22 @@ def busy(services, site):
         pages=(("https://lantern.example/returns", "Returns"),),
         trace={"incidents": [{"kind": "timeout", "message": "gpt-4o-mini took longer than 30 s"}]},
     )
-    ask(services, question="توصيل الطلب إلى الجزر؟", asked_at=datetime.now(UTC) - timedelta(days=20), model="gpt-4o-mini")
+    ask(
+        services,
+        question="توصيل الطلب إلى الجزر؟",
+        asked_at=datetime.now(UTC) - timedelta(days=20),
+        model="gpt-4o-mini",
+    )
     for _ in range(3):
-        services.incidents.record("lantern", "timeout", "gpt-4o-mini sent no word within 10 s", {"waited_s": 10})
-    services.incidents.record("lantern", "unsupported_answer", "2 claims of gpt-4o-mini were not on the cited pages")
-    services.incidents.record("docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again")
+        services.incidents.record(
+            "lantern", "timeout", "gpt-4o-mini sent no word within 10 s", {"waited_s": 10}
+        )
+    services.incidents.record(
+        "lantern", "unsupported_answer", "2 claims of gpt-4o-mini were not on the cited pages"
+    )
+    services.incidents.record(
+        "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
+    )
     return SimpleNamespace(conversation_id=first.conversation_id)
 
 

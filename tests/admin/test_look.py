@@ -43,11 +43,16 @@ def cookie(operator):
 def opened(browser, address, size, scheme, cookies=()):
     """A tab that notes what the console complains of."""
     width, height = SIZES[size]
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address)
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address
+    )
     context.add_cookies(list(cookies))
     tab = context.new_page()
     complaints = []
-    tab.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else 0)
+    tab.on(
+        "console",
+        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else 0,
+    )
     tab.on("pageerror", lambda error: complaints.append(str(error)))
     yield tab
     context.close()
@@ -74,7 +79,9 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([ty
     .map(([target, box]) => `${target.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")]
+)
 def test_every_page_is_readable(browser, address, cookie, busy, size, scheme):
     with opened(browser, address, size, scheme, [cookie]) as tab:
         for name, path in PAGES.items():
@@ -99,8 +106,8 @@ def test_forms_show_what_is_wrong_beside_the_field(browser, address, services):
         check(tab, "setup_wrong", "phone", "light")
         field = tab.get_by_label("E-mail")
         assert field.evaluate("field => field === document.activeElement")
-        assert field.evaluate("field => document.getElementById(field.getAttribute('aria-describedby').split(' ')[1]).textContent") == (
-            "Write your e-mail address: you log in with it."
-        )
+        assert field.evaluate(
+            "field => document.getElementById(field.getAttribute('aria-describedby').split(' ')[1]).textContent"
+        ) == ("Write your e-mail address: you log in with it.")
         tab.goto("/admin/login")
         check(tab, "login", "phone", "light")

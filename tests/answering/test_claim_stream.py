@@ -33,7 +33,9 @@ def test_a_code_block_is_one_claim():
 
 
 def test_a_number_with_a_full_stop_does_not_end_a_sentence():
-    assert [claim.text for claim in cut("Version 3.11 costs 4.50 EUR. [1]")] == ["Version 3.11 costs 4.50 EUR."]
+    assert [claim.text for claim in cut("Version 3.11 costs 4.50 EUR. [1]")] == [
+        "Version 3.11 costs 4.50 EUR."
+    ]
 
 
 def test_several_numbers_in_one_bracket_are_several_sources():

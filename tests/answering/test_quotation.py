@@ -31,7 +31,10 @@ def test_steps_are_shown_as_steps_and_quoted_without_their_numbers():
 
 def test_a_row_is_shown_under_the_head_of_its_table():
     found = units(TEXT)
-    assert Quotation(0, [found[6]], found).markdown == "| Lamp | Price |\n| --- | --- |\n| Glow Maxi | 49.90 EUR |"
+    assert (
+        Quotation(0, [found[6]], found).markdown
+        == "| Lamp | Price |\n| --- | --- |\n| Glow Maxi | 49.90 EUR |"
+    )
 
 
 def test_code_is_fenced():
@@ -40,7 +43,17 @@ def test_code_is_fenced():
 
 
 @pytest.mark.parametrize(
-    "text", ["a * b * c", "__init__ and max_connections", "see [1] here", "<b>", "# not a heading", "1. no list", "a | b", "`x`"]
+    "text",
+    [
+        "a * b * c",
+        "__init__ and max_connections",
+        "see [1] here",
+        "<b>",
+        "# not a heading",
+        "1. no list",
+        "a | b",
+        "`x`",
+    ],
 )
 def test_escaped_text_is_shown_as_it_is(text):
     from markdown_it import MarkdownIt

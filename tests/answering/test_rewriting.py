@@ -9,7 +9,9 @@ def rewrite(text, *earlier, title="Lantern Shop"):
     return HistoryRewriter(title).rewrite(Question(text, "shop", history, "en"))
 
 
-@pytest.mark.parametrize("follow_up", ["and on Windows?", "What about Windows?", "Windows?", "Does it work on Windows?"])
+@pytest.mark.parametrize(
+    "follow_up", ["and on Windows?", "What about Windows?", "Windows?", "Does it work on Windows?"]
+)
 def test_a_follow_up_takes_along_what_it_refers_to(follow_up):
     query = rewrite(follow_up, "How do I install the lamp driver on Linux?")
     assert {"windows", "lamp", "driver"} <= set(query.text.lower().replace("?", "").split())

@@ -10,7 +10,10 @@ def test_a_short_quote_is_given_whole_and_encoded():
 
 def test_a_long_quote_is_given_by_its_ends():
     quote = "Orders that are placed before noon leave our warehouse the same day and arrive within two working days."
-    assert text_fragment_link(PAGE, quote) == f"{PAGE}#:~:text=Orders%20that%20are%20placed,within%20two%20working%20days."
+    assert (
+        text_fragment_link(PAGE, quote)
+        == f"{PAGE}#:~:text=Orders%20that%20are%20placed,within%20two%20working%20days."
+    )
 
 
 def test_cells_and_items_are_spanned_from_the_first_to_the_last():

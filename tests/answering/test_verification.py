@@ -11,7 +11,9 @@ DELIVERY = (
 
 
 def chunk(text, language="en", number=0):
-    return ScoredChunk(Chunk(str(number), f"https://shop.example/{number}", "Delivery", (), text, 0, language), 1.0)
+    return ScoredChunk(
+        Chunk(str(number), f"https://shop.example/{number}", "Delivery", (), text, 0, language), 1.0
+    )
 
 
 def verify(text, sources=(0,), quote="", language="en"):

@@ -32,7 +32,9 @@ SHOP = Site(
 )
 OTHER = Site(id="other", name="Other", title="Other", start_urls=("https://other.example/",), generation=1)
 
-CITATION = Citation(1, f"{SHOP_ORIGIN}/delivery", "Delivery", "two days", f"{SHOP_ORIGIN}/delivery#:~:text=two%20days")
+CITATION = Citation(
+    1, f"{SHOP_ORIGIN}/delivery", "Delivery", "two days", f"{SHOP_ORIGIN}/delivery#:~:text=two%20days"
+)
 ANSWER = Answer(
     outcome=Outcome.ANSWERED,
     text="Delivery takes **two days**. [1]",
@@ -150,7 +152,7 @@ class VisitorClient:
 
     def ask(self, message="How long does delivery take?", *, headers=(), **body):
         body = {"message": message} | body
-        return self.client.post("/api/v1/chat", json=body, headers=self.headers | dict(headers))
+        return self.client.post("/api/v1/chat", json=body, headers=self.headers | dict(headers), buffered=True)
 
     def resume(self, last_event_id):
         headers = self.headers | {"Last-Event-ID": last_event_id}

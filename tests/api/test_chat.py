@@ -16,7 +16,12 @@ def test_an_answer_has_every_promised_field(visitor):
     ]
     assert answer["suggestions"] == ["What does it cost?"]
     assert '<a class="cite"' in answer["answer_html"]
-    assert {"outcome": "answered", "strategy": "hybrid", "flow": "direct", "model": "embedded"}.items() <= answer.items()
+    assert {
+        "outcome": "answered",
+        "strategy": "hybrid",
+        "flow": "direct",
+        "model": "embedded",
+    }.items() <= answer.items()
     assert answer["timings_ms"] == {"write": 1.0}
     assert "trace" not in answer
 
@@ -24,7 +29,11 @@ def test_an_answer_has_every_promised_field(visitor):
 def test_the_answer_is_stored_before_it_is_given(visitor, services):
     answer = visitor.ask("How long?").json
     (message,) = services.conversations.get(answer["conversation_id"]).messages
-    assert (message.id, message.question, message.answer.text) == (answer["message_id"], "How long?", ANSWER.text)
+    assert (message.id, message.question, message.answer.text) == (
+        answer["message_id"],
+        "How long?",
+        ANSWER.text,
+    )
 
 
 def test_a_follow_up_is_read_with_the_turn_before(visitor, script):
@@ -77,7 +86,11 @@ def test_a_defect_is_a_number_for_the_visitor_and_a_traceback_in_the_log(visitor
     error = response.json["error"]
     assert (response.status_code, error["code"]) == (500, "internal_error")
     assert "secret detail" not in response.text
-    (number,) = [word for word in caplog.text.split() if word in error["message"].replace(".", " ").split() and len(word) == 12]
+    (number,) = [
+        word
+        for word in caplog.text.split()
+        if word in error["message"].replace(".", " ").split() and len(word) == 12
+    ]
     assert number
     assert "secret detail" in caplog.text
     assert "my private question" not in caplog.text

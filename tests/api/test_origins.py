@@ -15,7 +15,10 @@ def test_listed_origins_may_ask(client, origin):
     assert "Origin" in response.headers["Vary"]
 
 
-@pytest.mark.parametrize("origin", [EVIL, "http://shop.example", "https://shop.example.evil.example", "null", "https://other.example"])
+@pytest.mark.parametrize(
+    "origin",
+    [EVIL, "http://shop.example", "https://shop.example.evil.example", "null", "https://other.example"],
+)
 def test_other_origins_are_refused_with_what_to_add_where(client, origin):
     response = client.post("/api/v1/visitors", json={"site": "shop"}, headers={"Origin": origin})
     error = response.json["error"]
@@ -31,17 +34,23 @@ def test_a_refused_page_can_read_why(client):
 
 
 @pytest.mark.parametrize(
-    ("base", "origin"), [("http://localhost", "http://localhost"), ("https://chat.example:8443", "https://chat.example:8443")]
+    ("base", "origin"),
+    [("http://localhost", "http://localhost"), ("https://chat.example:8443", "https://chat.example:8443")],
 )
 def test_pages_of_the_server_itself_may_ask(client, base, origin):
-    response = client.post("/api/v1/visitors", json={"site": "shop"}, headers={"Origin": origin}, base_url=base)
+    response = client.post(
+        "/api/v1/visitors", json={"site": "shop"}, headers={"Origin": origin}, base_url=base
+    )
     assert response.status_code == 200
 
 
 def test_the_public_address_may_ask_however_the_request_arrived(make_app):
     client = make_app(public_url="https://chat.example").test_client()
     response = client.post(
-        "/api/v1/visitors", json={"site": "shop"}, headers={"Origin": "https://chat.example"}, base_url="http://10.0.0.7:8000"
+        "/api/v1/visitors",
+        json={"site": "shop"},
+        headers={"Origin": "https://chat.example"},
+        base_url="http://10.0.0.7:8000",
     )
     assert response.status_code == 200
 
@@ -64,7 +73,9 @@ def test_upper_case_and_default_ports_in_the_list_do_not_matter(client, services
     assert new_visitor(client, "https://news.example").ask().status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/api/v1/chat", "/api/v1/visitors", "/api/v1/visitors/me", "/api/v1/sites/shop/widget"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/chat", "/api/v1/visitors", "/api/v1/visitors/me", "/api/v1/sites/shop/widget"]
+)
 def test_a_browser_that_asks_first_is_told_what_it_may_send(client, path):
     asked = {"Origin": SHOP_ORIGIN, "Access-Control-Request-Method": "POST"}
     response = client.options(path, headers=asked)
@@ -78,7 +89,9 @@ def test_a_browser_that_asks_first_is_told_what_it_may_send(client, path):
 
 
 def test_a_browser_on_an_unknown_page_is_told_nothing(client):
-    response = client.options("/api/v1/chat", headers={"Origin": EVIL, "Access-Control-Request-Method": "POST"})
+    response = client.options(
+        "/api/v1/chat", headers={"Origin": EVIL, "Access-Control-Request-Method": "POST"}
+    )
     assert not [name for name, _ in response.headers if name.startswith("Access-Control-")]
 
 

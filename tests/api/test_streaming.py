@@ -93,7 +93,9 @@ class LiveStream:
 
     def __init__(self, address, visitor, body, last=""):
         self._connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=10)
-        headers = visitor.headers | {"Content-Type": "application/json"} | ({"Last-Event-ID": last} if last else {})
+        headers = (
+            visitor.headers | {"Content-Type": "application/json"} | ({"Last-Event-ID": last} if last else {})
+        )
         self._connection.request("POST", "/api/v1/chat", json.dumps(body), headers)
         self._response = self._connection.getresponse()
         assert self._response.status == 200
@@ -112,8 +114,8 @@ class LiveStream:
         return parse(self._response.read().decode())
 
     def leave(self):
-        self._connection.sock.close()
         self._response.close()
+        self._connection.close()
 
 
 QUESTION = {"message": "How long?", "stream": True}

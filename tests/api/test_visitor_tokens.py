@@ -68,7 +68,9 @@ def test_a_token_of_another_key_is_invalid(tokens):
         tokens.read(VisitorTokens("another secret", hours=24).issue("shop", ""))
 
 
-@pytest.mark.parametrize("change", [lambda t: t[:-1], lambda t: "x" + t, lambda t: "", lambda t: "é.ü.ß", lambda t: t * 20])
+@pytest.mark.parametrize(
+    "change", [lambda t: t[:-1], lambda t: "x" + t, lambda t: "", lambda t: "é.ü.ß", lambda t: t * 20]
+)
 def test_an_altered_token_is_invalid_and_renews_nobody(tokens, change):
     token = tokens.issue("shop", "")
     with pytest.raises(TokenInvalid):

@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
 from tests.websites import SHOP, Website, serve
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +65,12 @@ class Docent:
     def shell(self, *arguments):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENAI")} | self.settings
         return subprocess.run(
-            [sys.executable, "-m", "server", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+            [sys.executable, "-m", "server", *arguments],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
 

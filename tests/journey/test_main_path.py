@@ -112,7 +112,9 @@ def test_the_shell_answers_beside_the_running_server(docent, site_id):
     assert json.loads(done.stdout)["outcome"] == "answered", done.stderr
 
 
-def test_the_widget_streams_an_answer_whose_citation_opens_the_page_at_the_sentence(docent, site_id, shop, browser):
+def test_the_widget_streams_an_answer_whose_citation_opens_the_page_at_the_sentence(
+    docent, site_id, shop, browser
+):
     shop.head = f'<script src="{docent.url}/widget/embed.js" data-site="{site_id}" async></script>'
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     problems = []

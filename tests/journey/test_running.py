@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
 from tests.journey.conftest import Docent
 
 
@@ -72,7 +73,8 @@ def test_a_killed_process_is_started_again(server, name):
     victim = next(
         pid
         for pid in children(server.process.pid)
-        if name in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ") and "keep" not in Path(f"/proc/{pid}/cmdline").read_text()
+        if name in Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+        and "keep" not in Path(f"/proc/{pid}/cmdline").read_text()
     )
     os.kill(victim, signal.SIGKILL)
     assert gone([victim], 5)
@@ -138,7 +140,9 @@ def test_a_damaged_database_is_named(tmp_path):
 
 
 def test_the_doctor_names_what_is_wrong(tmp_path):
-    docent = Docent(tmp_path / "data", OPENAI_BASE_URL="http://127.0.0.1:9/v1", CHAT_MODEL="none", MODEL_RETRIES="0")
+    docent = Docent(
+        tmp_path / "data", OPENAI_BASE_URL="http://127.0.0.1:9/v1", CHAT_MODEL="none", MODEL_RETRIES="0"
+    )
     done = docent.shell("doctor")
     assert done.returncode == 1
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]

@@ -1,7 +1,6 @@
 """Damaged, full, missing: one line that says what to do, and nothing lost."""
 
 import os
-import resource
 import time
 
 import pytest
@@ -75,9 +74,13 @@ def test_a_full_disk_loses_nothing_that_was_stored(sqlite):
         connection.execute("PRAGMA max_page_count = 1")  # SQLite's own limit: no page more than there are
 
     event.listen(sqlite._engine, "checkout", fill)
-    with pytest.raises(StorageError) as caught:
+
+    def fill_up():
         for _ in range(10_000):
             store.start("shop", "v" * 2000)
+
+    with pytest.raises(StorageError) as caught:
+        fill_up()
     said_in_one_line(caught, "cannot grow, the disk is full: free some space; what was stored before is safe")
     event.remove(sqlite._engine, "checkout", fill)
     with sqlite.connect() as connection:

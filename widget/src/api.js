@@ -1,4 +1,4 @@
-/** Longest silence of an open stream, in ms; the server says something every 15 s. */
+// Longest silence of an open stream, in ms; the server says something every 15 s.
 const SILENCE = 45000;
 
 /** Status 0: the server could not be reached, or fell silent. */
@@ -17,7 +17,7 @@ export const eventParser = () => {
   let rest = "";
   let event = "";
   let id = "";
-  let data = /** @type {string[]} */ ([]);
+  let data = [];
   return (piece) => {
     const complete = [];
     // A carriage return at the very end may be half of a line break.
@@ -43,7 +43,8 @@ export const makeApi = (base, site, store) => {
   /** @type {import("../types").Send} */
   const send = async (method, path, body, headers, signal) => {
     const sent = body ? { "Content-Type": "application/json", ...headers } : headers;
-    const init = { method, headers: sent, body: JSON.stringify(body), signal, credentials: /** @type {"omit"} */ ("omit") };
+    /** @type {RequestInit} */
+    const init = { credentials: "omit", method, headers: sent, body: JSON.stringify(body), signal };
     const response = await fetch(base + path, init).catch(unreachable);
     if (response.ok) return response;
     const { code, retry_after } = (await response.json().catch(() => ({}))).error || {};
@@ -80,7 +81,7 @@ export const makeApi = (base, site, store) => {
       let timer = setTimeout(stop, SILENCE);
       try {
         const response = await known("POST", "chat", body, last ? { "Last-Event-ID": last } : {}, own.signal);
-        const reader = /** @type {ReadableStream} */ (response.body).getReader();
+        const reader = /** @type {any} */ (response.body).getReader();
         const text = new TextDecoder();
         const parse = eventParser();
         for (;;) {

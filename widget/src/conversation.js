@@ -1,19 +1,15 @@
-/** @import {ChatEvent, Reply, Talk} from "../types" */
 import { ApiError } from "./api.js";
 import { keep } from "./store.js";
 
-/** Waits before a broken stream is taken up again, in ms; progress starts the row anew. */
+// Waits before a broken stream is taken up again, in ms; progress starts the row anew.
 const PAUSES = [300, 1000, 2000, 4000, 8000];
 const DAY = 864e5;
 
-/** @param {Reply} reply */
 const running = ({ state }) => state === "searching" || state === "writing";
 
-/** @param {Reply} reply */
 const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [] });
 
 // Adds an event to the answer; false when it says nothing new, for after a resumption some come twice.
-/** @param {Reply} reply @param {Talk} talk @param {ChatEvent} event */
 const take = (reply, talk, { type, id, number, data }) => {
   if (type === "error") {
     reply.id = ""; // to resume would only bring the error again
@@ -35,16 +31,15 @@ const take = (reply, talk, { type, id, number, data }) => {
   return true;
 };
 
-/** @param {Reply} reply @param {ApiError} error */
 const fail = (reply, { status, wait }) => {
   const gone = !status && globalThis.navigator?.onLine === false;
-  const kinds = /** @type {const} */ ({ 403: "refused", 413: "long", 422: "long", 429: "limited" });
-  const kind = kinds[/** @type {403} */ (status)] || (gone ? "offline" : reply.text ? "cut" : "failed");
+  const kinds = { 403: "refused", 413: "long", 422: "long", 429: "limited" };
+  const kind = kinds[status] || (gone ? "offline" : reply.text ? "cut" : "failed");
   reply.state = "failed";
   reply.error = { kind, until: Date.now() + (wait || 0) * 1000 };
 };
 
-/** Waits, less when the network comes back first. @param {number} time @param {AbortSignal} signal */
+// Waits, less when the network comes back first.
 const rest = (time, signal) =>
   new Promise((resolve) => {
     setTimeout(resolve, time);
@@ -52,22 +47,22 @@ const rest = (time, signal) =>
     signal.addEventListener("abort", resolve);
   });
 
+/** @returns {import("../types").Talk} */
+const blank = () => ({ id: "", started: Date.now(), messages: [] });
+
 /** @type {import("../types").MakeConversation} */
 export const makeConversation = (api, store, tab, changed) => {
-  /** @type {AbortController | undefined} */
   let asking;
-  let talk = /** @type {Talk} */ ({ id: "", started: Date.now(), messages: [] });
-
-  /** @param {Talk} next */
+  let talk = blank();
   const show = (next) => {
     asking?.abort();
     talk = next;
     tab.set("talk", talk.started);
     changed();
   };
-  const fresh = () => show({ id: "", started: Date.now(), messages: [] });
+  const fresh = () => show(blank());
 
-  /** Follows an answer to its end, over as many connections as it takes. @param {Reply} reply */
+  // Follows an answer to its end, over as many connections as it takes.
   const run = async (reply) => {
     const { signal } = (asking = new AbortController());
     const own = asking;
@@ -90,8 +85,7 @@ export const makeConversation = (api, store, tab, changed) => {
           tell();
         }
         if (running(reply)) throw new ApiError();
-      } catch (thrown) {
-        const error = /** @type {ApiError} */ (thrown);
+      } catch (/** @type {any} */ error) {
         const { status } = error;
         if (signal.aborted) reply.state = "stopped";
         else if ((status === 404 || status === 409) && (last || mine.id) && anew--) {
@@ -129,8 +123,7 @@ export const makeConversation = (api, store, tab, changed) => {
     stop: () => asking?.abort(),
     async ask(text) {
       if (asking || !text.trim()) return;
-      const reply = /** @type {Reply} */ ({ role: "answer", suggestions: /** @type {string[]} */ ([]) });
-      restart(reply);
+      const reply = restart({ role: "answer", suggestions: [] });
       tab.set("talk", talk.started);
       talk.messages.push({ role: "visitor", text: text.trim() }, reply);
       changed();

@@ -62,8 +62,9 @@ export const makeCard = () => {
         set(marker, "aria-describedby", "card");
         const panel = /** @type {HTMLElement} */ (node.parentElement).getBoundingClientRect();
         const { top, bottom } = marker.getBoundingClientRect();
-        const above = top - panel.top - node.offsetHeight - 8;
-        node.style.top = `${above > 60 ? above : bottom - panel.top + 8}px`;
+        const below = bottom - panel.top + 8;
+        const fits = below + node.offsetHeight < panel.height - 90;
+        node.style.top = `${fits ? below : top - panel.top - node.offsetHeight - 8}px`;
       };
       let tapped = false;
       const on = (name, listener) => marker.addEventListener(name, listener);
@@ -91,7 +92,7 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
   const body = h("div", { class: "body", dir: "auto" });
   const tail = h("div");
   const node = h("article", { "aria-label": texts.answer }, body, tail);
-  let blocks = /** @type {string[]} */ ([]);
+  let blocks = [];
   let drawn;
 
   const cite = (number) => {

@@ -1,6 +1,5 @@
 import { button, h, rename, set, tool } from "./dom.js";
 import { makeCard, makeView } from "./message.js";
-import { SMALL } from "./styles.js";
 
 const SEND = "M12 19V5M6 11l6-6 6 6";
 const STOP = "M7 7h10v10H7z";
@@ -20,9 +19,8 @@ const makeComposer = ({ texts, conversation, ask }, store) => {
     set(text, "aria-invalid", over && "true");
     set(foot, "class", over ? "foot over" : "foot");
     foot.textContent = length > limit * 0.8 ? `${length} / ${limit} ${over ? texts.long : ""}` : texts.notice;
-    rename(send, busy ? texts.stop : texts.send);
-    rename(stop, texts.stop);
     set(send, "aria-disabled", (over || !text.value.trim()) && "true");
+    if (!busy && stop.matches(":focus")) text.focus();
     send.hidden = busy;
     stop.hidden = !busy;
   };
@@ -52,11 +50,11 @@ const makeComposer = ({ texts, conversation, ask }, store) => {
   };
   const text = h("textarea", { rows: 1, "aria-label": texts.ask, "aria-describedby": "foot", placeholder: texts.ask, dir: "auto", enterkeyhint: "send", oninput, onkeydown });
   const grow = h("div", { class: "grow" }, text);
-  const send = tool("", SEND, go, { class: "go" });
-  const stop = tool("", STOP, () => {
-    conversation.stop();
+  const send = tool(texts.send, SEND, () => {
     text.focus();
+    go();
   }, { class: "go" });
+  const stop = tool(texts.stop, STOP, conversation.stop, { class: "go" });
   const foot = h("p", { id: "foot" });
   text.value = store.get("draft", "");
   return {
@@ -118,7 +116,6 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
 
   const moved = () => {
     latest.hidden = log.scrollHeight - log.scrollTop - log.clientHeight < 48;
-    if (!menu.hidden) toggle(false);
   };
   const leave = () => (follow = false);
   // Follows the text as it grows, but never past the question: reading begins at its top.
@@ -154,7 +151,8 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
   const chips = h("div", { class: "chips" });
   const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, chips);
   const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest" });
-  const menu = h("div", { class: "menu", id: "menu", hidden: true });
+  const onfocusout = ({ relatedTarget: next }) => next && next !== more && !menu.contains(next) && toggle(false);
+  const menu = h("div", { class: "menu", id: "menu", hidden: true, onfocusout });
   const more = tool(texts.more, DOTS, () => toggle(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
   const fresh = tool(texts.fresh, PLUS, () => {
     conversation.fresh();
@@ -163,19 +161,10 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
   const status = h("div", { class: "sr", role: "status" });
   const heading = h("h2", { id: "title", dir: "auto" }, title || texts.ask);
   const head = h("header", {}, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && tool(texts.close, CLOSE, close));
-  // On a small screen the panel is all there is, so the focus goes round in it.
-  const onkeydown = (event) => {
-    if (event.key !== "Tab" || !close || !matchMedia(SMALL).matches) return;
-    const stops = [...node.querySelectorAll("a, button, textarea, [tabindex='0']")].filter((stop) => stop.checkVisibility());
-    const ends = [stops[0], stops.at(-1)];
-    if (event.shiftKey) ends.reverse();
-    if (active() !== ends[1] && active() !== node) return;
-    event.preventDefault();
-    /** @type {HTMLElement} */ (ends[0]).focus();
-  };
+  const onpointerdown = ({ target }) => menu.hidden || menu.contains(target) || more.contains(target) || toggle(false);
   const node = h(
     "section",
-    { class: "panel", part: "panel", role: close ? "dialog" : "region", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onkeydown },
+    { class: "panel", part: "panel", role: close ? "dialog" : "region", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onpointerdown },
     head, menu, log, latest, card.node, composer.node, status,
   );
 

@@ -1,43 +1,37 @@
-/** @import {Api, Conversation, Panel, Reply, Store, Texts} from "../types" */
 import { makeApi } from "./api.js";
-import { palette } from "./colours.js";
 import { makeConversation } from "./conversation.js";
 import { set } from "./dom.js";
-import { choose, words } from "./languages.js";
 import { makePanel } from "./panel.js";
 import { makeStore } from "./store.js";
 import { SMALL, STYLES } from "./styles.js";
 
-const LOCK = new CSSStyleSheet();
-LOCK.replaceSync("html { overflow: hidden !important; scrollbar-gutter: stable }");
+const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
-/**
- * A chat that answers from one site.
- *
- * Attributes: `site` (its id), `mode` (`floating` beside the loader's launcher, else a part of the page),
- * `lang`, `title`, `accent` (#rrggbb), `position` (`left`, `right`), `theme` (`light`, `dark`), `server` (where
- * the API is, when not where this file came from).
- * Events: `sitechat:open`, `sitechat:close`; with a detail `sitechat:message` (the answer), `sitechat:citation`
- * (the address followed), `sitechat:error` (the failure).
- * Parts: `launcher`, `panel`. Properties: `--site-chat-font`, `-radius`, `-offset`, `-z`, `-height`.
- */
-export class SiteChat extends HTMLElement {
-  /** @type {Promise<void> | undefined} */
+/** @param {(string | null | undefined)[]} wishes language tags; the first one that the widget speaks counts */
+export const choose = (...wishes) =>
+  wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
+
+/** Whether text on the colour must be black to be read. @param {string} accent #rrggbb */
+export const isLight = (accent) =>
+  [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(accent.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
+
+const lock = new CSSStyleSheet();
+lock.replaceSync("html { overflow: hidden !important }");
+
+/** A chat that answers from one site. Attributes, events, parts and properties: ../types.d.ts, SiteChat. */
+class SiteChat extends HTMLElement {
   #built;
-  /** @type {AbortController | undefined} */
-  #attached;
-  /** @type {AbortController | undefined} */
-  #filling;
+  #panel;
+  #conversation;
+  #api;
+  #store;
+  #tab;
+  #texts;
   #configured = false;
+  #attached = new AbortController();
+  #filling = new AbortController();
   #colours = new CSSStyleSheet();
   #screen = new CSSStyleSheet();
-  // What #build makes, which everything else comes after.
-  #panel = /** @type {Panel} */ ({});
-  #conversation = /** @type {Conversation} */ ({});
-  #api = /** @type {Api} */ ({});
-  #store = /** @type {Store} */ ({});
-  #tab = /** @type {Store} */ ({});
-  #texts = /** @type {Texts} */ ({});
 
   constructor() {
     super();
@@ -50,50 +44,47 @@ export class SiteChat extends HTMLElement {
 
   connectedCallback() {
     const { signal } = (this.#attached = new AbortController());
-    addEventListener("pagehide", () => this.#conversation.save?.(), { signal });
-    const other = (/** @type {StorageEvent} */ { key }) => {
-      if (key === `site-chat:${this.getAttribute("site")}:talks` && this.#conversation.busy === false) this.#conversation.load();
-    };
-    addEventListener("storage", other, { signal });
+    addEventListener("pagehide", () => this.#conversation?.save(), { signal });
+    // Another tab of this site went on with the conversation.
+    addEventListener("storage", ({ key }) => {
+      if (key === `site-chat:${this.getAttribute("site")}:talks` && this.#conversation?.busy === false) this.#conversation.load();
+    }, { signal });
     if (this.#launcher) return;
     set(this, "mode", "inline");
     this.prepare();
   }
 
   disconnectedCallback() {
-    this.#attached?.abort();
+    this.#attached.abort();
     this.#fill(false);
   }
 
   get #launcher() {
-    return this.shadowRoot?.querySelector(".launcher");
+    return /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.querySelector(".launcher"));
   }
 
-  /** Whether the panel is before the visitor. */
   get opened() {
-    return this.#panel.node?.hidden === false;
+    return this.#panel?.node.hidden === false;
   }
 
-  /** Builds the panel, unseen, and fetches what the site says of itself. */
   async prepare() {
     await (this.#built ||= this.#build());
     if (this.#configured) return;
     this.#configured = true;
-    this.#api.configuration().then(
-      (configuration) => {
-        this.#store.set("look", configuration.look);
-        this.#adorn(configuration.look?.accent);
-        this.#panel.configure(configuration);
-      },
-      // The panel works without; the next opening tries again.
-      () => (this.#configured = false),
-    );
+    try {
+      const known = await this.#api.configuration();
+      this.#store.set("look", known.look);
+      this.#adorn(known.look?.accent);
+      this.#panel.configure(known);
+    } catch {
+      this.#configured = false; // it works without; the next opening tries again
+    }
   }
 
   async #build() {
     const site = this.getAttribute("site") || "";
     const language = choose(this.lang, document.documentElement.lang, navigator.language);
-    const texts = (this.#texts = await words(language));
+    const texts = (this.#texts = (await import(`./texts/${language}.js`)).default);
     const here = import.meta.url;
     const server = this.getAttribute("server") || here.slice(0, here.lastIndexOf("/widget/"));
     const store = (this.#store = makeStore(site));
@@ -101,32 +92,33 @@ export class SiteChat extends HTMLElement {
     this.#api = makeApi(`${server}/api/v1/`, site, store);
     const conversation = (this.#conversation = makeConversation(this.#api, store, this.#tab, (reply) => this.#changed(reply)));
     const close = this.#launcher ? () => this.close() : undefined;
-    const panel = (this.#panel = makePanel({ texts, language, conversation, title: this.getAttribute("title"), store, close }));
-    panel.node.hidden = !!close;
-    panel.node.addEventListener("click", (event) => this.#follow(event));
-    panel.node.addEventListener("keydown", (event) => {
+    const { node } = (this.#panel = makePanel({ texts, language, conversation, title: this.getAttribute("title"), store, close }));
+    node.hidden = !!close;
+    node.addEventListener("click", (event) => this.#follow(event));
+    node.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.isComposing) return;
-      if (panel.dismiss()) event.stopPropagation();
+      if (this.#panel.dismiss()) event.stopPropagation();
       else close?.();
     });
     this.#adorn(store.get("look", {}).accent);
-    this.shadowRoot?.append(panel.node);
-    panel.changed();
+    this.shadowRoot?.append(node);
+    this.#panel.changed();
     conversation.load();
   }
 
-  /** @param {string} [accent] */
   #adorn(accent) {
-    this.#colours.replaceSync(palette(this.getAttribute("accent") || accent));
+    const own = this.getAttribute("accent") || accent || "";
+    if (/^#[\da-f]{6}$/i.test(own)) this.#colours.replaceSync(`:host { --accent: ${own}; --on: ${isLight(own) ? "#000" : "#fff"} }`);
   }
 
   async open({ focus = true } = {}) {
-    await this.prepare();
+    await (this.#built ||= this.#build());
+    this.prepare();
     const { node } = this.#panel;
     const small = matchMedia(SMALL).matches;
     node.hidden = false;
-    this.#fill(small && !!this.#launcher);
-    this.#state("true", this.#texts.close);
+    this.#fill(small && this.#launcher);
+    this.#expanded(true, this.#texts.close);
     // On a small screen the keyboard would cover what there is to read.
     if (focus) small ? node.focus() : this.#panel.focus();
     this.#panel.changed();
@@ -134,83 +126,78 @@ export class SiteChat extends HTMLElement {
   }
 
   close() {
-    if (!this.#launcher || !this.opened) return;
+    const launcher = this.#launcher;
+    if (!launcher || !this.opened) return;
     const { node } = this.#panel;
-    const inside = node.contains(/** @type {ShadowRoot} */ (this.shadowRoot).activeElement);
+    const inside = node.contains(this.shadowRoot?.activeElement);
     node.hidden = true;
     this.#fill(false);
-    this.#state("false", this.#launcher.getAttribute("data-label"));
-    if (inside) /** @type {HTMLElement} */ (this.#launcher).focus();
+    this.#expanded(false, launcher.dataset.label);
+    if (inside) launcher.focus();
     this.#tell("close");
   }
 
   toggle() {
-    if (this.opened) this.close();
-    else this.open();
+    this.opened ? this.close() : this.open();
   }
 
-  /** Opens the panel and asks. @param {string} text */
-  async ask(text) {
+  async ask(question) {
     await this.open();
-    this.#panel.ask(text);
+    this.#panel.ask(question);
   }
 
-  /** Begins a new conversation. */
   async reset() {
     await this.prepare();
     this.#conversation.fresh();
   }
 
-  /** @param {string} expanded @param {string | null} label */
-  #state(expanded, label) {
-    this.#tab.set("open", expanded === "true" ? 1 : null);
+  #expanded(open, label) {
+    this.#tab.set("open", open ? 1 : null);
     const launcher = this.#launcher;
     if (!launcher) return;
-    set(launcher, "aria-expanded", expanded);
+    set(launcher, "aria-expanded", `${open}`);
     set(launcher, "aria-label", label);
     set(launcher, "data-unread", null);
   }
 
-  /** Takes the whole screen, or gives it back: the page must not scroll behind, nor the keyboard cover the panel. @param {boolean} on */
+  // Takes the whole screen, or gives it back: the page must not scroll behind, nor the keyboard cover the panel.
   #fill(on) {
-    this.#filling?.abort();
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== LOCK);
+    this.#filling.abort();
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
+    document.body.inert = !!on;
     this.#screen.replaceSync("");
-    set(this.#panel.node || this, "aria-modal", on && "true");
+    if (this.#panel) set(this.#panel.node, "aria-modal", on && "true");
     if (!on) return;
     const { signal } = (this.#filling = new AbortController());
     const view = window.visualViewport;
     const fit = () => view && this.#screen.replaceSync(`:host { --height: ${view.height}px; --top: ${view.offsetTop}px }`);
-    document.adoptedStyleSheets.push(LOCK);
+    document.adoptedStyleSheets.push(lock);
     for (const sign of ["resize", "scroll"]) view?.addEventListener(sign, fit, { signal });
     matchMedia(SMALL).addEventListener("change", () => this.#fill(false), { signal });
     fit();
   }
 
-  /** @param {Reply} [reply] */
   #changed(reply) {
-    this.#panel.changed?.(reply);
+    this.#panel?.changed(reply);
     if (reply?.state === "failed") this.#tell("error", reply.error);
     if (reply?.state !== "done") return;
     this.#tell("message", reply);
     const launcher = this.#launcher;
     if (this.opened || !launcher) return;
     set(launcher, "data-unread", true);
-    set(launcher, "aria-label", `${launcher.getAttribute("data-label")}, ${this.#texts.unread}`);
+    set(launcher, "aria-label", `${launcher.dataset.label}, ${this.#texts.unread}`);
   }
 
-  /** A link to the page that the visitor is on stays on it; the others open beside it. @param {MouseEvent} event */
+  // A link to the page that the visitor is on stays on it; the others open beside it.
   #follow(event) {
-    const anchor = /** @type {Element} */ (event.target).closest("a");
+    const anchor = event.target.closest("a");
     if (!anchor || event.defaultPrevented) return;
-    const [there] = anchor.href.split("#");
-    const [here] = location.href.split("#");
-    anchor.target = there === here ? "_self" : "_blank";
-    if (there === here && this.hasAttribute("mode") && matchMedia(SMALL).matches) setTimeout(() => this.close());
+    const stays = anchor.href.split("#")[0] === location.href.split("#")[0];
+    anchor.target = stays ? "_self" : "_blank";
+    if (stays && matchMedia(SMALL).matches) setTimeout(() => this.close());
     if (anchor.matches(".cite, .source a, .card a")) this.#tell("citation", anchor.href);
   }
 
-  /** @param {string} name @param {unknown} [detail] */
   #tell(name, detail) {
     this.dispatchEvent(new CustomEvent(`sitechat:${name}`, { detail, bubbles: true, composed: true }));
   }

@@ -3,7 +3,7 @@ const MESSAGES = 200;
 
 /** @type {import("../types").MakeStore} */
 export const makeStore = (site, kind = "localStorage") => {
-  const refused = /** @type {Record<string, string>} */ ({});
+  const refused = {};
   return {
     get(name, otherwise) {
       try {
@@ -27,7 +27,7 @@ export const makeStore = (site, kind = "localStorage") => {
 /** @type {import("../types").Keep} */
 export const keep = (store, talk) => {
   if (!talk.messages.length) return;
-  const others = store.get("talks", []).filter((/** @type {typeof talk} */ old) => old.started !== talk.started);
+  const others = store.get("talks", []).filter((old) => old.started !== talk.started);
   const talks = [{ ...talk, messages: talk.messages.slice(-MESSAGES) }, ...others].slice(0, TALKS);
   while (!store.set("talks", talks) && talks.length > 1) talks.pop();
 };

@@ -29,6 +29,7 @@ export default {
   cut: "Die Antwort brach ab.",
   limited: "Viele Fragen auf einmal. Bitte kurz warten.",
   refused: "Der Chat ist auf dieser Seite nicht verfügbar.",
+  unsent: "Das hat nicht geklappt. Bitte erneut versuchen.",
   retry: "Erneut versuchen",
   earlier: "Frühere Unterhaltungen",
   erase: "Meine Daten löschen",

@@ -29,6 +29,7 @@ export default {
   cut: "The answer broke off.",
   limited: "Many questions at once. Please wait a moment.",
   refused: "The chat is not available on this page.",
+  unsent: "That did not work. Please try again.",
   retry: "Try again",
   earlier: "Earlier conversations",
   erase: "Erase my data",

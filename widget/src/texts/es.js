@@ -29,6 +29,7 @@ export default {
   cut: "La respuesta se interrumpió.",
   limited: "Muchas preguntas a la vez. Espere un momento.",
   refused: "El chat no está disponible en esta página.",
+  unsent: "No se pudo hacer. Inténtelo de nuevo.",
   retry: "Reintentar",
   earlier: "Conversaciones anteriores",
   erase: "Borrar mis datos",

@@ -29,6 +29,7 @@ export default {
   cut: "La réponse a été coupée.",
   limited: "Beaucoup de questions à la fois. Patientez un instant.",
   refused: "Le chat n’est pas disponible sur cette page.",
+  unsent: "Cela n’a pas fonctionné. Réessayez.",
   retry: "Réessayer",
   earlier: "Conversations précédentes",
   erase: "Effacer mes données",

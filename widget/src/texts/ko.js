@@ -29,6 +29,7 @@ export default {
   cut: "답변이 끊겼습니다.",
   limited: "질문이 많습니다. 잠시 기다려 주세요.",
   refused: "이 페이지에서는 채팅을 사용할 수 없습니다.",
+  unsent: "완료하지 못했습니다. 다시 시도하세요.",
   retry: "다시 시도",
   earlier: "이전 대화",
   erase: "내 데이터 삭제",

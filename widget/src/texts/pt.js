@@ -29,6 +29,7 @@ export default {
   cut: "A resposta foi interrompida.",
   limited: "Muitas perguntas de uma vez. Aguarde um momento.",
   refused: "O chat não está disponível nesta página.",
+  unsent: "Não foi possível. Tente de novo.",
   retry: "Tentar de novo",
   earlier: "Conversas anteriores",
   erase: "Apagar os meus dados",

@@ -29,6 +29,7 @@ export default {
   cut: "回答中断了。",
   limited: "提问过于频繁，请稍候。",
   refused: "此页面无法使用聊天。",
+  unsent: "未能完成，请重试。",
   retry: "重试",
   earlier: "以前的对话",
   erase: "删除我的数据",

@@ -1,0 +1,139 @@
+"""Closed by default: every address needs an operator, every form a token."""
+
+import re
+
+import pytest
+from flask import url_for
+
+from admin.blueprint import blueprint
+from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app, make_crawl
+
+PUBLIC = {"admin.static", "admin.login", "admin.login_operator", "admin.setup", "admin.setup_operator"}
+VALUES = {
+    "site_id": "lantern",
+    "crawl_id": 1,
+    "conversation_id": "0" * 32,
+    "anything": "nothing",
+    "filename": "style.css",
+}
+
+
+def rules(app, method):
+    """(endpoint, address) of every rule of the dashboard that takes the method."""
+    with app.test_request_context():
+        return [
+            (rule.endpoint, url_for(rule.endpoint, **{name: VALUES[name] for name in rule.arguments}))
+            for rule in app.url_map.iter_rules()
+            if rule.endpoint.startswith(f"{blueprint.name}.") and method in rule.methods
+        ]
+
+
+def test_every_address_but_setup_login_and_files_leads_to_the_login(app, client, site):
+    closed = [(endpoint, path) for endpoint, path in rules(app, "GET") if endpoint not in PUBLIC]
+    assert len(closed) >= 10
+    for endpoint, path in closed:
+        answer = client.get(path)
+        assert (answer.status_code, answer.location.split("?")[0]) == (302, "/admin/login"), endpoint
+        assert "Lantern" not in answer.text, endpoint
+
+
+def test_every_form_but_setup_and_login_leads_to_the_login(app, client, site, services):
+    closed = [(endpoint, path) for endpoint, path in rules(app, "POST") if endpoint not in PUBLIC]
+    assert len(closed) >= 4
+    for endpoint, path in closed:
+        answer = client.http.post(path, data={"address": "https://example.com/"})
+        assert (answer.status_code, answer.location) == (302, "/admin/login"), endpoint
+    assert [known.id for known in services.sites.all()] == ["lantern"]
+    assert services.crawls.latest("lantern") is None
+
+
+def test_every_form_needs_its_token(app, operator, site, services):
+    for endpoint, path in rules(app, "POST"):
+        for fields in ({}, {"csrf_token": "forged"}):
+            answer = operator.http.post(path, data={**fields, "email": EMAIL, "password": PASSWORD})
+            assert answer.status_code == 400, endpoint
+            assert "not sent" in answer.text, endpoint
+    assert services.crawls.latest("lantern") is None
+    assert operator.get("/admin/").status_code == 200, "still logged in: a forged logout did nothing"
+
+
+def test_a_token_of_another_browser_is_refused(app, operator, client, site):
+    other = app.test_client()
+    foreign = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', other.get("/admin/login").text)[1]
+    answer = operator.http.post("/admin/sites/lantern/crawls", data={"csrf_token": foreign})
+    assert answer.status_code == 400
+
+
+def test_a_script_is_told_to_log_in_again(client, site):
+    answer = client.get("/admin/sites/lantern/progress", headers={"Accept": "application/json"})
+    assert answer.status_code == 401
+    assert answer.json["error"]["code"] == "login_needed"
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin/", "/admin/login", "/admin/nothing", "/admin/sites/none", "/admin/static/style.css"]
+)
+def test_every_response_forbids_foreign_and_inline_code(operator, path):
+    headers = operator.get(path).headers
+    assert headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_pages_hold_no_inline_script_style_or_handler(operator, busy, services):
+    make_crawl(services, state="running")
+    for path in (
+        "/admin/",
+        "/admin/sites/lantern",
+        "/admin/health",
+        f"/admin/conversations/{busy.conversation_id}",
+    ):
+        assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", operator.get(path).text), path
+
+
+def test_pages_are_kept_by_no_cache_and_versioned_files_for_good(operator):
+    assert operator.get("/admin/").headers["Cache-Control"] == "no-store"
+    style = re.search(r'href="([^"]+style\.css\?v=\w+)"', operator.get("/admin/").text)[1]
+    assert "immutable" in operator.get(style).headers["Cache-Control"]
+    assert "immutable" not in operator.get("/admin/static/style.css").headers["Cache-Control"]
+
+
+def test_an_unknown_address_gets_a_page_with_a_way_back(operator):
+    for path in (
+        "/admin/nothing",
+        "/admin/sites/none",
+        "/admin/conversations/none",
+        "/admin/sites/none/crawls/1",
+    ):
+        answer = operator.get(path)
+        assert answer.status_code == 404
+        assert 'href="/admin/"' in answer.text
+
+
+def test_a_database_that_does_not_answer_is_said_so(operator, services):
+    with services.database.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE operators")
+    answer = operator.get("/admin/")
+    assert answer.status_code == 503
+    assert "database does not answer" in answer.text
+
+
+def test_a_page_of_the_table_is_in_the_menu_once(operator):
+    menu = re.search(r'<ul class="menu">(.*?)</ul>', operator.get("/admin/sites/new").text, re.S)[1]
+    assert re.findall(r">(\w+)</a>", menu) == ["Overview", "Sites", "Conversations", "Health"]
+    assert re.findall(r'aria-current="true">(\w+)<', menu) == ["Sites"]
+
+
+def test_the_cookie_is_secure_when_visitors_come_by_https(make_services, password_hash):
+    from tests.admin.conftest import Browser
+
+    services = make_services(public_url="https://chat.example.com")
+    services.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(services))
+    answer = log_in(browser)
+    cookie = answer.headers["Set-Cookie"]
+    assert "; Secure" in cookie
+    assert "; HttpOnly" in cookie
+    assert "; SameSite=Lax" in cookie
+    assert "; Path=/admin" in cookie

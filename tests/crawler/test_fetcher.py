@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+import time
+import zlib
+
+import pytest
+
+from crawler.errors import FetchError
+from crawler.fetcher import Fetcher, Validators
+
+
+@pytest.fixture
+def fetcher(options):
+    made: list[Fetcher] = []
+
+    def make(**changes) -> Fetcher:
+        made.append(Fetcher(options(**changes)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def _dripping(site, piece: bytes, head: bytes = b"", every: float = 0.02):
+    """An answer that never ends but is never silent for long."""
+
+    def answer(handler) -> None:
+        handler.close_connection = True
+        try:
+            handler.wfile.write(head)
+            while not site.released.wait(every):
+                handler.wfile.write(piece)
+                handler.wfile.flush()
+        except OSError:
+            pass
+
+    return answer
+
+
+def test_it_says_honestly_who_asks(site, fetcher) -> None:
+    site.page("/", "x")
+    fetcher(user_agent="DocentBot/0.1", contact="owner@example.com").get(site.url())
+    assert site.requests[0][1]["user-agent"] == "DocentBot/0.1 (owner@example.com)"
+
+
+def test_a_gzipped_page_is_unpacked(site, fetcher) -> None:
+    site.page("/", gzip.compress(b"hello"), headers={"Content-Encoding": "gzip"})
+    assert fetcher().get(site.url()).body == b"hello"
+
+
+def test_a_gzip_bomb_goes_off_at_the_limit(site, fetcher) -> None:
+    site.page("/", gzip.compress(b"\0" * 60_000_000), headers={"Content-Encoding": "gzip"})
+    with pytest.raises(FetchError) as caught:
+        fetcher(max_bytes=200_000).get(site.url())
+    assert caught.value.kind == "too_large"
+
+
+def test_broken_compression_is_an_error_and_not_an_empty_page(site, fetcher) -> None:
+    site.page("/", b"\x1f\x8bnonsense", headers={"Content-Encoding": "gzip"})
+    with pytest.raises(FetchError) as caught:
+        fetcher().get(site.url())
+    assert caught.value.kind == "protocol"
+
+
+def test_an_announced_size_over_the_limit_is_not_downloaded(site, fetcher) -> None:
+    site.page("/", "", headers={"Content-Length": "99999999"})
+    with pytest.raises(FetchError, match="99,999,999 bytes"):
+        fetcher(max_bytes=1000).get(site.url())
+
+
+def test_an_endless_body_stops_at_the_size_limit(site, fetcher) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    site.routes["/"] = _dripping(site, b"x" * 50_000, head, every=0.001)
+    with pytest.raises(FetchError) as caught:
+        fetcher(max_bytes=300_000).get(site.url())
+    assert caught.value.kind == "too_large"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"],
+    ids=["before the status", "in the headers", "in the body"],
+)
+def test_a_slow_drip_is_cut_off_after_the_whole_time(site, fetcher, head: bytes) -> None:
+    site.routes["/"] = _dripping(site, b"a", head)
+    began = time.monotonic()
+    with pytest.raises(FetchError) as caught:
+        fetcher(page_time_s=0.4).get(site.url())
+    assert caught.value.kind == "too_slow"
+    assert time.monotonic() - began < 3
+
+
+def test_silence_is_a_timeout(site, fetcher) -> None:
+    site.routes["/"] = lambda handler: site.released.wait(20)
+    with pytest.raises(FetchError) as caught:
+        fetcher(timeout_s=0.2).get(site.url())
+    assert (caught.value.kind, caught.value.retry) == ("timeout", True)
+
+
+def test_a_truncated_body_is_an_error(site, fetcher) -> None:
+    def answer(handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nonly this")
+        handler.close_connection = True
+
+    site.routes["/"] = answer
+    with pytest.raises(FetchError) as caught:
+        fetcher().get(site.url())
+    assert caught.value.kind == "protocol"
+
+
+def test_nothing_there_is_said_in_words(fetcher) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/"
+        with pytest.raises(FetchError, match="connection refused"):
+            fetcher().get(url)
+
+
+def test_something_that_is_not_http_is_said_in_words(site, fetcher) -> None:
+    def answer(handler) -> None:
+        handler.wfile.write(b"SSH-2.0-whatever\r\n\r\n")
+        handler.close_connection = True
+
+    site.routes["/"] = answer
+    with pytest.raises(FetchError, match="not HTTP"):
+        fetcher().get(site.url())
+
+
+def test_a_redirect_is_reported_and_not_followed(site, fetcher) -> None:
+    site.redirect("/a", "/b?utm_source=x#part")
+    reply = fetcher().get(site.url("/a"))
+    assert (reply.status, reply.location) == (302, site.url("/b"))
+    assert site.hits("/b") == 0
+
+
+def test_validators_let_the_server_say_not_modified(site, fetcher) -> None:
+    site.page("/", "", status=304)
+    reply = fetcher().get(site.url(), Validators('"v1"', "Tue, 01 Oct 2024 10:00:00 GMT"))
+    assert reply.status == 304
+    headers = site.requests[0][1]
+    assert headers["if-none-match"] == '"v1"'
+    assert headers["if-modified-since"] == "Tue, 01 Oct 2024 10:00:00 GMT"
+
+
+def test_an_unwanted_type_is_not_downloaded(site, fetcher) -> None:
+    site.page("/", "x" * 100, content_type="video/mp4")
+    reply = fetcher().get(site.url(), wanted=lambda answer: answer.content_type == "text/html")
+    assert (reply.status, reply.body) == (200, b"")
+
+
+def test_connections_are_used_again(site, fetcher) -> None:
+    ports: set[int] = set()
+
+    def answer(handler) -> None:
+        ports.add(handler.client_address[1])
+        handler.send_response(200)
+        handler.send_header("Content-Length", "2")
+        handler.end_headers()
+        handler.wfile.write(b"ok")
+
+    site.routes["/"] = answer
+    one = fetcher()
+    for _ in range(3):
+        one.get(site.url())
+    one.get(site.url("/not-found"))
+    one.get(site.url())
+    assert len(ports) == 1
+
+
+def test_cookies_of_one_page_are_not_sent_to_the_next(site, fetcher) -> None:
+    site.page("/", "x", headers={"Set-Cookie": "session=1"})
+    one = fetcher()
+    one.get(site.url())
+    one.get(site.url())
+    assert "cookie" not in site.requests[1][1]
+
+
+def test_closing_ends_requests_under_way(site, fetcher) -> None:
+    asked = threading.Event()
+
+    def answer(handler) -> None:
+        asked.set()
+        site.released.wait(20)
+
+    site.routes["/"] = answer
+    one = fetcher(timeout_s=30, page_time_s=60)
+    caught: list[FetchError] = []
+
+    def fetch() -> None:
+        try:
+            one.get(site.url())
+        except FetchError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=fetch)
+    thread.start()
+    asked.wait(5)
+    one.close()
+    thread.join(5)
+    assert not thread.is_alive()
+    assert [error.kind for error in caught] == ["stopped"]
+
+
+def test_deflate_without_its_header_is_understood(site, fetcher) -> None:
+    packer = zlib.compressobj(wbits=-15)
+    site.page("/", packer.compress(b"hello") + packer.flush(), headers={"Content-Encoding": "deflate"})
+    assert fetcher().get(site.url()).body == b"hello"

@@ -1,0 +1,155 @@
+import multiprocessing
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from server.guards.limits import CLEAN_EVERY, DiskStorage, RateLimits, retry_after
+
+
+class Clock:
+    """A wall clock that a test moves."""
+
+    def __init__(self):
+        self.now = time.time()
+
+    def time(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    # Of the one module: `time.time` itself is also the log's and the database's.
+    monkeypatch.setattr("server.guards.limits.time", clock)
+    return clock
+
+
+@pytest.fixture
+def limits(tmp_path):
+    return RateLimits(DiskStorage(tmp_path))
+
+
+def test_a_rule_allows_its_number_and_then_says_how_long_to_wait(limits, clock):
+    assert [limits.hit("3/minute", "ada") for _ in range(3)] == [0, 0, 0]
+    clock.now += 20
+    assert limits.hit("3/minute", "ada") == pytest.approx(40, abs=0.01)
+
+
+def test_the_window_moves_instead_of_starting_anew(limits, clock):
+    limits.hit("2/minute", "ada")
+    clock.now += 50
+    limits.hit("2/minute", "ada")
+    clock.now += 11
+    assert limits.hit("2/minute", "ada") == 0
+    assert limits.hit("2/minute", "ada") == pytest.approx(49, abs=0.01)
+
+
+def test_after_the_wait_it_is_allowed(limits, clock):
+    limits.hit("1/hour", "ada")
+    clock.now += limits.hit("1/hour", "ada")
+    assert limits.hit("1/hour", "ada") == 0
+
+
+def test_what_is_refused_does_not_count(limits, clock):
+    limits.hit("1/minute", "ada")
+    for _ in range(5):
+        assert limits.hit("1/minute", "ada") > 0
+    clock.now += 60.01
+    assert limits.hit("1/minute", "ada") == 0
+
+
+def test_keys_do_not_share_a_window(limits):
+    limits.hit("1/minute", "ada")
+    assert limits.hit("1/minute", "bob") == 0
+    assert limits.hit("1/minute", "ada") > 0
+
+
+@pytest.mark.parametrize("rule", ["1/second", "1/minute", "1 per hour", "1 / day", "1/day"])
+def test_every_spelling_of_the_settings_is_a_rule(limits, rule):
+    assert limits.hit(rule, "ada") == 0
+    assert limits.hit(rule, "ada") > 0
+
+
+def test_zero_allows_nothing(limits):
+    assert limits.hit("0/minute", "ada") > 0
+
+
+def test_two_instances_of_one_folder_count_together(tmp_path, limits):
+    other = RateLimits(DiskStorage(tmp_path))
+    assert [limits.hit("2/minute", "ada"), other.hit("2/minute", "ada")] == [0, 0]
+    assert limits.hit("2/minute", "ada") > 0
+    assert other.hit("2/minute", "ada") > 0
+
+
+def test_threads_never_get_more_than_the_rule_allows(limits):
+    allowed = []
+
+    def hit():
+        for _ in range(10):
+            allowed.append(limits.hit("25/minute", "ada") == 0)
+
+    threads = [threading.Thread(target=hit) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert allowed.count(True) == 25
+
+
+def _hit_in_child(limits, results):
+    results.put([limits.hit("30/minute", "ada") == 0 for _ in range(20)])
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_forked_processes_never_get_more_than_the_rule_allows(limits):
+    limits.hit("30/minute", "somebody")  # opened before the fork, as in a process that forks later
+    fork = multiprocessing.get_context("fork")
+    results = fork.Queue()
+    children = [fork.Process(target=_hit_in_child, args=(limits, results)) for _ in range(3)]
+    for child in children:
+        child.start()
+    allowed = [answer for _ in children for answer in results.get(timeout=20)]
+    for child in children:
+        child.join()
+    assert allowed.count(True) == 30
+
+
+def test_expired_windows_leave_the_folder(tmp_path):
+    storage = DiskStorage(tmp_path)
+    storage.acquire_entry("old", 5, expiry=-1)
+    for number in range(CLEAN_EVERY):
+        storage.acquire_entry(f"key {number % 10}", CLEAN_EVERY, expiry=60)
+    with storage._held() as cache:
+        assert len(cache) == 10
+
+
+def test_without_its_folder_everything_is_allowed_and_the_log_says_so(tmp_path, caplog):
+    storage = DiskStorage(tmp_path / "limits")
+    with storage._held() as cache:
+        cache._con.execute("DROP TABLE Cache")
+    limits = RateLimits(storage)
+    assert [limits.hit("1/minute", "ada") for _ in range(2)] == [0, 0]
+    assert "rate limits are not kept" in caplog.text
+
+
+def test_plain_counters_end_with_their_first_entry(tmp_path):
+    storage = DiskStorage(tmp_path)
+    assert [storage.incr("count", 60), storage.incr("count", 60, amount=3)] == [1, 4]
+    assert storage.get("count") == 4
+    assert storage.get_expiry("count") == pytest.approx(time.time() + 60, abs=2)
+    storage.clear("count")
+    assert storage.get("count") == 0
+    assert storage.check()
+
+
+def test_settings_choose_where_counts_are_kept(tmp_path):
+    limits = RateLimits.from_settings(SimpleNamespace(redis_url=""), tmp_path / "limits")
+    limits.hit("1/minute", "ada")
+    assert (tmp_path / "limits" / "cache.db").exists()
+
+
+@pytest.mark.parametrize(("seconds", "whole"), [(0.001, 1), (1, 1), (1.2, 2), (59.9, 60)])
+def test_retry_after_is_never_too_short(seconds, whole):
+    assert retry_after(seconds) == whole
