@@ -56,15 +56,14 @@ def is_private(address: str) -> bool:
 
 def suggest_id(address: str, taken: set[str]) -> str:
     """A short readable id for the site at this address that is not taken yet."""
-    host = (urlsplit(address).hostname or "").removeprefix("www.")
-    base = (
-        re.sub(r"[^a-z0-9]+", "-", host.encode("idna", "ignore").decode().lower()).strip("-")[:40] or "site"
-    )
-    number, name = 1, base
-    while name in taken:
+    parts = urlsplit(address)
+    host = (parts.hostname or "").removeprefix("www.").encode("idna").decode()
+    base = re.sub(r"[^a-z0-9]+", "-", f"{host}-{parts.port or ''}").strip("-")[:50].rstrip("-")
+    number, chosen = 1, base
+    while chosen in taken:
         number += 1
-        name = f"{base}-{number}"
-    return name
+        chosen = f"{base}-{number}"
+    return chosen
 
 
 def _split(text: str) -> SplitResult:

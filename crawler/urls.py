@@ -33,8 +33,9 @@ _SESSION = frozenset(
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid)=[^/?#]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")
 # Already in the one spelling: most links of most sites. Saves the slow way for them.
-_PLAIN = re.compile(r"https?://[a-z0-9][a-z0-9.-]*(?::\d{4,5})?/[A-Za-z0-9_~!$'()*+,=:@./-]*")
+_PLAIN = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{4})?/[A-Za-z0-9_~!$'()*+,=:@./-]*")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_PATH = re.compile(r"/[A-Za-z0-9_~-][A-Za-z0-9_~/-]*(?:\.[a-z]+)?")
 _DOTS = re.compile(r"/\.|//|;|%")
 _JUNK = re.compile(r"[\x00-\x20\x7f]+")
 
@@ -49,9 +50,11 @@ def canonical(url: str, base: str = "") -> str | None:
 
 
 def _joined(url: str, base: str) -> str:
-    """urljoin, with a short way for names of files next to the page."""
+    """urljoin, with short ways for what most links are: a name next to the page, a path."""
     if _FILE_NAME.fullmatch(url):
         return f"{base.partition('?')[0].rpartition('/')[0]}/{url}"
+    if _PATH.fullmatch(url):
+        return base[: base.find("/", 8)] + url
     return urljoin(base, url)
 
 

@@ -1,9 +1,6 @@
-// Docent's loader: <script src="https://HOST/widget/embed.js" data-site="ID" async></script>
-// Draws the launcher of <site-chat> and imports the panel when a visitor comes near or the page is idle; the
-// element is then upgraded in place. Also read: data-lang, -title, -accent, -position, -theme, -label, -open.
+// Docent's loader: draws the launcher and imports the panel when a visitor comes near. See README.md.
 (() => {
-  // What the launcher says, and says when the panel cannot be fetched.
-  const TEXTS = /** @type {Record<string, string[]>} */ ({
+  const TEXTS = {
     en: ["Ask a question", "Could not load. Please try again."],
     zh: ["提问", "加载失败，请重试。"],
     ja: ["質問する", "読み込めません。もう一度お試しください。"],
@@ -14,8 +11,7 @@
     pt: ["Fazer uma pergunta", "Não foi possível carregar. Tente de novo."],
     ru: ["Задать вопрос", "Не удалось загрузить. Повторите попытку."],
     ar: ["اطرح سؤالاً", "تعذّر التحميل. حاول مجددًا."],
-  });
-  // Against the page's own !important only an !important from inside wins.
+  };
   const STYLES = `
 :host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important;
   bottom: calc(var(--gap) + env(safe-area-inset-bottom)) !important; right: calc(var(--gap) + env(safe-area-inset-right)) !important;
@@ -35,25 +31,20 @@
   if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
   const { site, lang, title, accent, position, theme, label, open } = script.dataset;
   if (!site) return console.error('Docent: the embed tag needs data-site="ID", the id of the site as the dashboard shows it.');
-  // Page swaps (Turbo, htmx) may run the tag again; the element outlives them.
   if (document.querySelector(`site-chat[mode="floating"][site="${CSS.escape(site)}"]`)) return;
 
-  // The dashboard's choices as the last visit saw them.
-  let look = /** @type {{accent?: string, position?: string}} */ ({});
-  let reopen = false;
-  try {
-    look = JSON.parse(localStorage[`site-chat:${site}:look`]) || look;
-    reopen = sessionStorage[`site-chat:${site}:open`] === "1";
-  } catch {
-    // Storage is refused or empty.
-  }
+  const kept = (kind, name) => {
+    try {
+      return JSON.parse(window[kind][`site-chat:${site}:${name}`]);
+    } catch {}
+  };
+  const look = kept("localStorage", "look") || {};
   const language = lang || document.documentElement.lang || navigator.language;
   const [ask, failed] = TEXTS[language.slice(0, 2).toLowerCase()] || TEXTS.en;
 
   /** @type {any} */
   const host = document.createElement("site-chat");
   const root = host.shadowRoot || host.attachShadow({ mode: "open" });
-  /** @param {Element} node @param {Record<string, string | undefined>} attributes */
   const dress = (node, attributes) => {
     for (const name in attributes) if (attributes[name]) node.setAttribute(name, attributes[name]);
     return node;
@@ -66,7 +57,6 @@
   sheet.replaceSync(STYLES + (/^#[\da-f]{6}$/i.test(colour) ? `:host { --accent: ${colour}; --on: ${light ? "#000" : "#fff"} }` : ""));
   root.adoptedStyleSheets.unshift(sheet);
 
-  /** @param {string} d */
   const icon = (d) => {
     const space = "http://www.w3.org/2000/svg";
     const svg = dress(document.createElementNS(space, "svg"), { viewBox: "0 0 24 24", "aria-hidden": "true" });
@@ -80,16 +70,14 @@
   button.append(icon("M4 6.5A2.5 2.5 0 0 1 6.5 4h11A2.5 2.5 0 0 1 20 6.5v7a2.5 2.5 0 0 1-2.5 2.5H11l-4.5 4v-4A2.5 2.5 0 0 1 4 13.5zM8.5 8.5h7M8.5 11.5h4"), icon("M6 6l12 12M18 6L6 18"), label || "");
   root.append(button, alert);
 
-  /** @type {Promise<unknown> | undefined} */
   let loading;
   let again = "";
   const load = () =>
     (loading ||= import(new URL(`v/__VERSION__/src/site-chat.js${again}`, script.src).href).catch((error) => {
       loading = undefined;
-      again += "?"; // some browsers remember that an address failed
+      again += "?";
       throw error;
     }));
-  /** @param {() => void} then */
   const use = (then) => {
     button.setAttribute("aria-busy", "true");
     alert.textContent = "";
@@ -100,14 +88,14 @@
     button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true, passive: true });
 
   const start = () => {
-    // Beside the body, not in it: page swaps replace the body, and a transform on it would move fixed boxes.
+    // Beside the body: page swaps replace it, and a transform on it would move fixed boxes.
     const html = document.documentElement;
     html.append(host);
     let returns = 9;
     new MutationObserver(() => host.isConnected || (returns-- && html.append(host))).observe(html, { childList: true });
-    if ((open != null || reopen) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
+    if ((open != null || kept("sessionStorage", "open")) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
       use(() => host.open({ focus: false }));
-    else if (!(/** @type {any} */ (navigator).connection?.saveData)) {
+    else if (!navigator["connection"]?.saveData) {
       const idle = () => (window.requestIdleCallback || setTimeout)(() => load().catch(() => {}));
       if (document.readyState === "complete") idle();
       else addEventListener("load", idle);

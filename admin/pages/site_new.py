@@ -39,12 +39,12 @@ class SiteForm(Form):
             )
 
 
-@page.get("/sites/new")
+@page.get("/new-site")
 def site_new() -> ResponseReturnValue:
     return render_template("admin/site_new.html", form=SiteForm())
 
 
-@page.post("/sites/new")
+@page.post("/new-site")
 def site_create() -> ResponseReturnValue:
     form = SiteForm()
     if not form.validate() or not (site := _create(form)):

@@ -22,7 +22,7 @@ from crawler.extractors.tables import is_data_table, table_lines
 from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text
 from crawler.page import Block, BlockKind
 
-_DEEPEST = 180
+_DEEPEST = 120
 _TERM_LEVEL = 7
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")

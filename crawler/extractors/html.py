@@ -62,7 +62,11 @@ def extract(source: Source) -> Extraction:
 
 def _parse(text: str) -> _Element:
     """The tree's root. Bytes go in: lxml refuses text that declares an encoding."""
-    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
+    # huge_tree: without it everything after the 256th unclosed <font> would be lost. The size of a
+    # page is limited before it comes here.
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
+    )
     root = etree.fromstring(text.encode("utf-8", "replace"), parser) if text.strip() else None
     return etree.Element("html") if root is None else root
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import BLOCK_TAGS, fold, raw_text
+from crawler.extractors.text import BLOCK_TAGS, fold, plain_text, raw_text
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _RICH = (
@@ -24,7 +24,7 @@ _RICH = (
     "blockquote",
     "listing",
 )
-_DEEPEST = 30
+_DEEPEST = 20
 
 
 def is_plain_list(element: _Element) -> bool:
@@ -48,17 +48,19 @@ def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: in
     for item in element:
         if not isinstance(item.tag, str) or dropped(item):
             continue
-        if item.tag in _LISTS:  # a list in a list without an item around it
-            lines += list_lines(item, dropped, min(level + 1, _DEEPEST))
+        if item.tag in _LISTS and level < _DEEPEST:  # a list in a list without an item around it
+            lines += list_lines(item, dropped, level + 1)
             continue
         marker = marker_of(element, item, position)
         position += 1
         for part in _parts(item, dropped):
+            if not isinstance(part, str) and level >= _DEEPEST:
+                part = fold(plain_text(part))
             if isinstance(part, str):
                 lines.append(f"{indent}{marker}{part}")
                 marker = "  "
             else:
-                lines += list_lines(part, dropped, min(level + 1, _DEEPEST))
+                lines += list_lines(part, dropped, level + 1)
     return lines
 
 

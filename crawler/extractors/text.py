@@ -18,6 +18,8 @@ BLOCK_TAGS = wordset(
     "summary table tbody td tfoot th thead tr ul caption frameset search"
 )
 
+_DEEPEST = 100
+
 
 def fold(text: str) -> str:
     """White space folded to single spaces, none at the ends; invisible characters removed.
@@ -40,7 +42,7 @@ def plain_text(element: _Element) -> str:
 
 def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
     """Text below `element` without what is dropped, not folded; blocks are kept apart by a space."""
-    if depth > 200:
+    if depth > _DEEPEST:
         return plain_text(element)
     parts = [element.text or ""]
     for child in element:
@@ -58,7 +60,7 @@ def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int 
 
 def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
     """Text of a <pre>: lines kept as they are."""
-    if depth > 200:
+    if depth > _DEEPEST:
         return plain_text(element)
     parts = [element.text or ""]
     for child in element:

@@ -9,11 +9,16 @@ from collections.abc import Iterable, Iterator
 _PARTIAL_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
 
 
+class CutShort(ValueError):
+    """The object ended before the field did."""
+
+
 def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
     """The decoded text of the top-level string `field`, in parts as they arrive.
 
     Models do not always keep to JSON: a reply that does not start with an object (a code fence before
     it is allowed) is passed on as it is, as plain text. An object without the field gives nothing.
+    Raises CutShort when the field has begun and never ends.
     """
     opening = re.compile(rf'"{re.escape(field)}"\s*:\s*"')
     start = re.compile(r"^\s*(```(?:json)?\s*)?\{")
@@ -35,6 +40,8 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
                 yield text
             if closed:
                 return
+    if inside:
+        raise CutShort("the reply ends within its answer")
 
 
 def _decoded(received: str, start: int) -> tuple[str, int, bool]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from server.answering.claim_stream import claims
-from server.answering.json_stream import stream_field
+from server.answering.json_stream import CutShort, stream_field
 from server.answering.prompts import answer_prompt
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ChatModel
+from server.domain.protocols import ChatModel, ModelError
 from server.domain.question import Query, Question
+
+_DECLINED = re.compile(r'"answer"\s*:\s*(""|null)')
 
 CONTEXT_CHARS = 12_000
 """Characters of excerpts that a prompt holds at most, about 3,000 tokens of English."""
@@ -30,6 +33,21 @@ class ModelWriter:
         return self._model.name
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-        """Raises ModelError at any claim. No claim means that the model found no answer."""
+        """Raises ModelError at any claim. No claim means that the model says these chunks do not answer."""
         prompt = answer_prompt(question, self._title, chunks, self._context_chars)
-        return claims(stream_field(self._model.stream(prompt), "answer"))
+        reply: list[str] = []
+        written = False
+        try:
+            for claim in claims(stream_field(_kept(self._model.stream(prompt), reply), "answer")):
+                written = True
+                yield claim
+        except CutShort as error:
+            raise ModelError("bad_reply", f"the reply of {self.model} was cut short") from error
+        if not written and not _DECLINED.search("".join(reply)):
+            raise ModelError("bad_reply", f"{self.model} replied without an answer: {''.join(reply)[:80]!r}")
+
+
+def _kept(pieces: Iterator[str], reply: list[str]) -> Iterator[str]:
+    for piece in pieces:
+        reply.append(piece)
+        yield piece

@@ -37,7 +37,7 @@ class DocsPage:
 
 
 class DocsLibrary:
-    """All pages, in the order in which the first page links to them. Read again when a file has changed."""
+    """All pages, in the order in which lists of the first page link to them. Read again when a file has changed."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -77,7 +77,7 @@ def render(name: str, source: str) -> DocsPage:
 
 
 def _order(sources: dict[str, str]) -> list[str]:
-    linked = re.findall(r"\]\((?:\./)?([\w-]+)\.md", sources.get(FIRST, ""))
+    linked = re.findall(r"^\s*[-*] \[[^\]]*\]\((?:\./)?([\w-]+)\.md", sources.get(FIRST, ""), re.M)
     return [name for name in dict.fromkeys((FIRST, *linked, *sorted(sources))) if name in sources]
 
 

@@ -69,4 +69,4 @@ def _rows(
         key: list(values) if dialect == "postgresql" else json.dumps(list(values))
         for key, values in lists.items()
     }
-    return list(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}))
+    return list(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}).all())

@@ -31,7 +31,7 @@ class Entry:
     length: int
     """Tokens in it, at least 1."""
     weights: Mapping[str, int]
-    """How much each token weighs in it."""
+    """How much each token weighs in it, at most `MOST`."""
 
 
 @dataclass(slots=True)
@@ -102,8 +102,7 @@ class WordWriter:
 
     def _fill(self, block: _Block, entries: Sequence[Entry]) -> None:
         """Puts chunks into the free places of a block."""
-        places: dict[str, list[int]] = defaultdict(list)
-        weights: dict[str, list[int]] = defaultdict(list)
+        found: dict[str, list[int]] = defaultdict(list)
         rows = []
         for entry in entries:
             place = block.put(entry)
@@ -116,12 +115,12 @@ class WordWriter:
                 }
             )
             for token, weight in entry.weights.items():
-                places[token].append(place)
-                weights[token].append(weight)
+                found[token].append(place | weight << 16)
         self._connection.execute(insert(word_chunks), rows)
         self._connection.execute(put_block(self._dialect), self._row(block))
-        if places:
-            pieces = {token: encode(places[token], weights[token]) for token in sorted(places)}
+        if found:
+            # In the order of the key, so that the database walks its tree once.
+            pieces = {token: encode(found[token]) for token in sorted(found)}
             append_postings(self._connection, self._site_id, block.number, pieces)
 
     def _take_out(self, block: _Block) -> list[Entry]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete
 
 from server.domain.chunk import Chunk
-from server.indexes.postings import best, bm25
+from server.indexes.postings import MOST, best, bm25
 from server.indexes.tokens import query_tokens, tokens
 from server.indexes.word_reads import read_blocks, read_ids
 from server.indexes.word_snapshot import Snapshot
@@ -108,4 +108,6 @@ def _entry(chunk: Chunk) -> Entry:
         weights[token] += HEADING_WEIGHT
     for token in title:
         weights[token] += TITLE_WEIGHT
+    if weights and max(weights.values()) > MOST:
+        weights = Counter({token: min(weight, MOST) for token, weight in weights.items()})
     return Entry(chunk.id, chunk.language, len(title) + len(heading) + len(body), weights)

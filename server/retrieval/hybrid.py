@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from server.domain.chunk import Changes, Chunk, ScoredChunk
+from server.domain.protocols import ModelError
 from server.domain.question import Query
+from server.indexes.errors import IndexFailure
 from server.retrieval.dense import DenseStrategy
 from server.retrieval.fusion import Fusion, weighted
 from server.retrieval.lexical import LexicalStrategy
@@ -44,14 +46,23 @@ class HybridStrategy:
         self._dense.forget(ids)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """Best first. Raises ModelError when the query cannot be embedded."""
+        """Best first. When the embedder or the vectors fail, the words answer alone."""
         candidates = max(CANDIDATES, limit)
-        dense = self._dense.retrieve(query, candidates)
+        dense = self._retrieve_dense(query, candidates)
         lexical = self._lexical.retrieve(query, candidates)
         fused = self._reranker.rerank(query, self._fuse(query, dense, lexical))
         for weight, earlier in _earlier(query):
             fused = _add_share(fused, self.retrieve(earlier, candidates), weight)
         return ranked(fused, limit)
+
+    def _retrieve_dense(self, query: Query, limit: int) -> list[ScoredChunk]:
+        try:
+            return self._dense.retrieve(query, limit)
+        except ModelError as error:
+            self._parts.on_failure(error.kind, f"embedding a question: {error}")
+        except IndexFailure as error:
+            self._parts.on_failure("vectors_unavailable", str(error))
+        return []
 
     def _fuse(
         self, query: Query, dense: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]

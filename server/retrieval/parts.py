@@ -19,6 +19,8 @@ class Parts:
     vectors: VectorIndex
     words: WordIndex
     chunks: ChunkReader
+    on_failure: Callable[[str, str], None] = lambda kind, message: None
+    """Told when one side of a search failed and the other answered alone."""
 
 
 def search_live(

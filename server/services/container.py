@@ -159,7 +159,7 @@ class Services:
     ) -> None:
         """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
         parts = self.parts(site_id, self.document_embedder)
-        strategy = open_strategy(self.sites.get(site_id).strategy, parts)
+        strategy = open_strategy(self.sites.get(site_id), parts, self.incidents)
         indexer = open_indexer(parts, strategy, self.settings)
         job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
         job.run(site_id, crawl_id, indexer, on_progress)

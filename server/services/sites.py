@@ -80,11 +80,6 @@ class SiteParts:
     vectors: VectorIndex
     words: WordIndex
 
-    @property
-    def for_retrieval(self) -> Parts:
-        """The same as strategies take it."""
-        return Parts(self.embedder, self.vectors, self.words, self.content)
-
 
 def open_parts(
     store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
@@ -102,9 +97,14 @@ def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> In
     return Indexer(parts.content, [strategy], sizes)
 
 
-def open_strategy(name: str, parts: SiteParts) -> Strategy:
-    """Raises UnknownName."""
-    strategy: Strategy = STRATEGIES.load(name)(parts.for_retrieval)
+def open_strategy(site: Site, parts: SiteParts, incidents: Incidents) -> Strategy:
+    """What indexes and searches the site. Raises UnknownName."""
+
+    def report(kind: str, message: str) -> None:
+        incidents.record(site.id, kind, message)
+
+    made = Parts(parts.embedder, parts.vectors, parts.words, parts.content, report)
+    strategy: Strategy = STRATEGIES.load(site.strategy)(made)
     return strategy
 
 
@@ -121,7 +121,7 @@ def open_pipeline(
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
-        strategy=open_strategy(site.strategy, parts),
+        strategy=open_strategy(site, parts, incidents),
         grader=EvidenceGrader(rarity, parts.embedder, _floor(site, settings)),
         writers=writers,
         page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(url)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,6 +95,7 @@ class Database:
         self._writer = 0
         self._engine: Engine = open_engine(self._url)
         self._reads: Engine = reading(self._engine)
+        weakref.finalize(self, _dispose, self._engine, self._pid)
 
     def _follow_fork(self) -> None:
         if self._pid == os.getpid():
@@ -142,3 +144,8 @@ class Database:
             if explained is None:
                 raise
             raise explained from error
+
+
+def _dispose(engine: Engine, pid: int) -> None:
+    if pid == os.getpid():
+        engine.dispose()

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
-from flask import Flask
+from flask import Flask, session
 from werkzeug.serving import make_server
 
+from admin import sessions
 from admin.blueprint import blueprint
 from admin.passwords import hash_password
 from server.domain.answer import Answer, Citation, Outcome
@@ -135,7 +136,7 @@ class Browser:
         self.http = app.test_client()
 
     def get(self, path, **options):
-        return self.http.get(path, **options)
+        return self.http.get(path, buffered=True, **options)
 
     def send(self, page, fields, action=None, **options):
         shown = self.http.get(page)
@@ -149,9 +150,13 @@ def operator_id(services, password_hash):
 
 
 @pytest.fixture
-def operator(client, operator_id):
+def operator(app, client, operator_id):
     """The browser of somebody who is logged in."""
-    log_in(client)
+    with app.test_request_context():
+        sessions.log_in(operator_id)
+        started = dict(session)
+    with client.http.session_transaction(path="/admin/") as kept:
+        kept.update(started)
     return client
 
 

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 PAGES = {
     "overview": "/admin/",
     "sites": "/admin/sites",
-    "site_new": "/admin/sites/new",
+    "site_new": "/admin/new-site",
     "site": "/admin/sites/lantern",
     "site_failed": "/admin/sites/docs",
     "crawl": "/admin/sites/lantern/crawls/1",

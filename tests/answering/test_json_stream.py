@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from server.answering.json_stream import stream_field
+from server.answering.json_stream import CutShort, stream_field
 
 
 def read(reply, size):
@@ -35,8 +35,11 @@ def test_a_reply_that_is_no_json_is_taken_as_plain_text(size):
     assert read("Parcels arrive in two days. [1]", size) == "Parcels arrive in two days. [1]"
 
 
-def test_the_text_before_a_cut_is_kept():
-    assert read('{"answer": "Parcels arrive in two d', 4) == "Parcels arrive in two d"
+def test_a_field_that_never_ends_is_given_as_far_as_it_goes_and_then_reported():
+    found = []
+    with pytest.raises(CutShort):
+        found.extend(stream_field(['{"answer": "Parcels arr', "ive in two d"], "answer"))
+    assert "".join(found) == "Parcels arrive in two d"
 
 
 def test_an_object_without_the_field_gives_nothing():

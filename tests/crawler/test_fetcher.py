@@ -53,7 +53,7 @@ def test_a_gzipped_page_is_unpacked(site, fetcher) -> None:
 
 
 def test_a_gzip_bomb_goes_off_at_the_limit(site, fetcher) -> None:
-    site.page("/", gzip.compress(b"\0" * 60_000_000), headers={"Content-Encoding": "gzip"})
+    site.page("/", gzip.compress(b"\0" * 20_000_000), headers={"Content-Encoding": "gzip"})
     with pytest.raises(FetchError) as caught:
         fetcher(max_bytes=200_000).get(site.url())
     assert caught.value.kind == "too_large"

@@ -10,7 +10,11 @@ NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 
 def urlset(*urls: str) -> str:
-    return f"<?xml version='1.0'?><urlset {NS}>" + "".join(f"<url><loc> {u} </loc></url>" for u in urls) + "</urlset>"
+    return (
+        f"<?xml version='1.0'?><urlset {NS}>"
+        + "".join(f"<url><loc> {u} </loc></url>" for u in urls)
+        + "</urlset>"
+    )
 
 
 def found(site, options) -> list[str]:
@@ -38,7 +42,10 @@ def test_an_index_leads_to_its_files_gzipped_ones_too(site, options) -> None:
 
 
 def test_an_index_that_names_itself_ends(site, options) -> None:
-    site.page("/sitemap.xml", f"<sitemapindex {NS}><sitemap><loc>{site.url('/sitemap.xml')}</loc></sitemap></sitemapindex>")
+    site.page(
+        "/sitemap.xml",
+        f"<sitemapindex {NS}><sitemap><loc>{site.url('/sitemap.xml')}</loc></sitemap></sitemapindex>",
+    )
     assert found(site, options) == []
     assert site.hits("/sitemap.xml") == 1
 
@@ -49,7 +56,10 @@ def test_files_of_other_sites_are_not_asked_for(site, options) -> None:
 
 
 def test_plain_lists_and_prefixed_names_are_read() -> None:
-    assert parse(b"https://example.com/a\nhttps://example.com/b\n# x\n").pages == ["https://example.com/a", "https://example.com/b"]
+    assert parse(b"https://example.com/a\nhttps://example.com/b\n# x\n").pages == [
+        "https://example.com/a",
+        "https://example.com/b",
+    ]
     prefixed = b'<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>https://e.com/</s:loc></s:url></s:urlset>'
     assert parse(prefixed).pages == ["https://e.com/"]
 
@@ -65,10 +75,15 @@ def test_entities_are_not_expanded() -> None:
     )
     assert all(len(page) < 100 for page in parse(f"{laughs}]>{urlset('https://e.com/&j;')}".encode()).pages)
     outside = "<!DOCTYPE u [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>" + urlset("https://e.com/&x;")
-    assert all("\n" not in page and page.rstrip("/") in ("https://e.com", "") for page in parse(outside.encode()).pages)
+    assert all(
+        "\n" not in page and page.rstrip("/") in ("https://e.com", "")
+        for page in parse(outside.encode()).pages
+    )
 
 
 def test_a_broken_file_gives_what_stands_before_the_fault() -> None:
-    assert parse(urlset("https://e.com/a").replace("</urlset>", "<url><loc>").encode()).pages == ["https://e.com/a"]
+    assert parse(urlset("https://e.com/a").replace("</urlset>", "<url><loc>").encode()).pages == [
+        "https://e.com/a"
+    ]
     assert parse(b"\x1f\x8bnot gzip").pages == []
     assert parse(b"").pages == []

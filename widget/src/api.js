@@ -1,7 +1,5 @@
-// Longest silence of an open stream, in ms; the server says something every 15 s.
 const SILENCE = 45000;
 
-/** Status 0: the server could not be reached, or fell silent. */
 export class ApiError extends Error {
   constructor(status = 0, code = "", wait = 0) {
     super(`${status} ${code}`);
@@ -59,7 +57,6 @@ export const makeApi = (base, site, store) => {
     return fresh.token;
   };
 
-  // With the visitor's token, renewed once when the server takes it no more.
   /** @type {import("../types").Send} */
   const known = async (method, path, body, headers, signal) => {
     const go = async (renew = false) =>

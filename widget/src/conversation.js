@@ -1,7 +1,6 @@
 import { ApiError } from "./api.js";
 import { keep } from "./store.js";
 
-// Waits before a broken stream is taken up again, in ms; progress starts the row anew.
 const PAUSES = [300, 1000, 2000, 4000, 8000];
 const DAY = 864e5;
 
@@ -9,7 +8,7 @@ const running = ({ state }) => state === "searching" || state === "writing";
 
 const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [] });
 
-// Adds an event to the answer; false when it says nothing new, for after a resumption some come twice.
+// False for an event that says nothing new: after a resumption some come twice.
 const take = (reply, talk, { type, id, number, data }) => {
   if (type === "error") {
     reply.id = ""; // to resume would only bring the error again
@@ -39,7 +38,6 @@ const fail = (reply, { status, wait }) => {
   reply.error = { kind, until: Date.now() + (wait || 0) * 1000 };
 };
 
-// Waits, less when the network comes back first.
 const rest = (time, signal) =>
   new Promise((resolve) => {
     setTimeout(resolve, time);
@@ -62,7 +60,6 @@ export const makeConversation = (api, store, tab, changed) => {
   };
   const fresh = () => show(blank());
 
-  // Follows an answer to its end, over as many connections as it takes.
   const run = async (reply) => {
     const { signal } = (asking = new AbortController());
     const own = asking;
@@ -89,7 +86,7 @@ export const makeConversation = (api, store, tab, changed) => {
         const { status } = error;
         if (signal.aborted) reply.state = "stopped";
         else if ((status === 404 || status === 409) && (last || mine.id) && anew--) {
-          // The server has the answer no more, or the conversation: ask again, at last in a new one.
+          // The server has lost the answer, or the conversation: ask again, at last in a new one.
           if (!last) mine.id = "";
           reply.id = "";
         } else if (reply.id && (!status || status >= 500) && pause < PAUSES.length) await rest(PAUSES[pause++], signal);

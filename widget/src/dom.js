@@ -11,7 +11,6 @@ export const h = (tag, attributes = {}, ...children) => {
   return node;
 };
 
-// The path stands in a square of 24.
 const icon = (d) => {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
@@ -39,7 +38,9 @@ export const build = (tree, cite, code) => {
   const { tag, attributes, children } = tree;
   const { href, "data-cite": number } = attributes;
   if (number) return cite(+number);
-  const inner = children.map((child) => build(child, cite, code));
+  // A marker stays on the line of the words that it proves.
+  const glued = (child, at) => (child.trimEnd && children[at + 1]?.["attributes"]?.["data-cite"] ? child.trimEnd() + "\u202f" : child);
+  const inner = children.map((child, at) => build(glued(child, at), cite, code));
   if (tag === "a") return href ? link(href, {}, ...inner) : h("span", {}, ...inner);
   const node = h(/** @type {"div"} */ (tag), attributes, ...inner);
   if (tag === "table") return h("div", { class: "wide", tabindex: 0 }, node);

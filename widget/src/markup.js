@@ -1,6 +1,5 @@
 const ALLOWED =
   /^(a|p|br|hr|div|span|strong|b|em|i|u|s|del|ins|mark|small|su[bp]|kbd|code|pre|blockquote|[uod]l|li|d[td]|table|t(head|body|foot|r|h|d)|caption|h3)$/;
-// Elements whose content is not meant for readers.
 const SILENT = /<(script|style|template|title|textarea|iframe|noscript|svg|math)\b[^]*?(<\/\1\s*>|$)/gi;
 const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|[^<]+|</gi;
 const ATTRIBUTE = /(href|data-cite|colspan|rowspan|start|lang|dir)\s*=\s*(?:"([^"]*)"|'([^']*)')|[^\s=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi;
@@ -15,7 +14,6 @@ const HEADING = /^#{1,6}\s+/;
 
 const branch = (tag, children, attributes = {}) => ({ tag, attributes, children });
 
-// The address when following it can only open a page, write a mail or call.
 const safe = (href) => (/^(https?:|mailto:|tel:|[/#?])/i.test(href) ? href : "");
 
 const decode = (text) =>
@@ -52,7 +50,6 @@ export const parse = (html) => {
   return open[0].children;
 };
 
-// What is only half there yet stays text.
 const inline = (text) => {
   const out = [];
   let from = 0;
@@ -74,7 +71,6 @@ const inline = (text) => {
 export const markdown = (text) => {
   const lines = text.split("\n");
   const blocks = [];
-  // Takes the lines at the front for which `wanted` holds.
   const run = (wanted) => {
     const end = lines.findIndex((line) => !wanted(line));
     return lines.splice(0, end < 0 ? lines.length : end);

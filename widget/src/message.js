@@ -14,7 +14,6 @@ const spoken = (url) => {
   }
 };
 
-// Title, quote and address of a source; the title opens it at the quote.
 const proof = ({ link: href, title, quote, url }, attributes = {}) => [
   link(href || url, { dir: "auto", ...attributes }, title || spoken(url)),
   h("q", { dir: "auto" }, quote),
@@ -44,7 +43,6 @@ export const makeCard = () => {
     shown = undefined;
     return !node.hidden && (node.hidden = true);
   };
-  // The pointer may cross from the marker to the card.
   const leave = () => (timer = setTimeout(hide, 250));
   const stay = () => clearTimeout(timer);
   node.addEventListener("pointerenter", stay);
@@ -149,7 +147,6 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     return [h("div", { class: "acts" }, copier, up, down, said), form];
   };
 
-  // What went wrong, and the way on.
   const note = (last) => {
     const { kind, until } = message.error || { until: 0 };
     const again = button({ class: "push", onclick: () => conversation.retry() });

@@ -8,7 +8,6 @@ const DOTS = "M5 12h.01M12 12h.01M19 12h.01";
 const CLOSE = "M6 6l12 12M18 6L6 18";
 const DOWN = "M12 5v14M6 13l6 6 6-6";
 
-// Where a question is written. Nothing typed is cut off or lost: what is too long is only not sent.
 const makeComposer = ({ texts, conversation, ask }, store) => {
   let limit = 2000;
   const draw = () => {
@@ -177,7 +176,7 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
       if (reply?.state === "searching") announce(texts.searching);
       if (reply?.state !== "done") return;
       const { length } = reply.citations;
-      announce(`${views.get(reply)?.node.querySelector(".body").textContent} ${length ? `${texts.sources}: ${length}` : ""}`);
+      announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${length ? `${texts.sources}: ${length}` : ""}`);
     },
     configure(known) {
       suggestions = known.suggestions || [];

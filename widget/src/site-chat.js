@@ -7,18 +7,16 @@ import { SMALL, STYLES } from "./styles.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
-/** @param {(string | null | undefined)[]} wishes language tags; the first one that the widget speaks counts */
 export const choose = (...wishes) =>
   wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
-/** Whether text on the colour must be black to be read. @param {string} accent #rrggbb */
 export const isLight = (accent) =>
   [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(accent.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
 
 const lock = new CSSStyleSheet();
 lock.replaceSync("html { overflow: hidden !important }");
 
-/** A chat that answers from one site. Attributes, events, parts and properties: ../types.d.ts, SiteChat. */
+// Its attributes, methods and events: ../types.d.ts
 class SiteChat extends HTMLElement {
   #built;
   #panel;
@@ -35,7 +33,6 @@ class SiteChat extends HTMLElement {
 
   constructor() {
     super();
-    // The loader has drawn the launcher already; the element only adds to it.
     const root = this.shadowRoot || this.attachShadow({ mode: "open" });
     const looks = new CSSStyleSheet();
     looks.replaceSync(STYLES);
@@ -45,7 +42,6 @@ class SiteChat extends HTMLElement {
   connectedCallback() {
     const { signal } = (this.#attached = new AbortController());
     addEventListener("pagehide", () => this.#conversation?.save(), { signal });
-    // Another tab of this site went on with the conversation.
     addEventListener("storage", ({ key }) => {
       if (key === `site-chat:${this.getAttribute("site")}:talks` && this.#conversation?.busy === false) this.#conversation.load();
     }, { signal });
@@ -60,7 +56,7 @@ class SiteChat extends HTMLElement {
   }
 
   get #launcher() {
-    return /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.querySelector(".launcher"));
+    return this.shadowRoot?.querySelector("button.launcher");
   }
 
   get opened() {
@@ -160,7 +156,7 @@ class SiteChat extends HTMLElement {
     set(launcher, "data-unread", null);
   }
 
-  // Takes the whole screen, or gives it back: the page must not scroll behind, nor the keyboard cover the panel.
+  // On the whole screen the page must not scroll behind, nor the keyboard cover the panel.
   #fill(on) {
     this.#filling.abort();
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
@@ -188,7 +184,6 @@ class SiteChat extends HTMLElement {
     set(launcher, "aria-label", `${launcher.dataset.label}, ${this.#texts.unread}`);
   }
 
-  // A link to the page that the visitor is on stays on it; the others open beside it.
   #follow(event) {
     const anchor = event.target.closest("a");
     if (!anchor || event.defaultPrevented) return;

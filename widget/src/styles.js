@@ -1,4 +1,3 @@
-// Where the panel takes the whole screen.
 export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
 
 const DARK = "--bg: #1b1c1e; --soft: #2a2c2f; --line: #45484d; --ink: #ecebe8; --dim: #aeaca6";
@@ -65,8 +64,8 @@ blockquote { padding-inline-start: 12px; border-inline-start: 3px solid var(--li
 .wide { overflow-x: auto }
 table { border-collapse: collapse; overflow-wrap: normal }
 th, td { padding: 5px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
-.cite { display: inline-block; position: relative; min-width: 1.8em; padding: 0 .35em; border-radius: 6px; font-size: .75em; font-weight: 650; line-height: 1.6; text-align: center; text-decoration: none; vertical-align: .15em }
-.cite::after { content: ""; position: absolute; inset: -3px -1px }
+.cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 650; text-decoration: none; vertical-align: .12em }
+.cite::after { content: ""; position: absolute; inset: -4px -2px }
 .card { position: absolute; z-index: 1; inset-inline: 18px; padding: 12px 14px }
 .card, .sources, .acts { font-size: .87em }
 .card a, .source a { font-weight: 600; text-decoration: none }
@@ -91,7 +90,7 @@ q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; o
 .latest { position: absolute; left: calc(50% - 17px); bottom: 100px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
 .compose { margin: 0 14px; padding: 5px; display: flex; align-items: end; gap: 4px }
 .compose, .comment textarea { border: 1px solid var(--dim); border-radius: 16px }
-.compose:focus-within { outline: 2px solid var(--accent); outline-offset: -1px }
+.compose:focus-within { outline: 2px solid var(--ink); outline-offset: -1px }
 .grow { display: grid; flex: 1; min-width: 0; max-height: 9.6em; overflow: hidden auto }
 .grow::after { content: attr(data-text) " "; visibility: hidden; white-space: pre-wrap }
 .grow::after, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }

@@ -1,0 +1,148 @@
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+
+from admin.incident_kinds import KINDS
+from server.domain.answer import Outcome
+from server.storage.tables import crawls
+from tests.admin.conftest import Browser, ask, log_in, make_app, make_crawl, make_site
+
+
+def parts(page):
+    found = re.findall(
+        r'<span class="badge \w+">(\w+)</span>\s*<div><b>(.*?)</b>(.*?)</div>', page.text, re.S
+    )
+    return {
+        name: (state, re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", rest)).strip())
+        for state, name, rest in found
+    }
+
+
+def test_every_part_is_named_with_its_state(operator, services, site):
+    assert {name: state for name, (state, _) in parts(operator.get("/admin/health")).items()} == {
+        "Database": "Works",
+        "Embedding model": "Works",
+        "Vectors (Chroma)": "Works",
+        "Index": "Works",
+        "Chat model": "Works",
+        "Queue worker": "Works",
+    }
+
+
+def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, services, site):
+    services.parts["vectors"] = "the Chroma server at http://127.0.0.1:9 does not answer"
+    state, says = parts(operator.get("/admin/health"))["Vectors (Chroma)"]
+    assert state == "Trouble"
+    assert says.startswith(
+        "The Chroma server at http://127.0.0.1:9 does not answer. Check that the Chroma server runs"
+    )
+
+
+def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, services, site):
+    services.start_crawl("lantern")
+    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "1 crawls wait.")
+    with services.database.begin() as connection:
+        connection.execute(crawls.update().values(started_at=datetime.now(UTC) - timedelta(minutes=5)))
+    state, says = parts(operator.get("/admin/health"))["Queue worker"]
+    assert state == "Trouble"
+    assert "nobody takes them" in says
+    assert "make run" in says
+
+
+def test_a_failing_chat_model_is_shown_with_advice(make_services, password_hash):
+    services = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+    services.operators.create("ada@example.com", password_hash)
+    make_site(services)
+    browser = Browser(make_app(services))
+    log_in(browser)
+    assert parts(browser.get("/admin/health"))["Chat model"] == (
+        "Works",
+        "gpt-4o-mini: no failure in the last hour.",
+    )
+    for _ in range(3):
+        services.incidents.record("lantern", "unreachable", "http://127.0.0.1:9 refused the connection")
+    state, says = parts(browser.get("/admin/health"))["Chat model"]
+    assert state == "Trouble"
+    assert says.startswith("gpt-4o-mini: 3 failures in the last hour, the last: model down")
+    assert "OPENAI_BASE_URL" in says
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_incident_is_explained(operator, services, site, kind):
+    services.incidents.record("lantern", kind, "something happened", {"waited_s": 10})
+    page = unescape(operator.get("/admin/health").text)
+    assert KINDS[kind].label in page
+    assert KINDS[kind].advice in page
+    assert "Something happened." in page
+    assert "<dt>waited_s</dt><dd>10</dd>" in page
+
+
+def test_every_kind_of_model_error_has_an_explanation():
+    from server.domain.protocols import ModelError
+
+    named = re.search(r"is one of: ([\w, \n]+)\.", ModelError.__doc__)[1]
+    assert {kind.strip() for kind in named.split(",")} <= set(KINDS)
+
+
+def test_an_unknown_kind_is_shown_by_its_name(operator, services, site):
+    services.incidents.record("lantern", "disk_full", "no room left")
+    assert "Disk full" in operator.get("/admin/health").text
+
+
+def test_a_question_that_was_not_rewritten_is_not_called_a_quoted_answer(operator, services, site):
+    services.incidents.record("lantern", "timeout", "rewriting a question: gpt-4o-mini took too long")
+    page = operator.get("/admin/health").text
+    assert "The question was searched as it was asked." in page
+    assert "Visitors got the quoted answer" not in page
+
+
+def test_incidents_are_filtered_by_site_and_days(operator, services, site):
+    make_site(services, "other", "Other", "https://other.example/")
+    services.incidents.record("lantern", "timeout", "here")
+    services.incidents.record("other", "timeout", "there")
+    page = operator.get("/admin/health?site=lantern&days=1").text
+    assert "Here." in page
+    assert "There." not in page
+    assert "Nothing went wrong" not in page
+    make_site(services, "calm", "Calm", "https://calm.example/")
+    assert "No incident in this choice" in operator.get("/admin/health?site=calm").text
+
+
+def test_each_figure_of_the_overview_is_what_its_list_shows(operator, services, site):
+    make_crawl(services)
+    ask(services)
+    ask(services)
+    ask(services, outcome=Outcome.REFUSED, citations=())
+    ask(services, asked_at=datetime.now(UTC) - timedelta(days=8))
+    services.incidents.record("lantern", "timeout", "slow")
+    services.incidents.record("lantern", "timeout", "slow")
+    page = operator.get("/admin/").text
+    figures = {
+        label: (address.replace("&amp;", "&"), int(number))
+        for label, address, number in re.findall(r'<dt>([^<]+)</dt><dd[^>]*><a href="([^"]+)">(\d+)<', page)
+    }
+    assert {label: number for label, (_, number) in figures.items()} == {
+        "Live pages": 3,
+        "Answered, 7 days": 2,
+        "Refused, 7 days": 1,
+        "Incidents, 24 hours": 2,
+    }
+    listed = {label: operator.get(address).text for label, (address, _) in figures.items()}
+    assert listed["Live pages"].count('role="rowheader"') == 3
+    assert listed["Answered, 7 days"].count('<li class="question">') == 2
+    assert listed["Refused, 7 days"].count('<li class="question">') == 1
+    assert '<td role="cell" data-label="Times" class="figure">2</td>' in listed["Incidents, 24 hours"]
+    crawl = re.search(r'<dd class="words"><a href="([^"]+)">Read completely', page)[1]
+    assert operator.get(crawl).status_code == 200
+
+
+def test_a_site_that_was_never_read_says_so(operator, services):
+    from server.domain.site import Site
+
+    services.sites.create(Site("fresh", "Fresh", "", ("https://fresh.example/",)))
+    page = operator.get("/admin/").text
+    assert "The site was never read." in page
+    assert "Not answering yet" in page
+    assert "Crawl now" in operator.get("/admin/sites/fresh").text

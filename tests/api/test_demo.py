@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+from tests.api.conftest import OTHER, SHOP
+
+from server.api.widget_files import WidgetFiles
+
+def test_the_start_page_leads_to_the_first_site(client, services):
+    response = client.get("/")
+    assert response.status_code == 302
+    assert response.headers["Location"] == f"/demo/{services.sites.all()[0].id}"
+
+
+def test_without_a_site_the_start_page_says_how_to_add_one(client, services):
+    for site in (SHOP, OTHER):
+        services.sites.delete(site.id)
+    response = client.get("/")
+    assert response.status_code == 200
+    assert "python -m server crawl" in response.text
+    assert "/admin/" in response.text
+
+
+def test_the_demo_page_carries_the_widget_of_its_site(client):
+    page = client.get("/demo/shop").text
+    assert 'src="/widget/embed.js"' in page
+    assert 'data-site="shop"' in page
+    assert "Lantern" in page
+    assert "__" not in page.replace("__proto__", "")
+
+
+def test_a_title_is_text_whatever_it_holds(client, services):
+    services.sites.update(replace(SHOP, title='<script>alert(1)</script>" onload="x'))
+    page = client.get("/demo/shop").text
+    assert "<script>alert" not in page
+    assert '" onload="x' not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_scripts_and_styles_of_a_demo_page_come_from_this_server_only(client):
+    response = client.get("/demo/shop")
+    policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe-inline" not in policy
+    files = WidgetFiles().current().files["demo/index.html"].body.decode()
+    assert "<style" not in files
+    assert " style=" not in files
+
+
+def test_a_demo_of_no_site_is_a_404_page(client):
+    response = client.get("/demo/nowhere")
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert "nowhere" in response.text

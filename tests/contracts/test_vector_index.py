@@ -1,0 +1,174 @@
+"""What the vector index promises, in a folder and on a Chroma server."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from server.domain.chunk import Chunk
+from server.indexes.errors import IndexRejected
+from server.indexes.vectors import ChromaVectorIndex, open_chroma
+
+SIZE = 16
+
+
+def chunk(id):
+    return Chunk(id, f"https://shop.example/{id}", "", (), id, 0)
+
+
+def unit(*numbers):
+    vector = np.zeros(SIZE, np.float32)
+    vector[: len(numbers)] = numbers
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.fixture(scope="module", params=["folder", "server"])
+def chroma(request, tmp_path_factory):
+    place = (
+        tmp_path_factory.mktemp("vectors") if request.param == "folder" else request.getfixturevalue("chroma_url")
+    )
+    opened = open_chroma(place)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def vectors(chroma):
+    index = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+    yield index
+    index.drop()
+
+
+def ids(hits):
+    return [chunk_id for chunk_id, _ in hits]
+
+
+def test_an_index_that_was_never_filled_finds_nothing(vectors):
+    assert vectors.search(unit(1), 5) == []
+    assert vectors.ids() == set()
+
+
+def test_the_nearest_comes_first_with_its_cosine(vectors):
+    vectors.add([chunk("near"), chunk("far"), chunk("opposite")], [unit(1, 0.1), unit(1, 2), unit(-1)])
+    hits = vectors.search(unit(1), 5)
+    assert ids(hits) == ["near", "far", "opposite"]
+    assert [score for _, score in hits] == pytest.approx([0.99504, 0.44721, -1.0], abs=1e-4)
+
+
+def test_no_more_than_the_limit_comes_back(vectors):
+    vectors.add([chunk("a"), chunk("b")], [unit(1), unit(0, 1)])
+    assert ids(vectors.search(unit(1, 0.5), 1)) == ["a"]
+    assert vectors.search(unit(1), 0) == []
+
+
+def test_plain_lists_are_vectors_too(vectors):
+    vectors.add([chunk("a")], [unit(1).tolist()])
+    assert vectors.search(unit(1).tolist(), 1) == [("a", pytest.approx(1.0))]
+
+
+def test_adding_a_chunk_again_replaces_it(vectors):
+    vectors.add([chunk("a"), chunk("b")], [unit(1), unit(0, 1)])
+    vectors.add([chunk("a")], [unit(0, 0, 1)])
+    assert vectors.ids() == {"a", "b"}
+    assert vectors.search(unit(0, 0, 1), 1) == [("a", pytest.approx(1.0))]
+
+
+def test_the_same_id_twice_in_one_call_keeps_the_last(vectors):
+    vectors.add([chunk("a"), chunk("a")], [unit(1), unit(0, 1)])
+    assert vectors.search(unit(0, 1), 5) == [("a", pytest.approx(1.0))]
+
+
+def test_a_removed_chunk_is_not_found(vectors):
+    vectors.add([chunk("a"), chunk("b")], [unit(1), unit(0, 1)])
+    vectors.remove(["a", "never-heard-of"])
+    assert ids(vectors.search(unit(1), 5)) == ["b"]
+    assert vectors.ids() == {"b"}
+
+
+def test_nothing_to_add_or_remove_is_no_error(vectors):
+    vectors.add([], [])
+    vectors.remove([])
+    vectors.remove(["from an index that was never made"])
+    assert vectors.ids() == set()
+
+
+def test_chunks_and_vectors_must_be_as_many(vectors):
+    with pytest.raises(ValueError, match="shorter"):
+        vectors.add([chunk("a"), chunk("b")], [unit(1)])
+
+
+def test_a_vector_of_another_length_is_rejected_in_one_line(vectors):
+    vectors.add([chunk("a")], [unit(1)])
+    with pytest.raises(IndexRejected) as error:
+        vectors.add([chunk("b")], [[1.0, 0.0]])
+    assert "\n" not in str(error.value)
+    with pytest.raises(IndexRejected):
+        vectors.search([1.0, 0.0], 1)
+
+
+def test_more_than_one_batch_is_stored_and_removed(vectors):
+    many = [chunk(f"c{i}") for i in range(6000)]
+    rng = np.random.default_rng(0)
+    vectors.add(many, rng.normal(size=(6000, 4)).astype(np.float32))
+    assert len(vectors.ids()) == 6000
+    vectors.remove([c.id for c in many[1:]])
+    assert vectors.ids() == {"c0"}
+
+
+def test_sites_embedders_and_kinds_do_not_mix(chroma, vectors):
+    others = [
+        ChromaVectorIndex(chroma, "garden", "0123456789abcdef"),
+        ChromaVectorIndex(chroma, "shop", "fedcba9876543210"),
+        ChromaVectorIndex(chroma, "shop", "0123456789abcdef", kind="headings"),
+    ]
+    vectors.add([chunk("a")], [unit(1)])
+    for other in others:
+        assert other.search(unit(1), 5) == []
+        other.add([chunk("b")], [unit(1)])
+        other.drop()
+    assert vectors.ids() == {"a"}
+
+
+def test_a_dropped_index_is_empty_and_can_be_filled_again(vectors):
+    vectors.add([chunk("a")], [unit(1)])
+    vectors.drop()
+    vectors.drop()
+    assert vectors.search(unit(1), 5) == []
+    vectors.add([chunk("b")], [unit(1)])
+    assert vectors.ids() == {"b"}
+
+
+def test_an_index_dropped_elsewhere_is_found_again(chroma, vectors):
+    elsewhere = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+    vectors.add([chunk("a")], [unit(1)])
+    elsewhere.drop()
+    assert vectors.search(unit(1), 5) == []
+    vectors.add([chunk("b")], [unit(1)])
+    elsewhere.drop()
+    vectors.add([chunk("c")], [unit(1)])  # its handle is stale: the collection is made anew
+    assert elsewhere.ids() == vectors.ids() == {"c"}
+    elsewhere.drop()
+    elsewhere.add([chunk("d")], [unit(1)])
+    assert ids(vectors.search(unit(1), 5)) == ["d"]
+
+
+def test_readers_and_a_writer_work_at_the_same_time(vectors):
+    vectors.add([chunk("a")], [unit(1)])
+    failures = []
+
+    def read():
+        try:
+            for _ in range(20):
+                assert "a" in ids(vectors.search(unit(1), 5))
+        except Exception as error:  # noqa: BLE001  whatever it is, the test reports it
+            failures.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for i in range(10):
+        vectors.add([chunk(f"more{i}")], [unit(0.1, 1, i)])
+    for reader in readers:
+        reader.join()
+    assert failures == []
+    assert len(vectors.ids()) == 11
