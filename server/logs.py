@@ -11,7 +11,7 @@ CHATTY = ("chromadb", "httpx", "httpcore", "openai", "langchain", "urllib3", "al
 
 
 def configure_logging(level: str) -> None:
-    """Sends lines of `level` (debug, info, warning, error) and above to standard output. Call it once a process."""
+    """Sends lines of `level` (debug, info, warning, error) and above to standard output."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(logging.Formatter(FORMAT, datefmt="%Y-%m-%d %H:%M:%S"))
     root = logging.getLogger()

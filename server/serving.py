@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import resource
 import socket
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask
@@ -24,18 +25,24 @@ IDLE_CONNECTIONS = 2000
 KEEPALIVE_S = 15
 
 
-def serve(settings: Settings) -> None:
-    """Serves until SIGTERM or SIGINT. SIGHUP starts new worker processes, with new code, and lets the
-    old ones finish. Raises StartError when the address cannot be used."""
+MakeApp = Callable[[Settings], Flask]
+
+
+def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
+    """Serves until SIGTERM or SIGINT. SIGHUP starts new worker processes and lets the old ones finish.
+
+    Raises StartError when the address cannot be used.
+    """
     configure_logging(settings.log_level)
     _check_address(settings)
     _raise_file_limit(settings)
-    _Server(settings).run()
+    _Server(settings, make_app).run()
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, make_app: MakeApp) -> None:
         self._settings = settings
+        self._make_app = make_app
         super().__init__()
 
     def load_config(self) -> None:
@@ -43,7 +50,7 @@ class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Flask:
-        return create_app(self._settings)
+        return self._make_app(self._settings)
 
 
 class _Log(Logger):  # type: ignore[misc]

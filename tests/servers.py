@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -72,8 +73,8 @@ def postgresql() -> Iterator[str]:
             }
             return [postgres, "-D", str(data), *(f"--{name}={value}" for name, value in settings.items())]
 
-        # SIGINT: PostgreSQL's fast shutdown, which does not wait for clients.
-        with _started(command, folder, _postgresql_answers, user=user, stop_signal=2) as port:
+        # Immediate shutdown: what it holds is thrown away, so it need not be brought in order on disk.
+        with _started(command, folder, _postgresql_answers, user=user, stop_signal=signal.SIGQUIT) as port:
             yield f"postgresql://docent@{HOST}:{port}/postgres"
 
 
@@ -115,7 +116,7 @@ def _started(
     *,
     user: str | None = None,
     environment: dict[str, str] | None = None,
-    stop_signal: int = 15,
+    stop_signal: int = signal.SIGTERM,
 ) -> Iterator[int]:
     process, port = _start(command, folder, answers, user, environment)
     try:

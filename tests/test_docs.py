@@ -13,6 +13,7 @@ from admin.incident_kinds import KINDS
 from admin.pages import PAGES
 from crawler.__main__ import _parser as crawler_parser
 from crawler.report import UrlState
+from server.answering.grading import DEFAULT_FLOOR
 from server.api.blueprint import api_blueprint
 from server.api.docs_library import DocsLibrary, render
 from server.api.errors import CODES
@@ -154,6 +155,10 @@ def test_every_error_of_the_api_is_documented_and_none_is_invented():
 def test_every_name_of_a_table_is_documented(page, names):
     assert names
     assert set(names) <= named_in(page), set(names) - named_in(page)
+
+
+def test_the_built_in_relevance_floor_is_documented():
+    assert f"the built-in default, which is {DEFAULT_FLOOR}." in " ".join(text("answers").split())
 
 
 def test_every_menu_entry_of_the_dashboard_is_documented():

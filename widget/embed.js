@@ -1,16 +1,16 @@
 // Docent's loader: draws the launcher and imports the panel when a visitor comes near. See README.md.
 (() => {
   const TEXTS = {
-    en: ["Ask a question", "Could not load. Please try again."],
-    zh: ["提问", "加载失败，请重试。"],
-    ja: ["質問する", "読み込めません。もう一度お試しください。"],
-    ko: ["질문하기", "불러오지 못했습니다. 다시 시도하세요."],
-    es: ["Hacer una pregunta", "No se pudo cargar. Inténtelo de nuevo."],
-    fr: ["Poser une question", "Chargement impossible. Réessayez."],
-    de: ["Frage stellen", "Laden fehlgeschlagen. Bitte erneut versuchen."],
-    pt: ["Fazer uma pergunta", "Não foi possível carregar. Tente de novo."],
-    ru: ["Задать вопрос", "Не удалось загрузить. Повторите попытку."],
-    ar: ["اطرح سؤالاً", "تعذّر التحميل. حاول مجددًا."],
+    en: "Ask a question",
+    zh: "提问",
+    ja: "質問する",
+    ko: "질문하기",
+    es: "Hacer una pregunta",
+    fr: "Poser une question",
+    de: "Frage stellen",
+    pt: "Fazer uma pergunta",
+    ru: "Задать вопрос",
+    ar: "اطرح سؤالاً",
   };
   const STYLES = `
 :host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important;
@@ -25,7 +25,7 @@
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 [aria-expanded="true"] svg:first-child, [aria-expanded="false"] svg + svg { display: none }
 [aria-busy] svg { opacity: .5 }
-[role="alert"]:not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }`;
+.launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }`;
 
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
   if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
@@ -40,7 +40,7 @@
   };
   const look = kept("localStorage", "look") || {};
   const language = lang || document.documentElement.lang || navigator.language;
-  const [ask, failed] = TEXTS[language.slice(0, 2).toLowerCase()] || TEXTS.en;
+  const ask = label || TEXTS[language.slice(0, 2).toLowerCase()] || TEXTS.en;
 
   /** @type {any} */
   const host = document.createElement("site-chat");
@@ -52,9 +52,9 @@
   dress(host, { site, lang, title, accent, theme, mode: "floating" });
   dress(host, { position: position || look.position || (/^ar/i.test(language) ? "left" : "right") });
   const sheet = new CSSStyleSheet();
-  const colour = accent || look.accent || "";
-  const light = [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(colour.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
-  sheet.replaceSync(STYLES + (/^#[\da-f]{6}$/i.test(colour) ? `:host { --accent: ${colour}; --on: ${light ? "#000" : "#fff"} }` : ""));
+  const colour = accent || look.accent;
+  const own = /^#[\da-f]{6}$/i.test(colour) ? `:host { --accent: ${colour}; --on: ${look.on === "#000" ? "#000" : "#fff"} }` : "";
+  sheet.replaceSync(STYLES + own);
   root.adoptedStyleSheets.unshift(sheet);
 
   const icon = (d) => {
@@ -65,7 +65,7 @@
   };
   const alert = dress(document.createElement("div"), { role: "alert" });
   const button = dress(document.createElement("button"), {
-    class: "launcher", part: "launcher", type: "button", "aria-expanded": "false", "aria-haspopup": "dialog", "aria-label": label || ask, "data-label": label || ask,
+    class: "launcher", part: "launcher", type: "button", "aria-expanded": "false", "aria-haspopup": "dialog", "aria-label": ask, "data-label": ask,
   });
   button.append(icon("M4 6.5A2.5 2.5 0 0 1 6.5 4h11A2.5 2.5 0 0 1 20 6.5v7a2.5 2.5 0 0 1-2.5 2.5H11l-4.5 4v-4A2.5 2.5 0 0 1 4 13.5zM8.5 8.5h7M8.5 11.5h4"), icon("M6 6l12 12M18 6L6 18"), label || "");
   root.append(button, alert);
@@ -81,7 +81,7 @@
   const use = (then) => {
     button.setAttribute("aria-busy", "true");
     alert.textContent = "";
-    load().then(then, () => (alert.textContent = failed)).finally(() => button.removeAttribute("aria-busy"));
+    load().then(then, () => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
   };
   button.addEventListener("click", () => use(() => host.toggle()));
   for (const sign of ["pointerenter", "focus", "touchstart"])

@@ -9,6 +9,8 @@ from functools import lru_cache
 from bs4.dammit import EncodingDetector
 from charset_normalizer import from_bytes
 
+from crawler.extractors.language import language_of_text
+
 # What pages call an encoding and what browsers read it as (the WHATWG table): pages that say
 # Latin-1 or GB2312 use characters of the larger sets.
 _READ_AS = {
@@ -33,6 +35,11 @@ _READ_AS = {
     "unicode": "utf-16-le",
 }
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_LATIN_SETS = {
+    **dict.fromkeys(("pl", "cs", "sk", "hu", "ro", "hr"), "cp1250"),
+    **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
+    "tr": "cp1254",
+}
 _DETECTION_SAMPLE = 60_000
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -69,8 +76,13 @@ def _detected(body: bytes) -> str:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         best = from_bytes(body[:_DETECTION_SAMPLE]).best()
-        encoding = _codec(best.encoding) if best else "cp1252"
-        return body.decode(encoding or "cp1252", "replace")
+    text = body.decode(_codec(best.encoding) or "cp1252", "replace") if best else ""
+    foreign = [char > "\u024f" for char in text[:_DETECTION_SAMPLE] if char > "\x7f" and char.isalpha()]
+    if sum(foreign) * 2 > len(foreign):
+        return text
+    # Detectors guess wildly among the Latin sets; the commonest words, mostly ASCII, know better.
+    latin = body.decode("cp1252", "replace")
+    return body.decode(_LATIN_SETS.get(language_of_text(latin), "cp1252"), "replace")
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ manual (measured in benchmarks/), and everything below would walk it more slowly
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from lxml import etree
@@ -23,6 +24,8 @@ from crawler.extractors.text import fold, plain_text
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
+_LONG_TAG = re.compile(r"<[^<>]{20000,}")
+_MOST_ATTRIBUTES = 2000
 _LINKS_OF_A_HUB = 150
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
@@ -36,9 +39,9 @@ def extract(source: Source) -> Extraction:
     body = root.find("body")
     blocks = _blocks(root if body is None else body)
     title, site_name = choose_title(head, _first_heading(root, blocks))
-    title = title or (blocks[0].text[:80] if blocks else _name_in(source.url))
-    if blocks and not blocks[0].heading_path and blocks[0].text == title:
+    if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
         blocks = blocks[1:]  # a title that the markup does not call a heading
+    title = title or (blocks[0].text[:80] if blocks else _name_in(source.url))
     page = Page(
         url=source.url,
         title=title,
@@ -67,8 +70,14 @@ def _parse(text: str) -> _Element:
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
-    root = etree.fromstring(text.encode("utf-8", "replace"), parser) if text.strip() else None
+    markup = _LONG_TAG.sub(_without_excess, text)
+    root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None
     return etree.Element("html") if root is None else root
+
+
+def _without_excess(tag: re.Match[str]) -> str:
+    """The parser's time grows with the square of a tag's attributes: tens of thousands are an attack."""
+    return tag[0] if len(tag[0].split()) < _MOST_ATTRIBUTES else "<p"
 
 
 def _blocks(body: _Element) -> tuple[Block, ...]:

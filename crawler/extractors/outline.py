@@ -47,19 +47,19 @@ class Outline:
 
 def anchor_of(heading: _Element) -> str:
     """Id under which a link can open the page at `heading`; empty when there is none."""
-    own = heading.get("id") or _named_inside(heading) or _named_before(heading)
+    own = heading.get("id") or _named_inside(heading) or _named_before(heading, "a")
     if own:
         return own
     element = heading
     for _ in range(_CLIMB):
         parent = element.getparent()
         if parent is None or parent.tag not in _ANCHOR_HOLDERS or not _opens(parent, element):
-            return ""
-        found = parent.get("id") or _named_before(parent)
+            break
+        found = parent.get("id") or _named_before(parent, "a")
         if found:
             return found
         element = parent
-    return ""
+    return _named_before(heading, "span")
 
 
 def _named_inside(element: _Element) -> str:
@@ -70,10 +70,10 @@ def _named_inside(element: _Element) -> str:
     return ""
 
 
-def _named_before(element: _Element) -> str:
+def _named_before(element: _Element, tag: str) -> str:
     """<a name="here"></a><h2>…: the old way."""
     previous = element.getprevious()
-    if previous is None or previous.tag not in ("a", "span") or (previous.tail or "").strip():
+    if previous is None or previous.tag != tag or (previous.tail or "").strip():
         return ""
     if len(previous) or (previous.text or "").strip():
         return ""

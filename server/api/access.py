@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 from flask import current_app
 
 if TYPE_CHECKING:
-    from server.api.visitor_tokens import VisitorTokens
     from server.api.streams import Streams
+    from server.api.visitor_tokens import VisitorTokens
     from server.services import Services
 
 

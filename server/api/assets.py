@@ -24,7 +24,9 @@ TYPES = {
     ".xml": "application/xml",
 }
 """Endings that are served, and as what."""
-COMPRESSIBLE = frozenset(("text/javascript", "text/css", "text/html", "image/svg+xml", "text/plain", "application/xml"))
+COMPRESSIBLE = frozenset(
+    ("text/javascript", "text/css", "text/html", "image/svg+xml", "text/plain", "application/xml")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ def asset_response(asset: Asset, cache_control: str) -> Response:
     if encoding:
         response.headers["Content-Encoding"] = encoding
     response.set_etag(f"{asset.digest}-{encoding}" if encoding else asset.digest)
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 def _encoding(asset: Asset) -> str:

@@ -15,7 +15,9 @@ Model = TypeVar("Model", bound=BaseModel)
 def json_body(model: type[Model]) -> Model:
     """Raises ApiError: 415 for another content type, 400 for what is no JSON, 422 for wrong fields."""
     if request.mimetype != "application/json":
-        raise ApiError(415, "unsupported_media_type", "Send the body as JSON with Content-Type: application/json.")
+        raise ApiError(
+            415, "unsupported_media_type", "Send the body as JSON with Content-Type: application/json."
+        )
     try:
         return model.model_validate_json(request.get_data(cache=False))
     except ValidationError as error:
@@ -25,7 +27,9 @@ def json_body(model: type[Model]) -> Model:
 def _refusal(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
-        return ApiError(400, "invalid_json", f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}.")
+        return ApiError(
+            400, "invalid_json", f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}."
+        )
     field = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
     if not field:

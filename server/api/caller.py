@@ -37,13 +37,17 @@ def known_caller() -> Caller:
     """
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
-        raise ApiError(401, "token_missing", f"Send a visitor token as Authorization: Bearer TOKEN. {NEW_TOKEN}")
+        raise ApiError(
+            401, "token_missing", f"Send a visitor token as Authorization: Bearer TOKEN. {NEW_TOKEN}"
+        )
     try:
         visitor = visitor_tokens().read(token.strip())
     except TokenExpired:
         raise ApiError(401, "token_expired", f"The visitor token has expired. {NEW_TOKEN}") from None
     except TokenInvalid:
-        raise ApiError(401, "token_invalid", f"The visitor token was not made by this server. {NEW_TOKEN}") from None
+        raise ApiError(
+            401, "token_invalid", f"The visitor token was not made by this server. {NEW_TOKEN}"
+        ) from None
     site = known_site(visitor.site_id)
     # Without an Origin header it is no cross-origin page: those cannot leave the header out.
     if (origin := calling_origin(site)) and origin != visitor.origin:
@@ -56,7 +60,9 @@ def known_site(site_id: str) -> Site:
     site = services().sites.find(site_id)
     if site is None:
         raise ApiError(
-            404, "site_unknown", f"There is no site {site_id[:100]!r}. The dashboard shows each site's id in its embed tag."
+            404,
+            "site_unknown",
+            f"There is no site {site_id[:100]!r}. The dashboard shows each site's id in its embed tag.",
         )
     return site
 
@@ -64,7 +70,9 @@ def known_site(site_id: str) -> Site:
 def limit(rule: str, key: str) -> None:
     """Counts one. Raises ApiError 429 when it is one too many."""
     if wait := services().limits.hit(rule, key):
-        raise ApiError(429, "rate_limited", f"That was too often ({rule}). Wait, then try again.", wait_s=wait)
+        raise ApiError(
+            429, "rate_limited", f"That was too often ({rule}). Wait, then try again.", wait_s=wait
+        )
 
 
 def network_address() -> str:

@@ -18,6 +18,8 @@ from server.api.streams import Event, UnknownStream
 from server.domain.answer import Answer, Citation
 from server.storage.errors import UnknownConversation
 
+LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
+
 
 def ask() -> Response:
     """Answers a question, or with `resume` goes on with an answer that was cut off."""
@@ -46,6 +48,8 @@ def ask() -> Response:
 
 def resume() -> Response:
     """GET /api/v1/chat/events: the same as a POST with `resume`."""
+    if "Last-Event-ID" not in request.headers:
+        raise ApiError(422, "last_event_missing", LAST_EVENT)
     return _resumed(known_caller())
 
 
@@ -83,12 +87,14 @@ def _resumed(caller: Caller) -> Response:
     limit(services().settings.address_limit, f"resume:{network_address()}")
     message_id, _, number = request.headers.get("Last-Event-ID", "").rpartition(":")
     if not (message_id and number.isascii() and number.isdecimal() and len(number) < 10):
-        raise ApiError(404, "nothing_to_resume", "Send the id of the last event as Last-Event-ID: MESSAGE_ID:NUMBER.")
+        raise ApiError(404, "nothing_to_resume", LAST_EVENT)
     try:
         return _event_stream(streams().resume(message_id, int(number), caller.key))
     except UnknownStream:
         raise ApiError(
-            404, "nothing_to_resume", "This answer is not being written, and was not in the last minutes. Ask again."
+            404,
+            "nothing_to_resume",
+            "This answer is not being written, and was not in the last minutes. Ask again.",
         ) from None
 
 

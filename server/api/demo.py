@@ -37,7 +37,9 @@ def demo_blueprint(files: WidgetFiles) -> Blueprint:
 def _page(widget: Widget, site: Site) -> str:
     template = widget.files.get("demo/index.html")
     if template is None:
-        raise ApiError(404, "demo_missing", "This installation has no demo page: widget/demo/index.html is missing.")
+        raise ApiError(
+            404, "demo_missing", "This installation has no demo page: widget/demo/index.html is missing."
+        )
     page = template.body.decode()
     values = {
         "__SITE_TITLE__": site.title or site.name,

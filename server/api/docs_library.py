@@ -37,7 +37,7 @@ class DocsPage:
 
 
 class DocsLibrary:
-    """All pages, in the order in which lists of the first page link to them. Read again when a file has changed."""
+    """All pages, in the order of the links in lists of the first page; read again when a file changes."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
@@ -112,7 +112,9 @@ def _table_close(self: Any, tokens: list[Token], place: int, options: Any, env: 
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(
+        ["table", "strikethrough"]
+    )
     parser.use(anchors_plugin, min_level=1, max_level=4)
     parser.add_render_rule("fence", _fence)
     parser.add_render_rule("table_open", _table_open)

@@ -54,7 +54,7 @@ def failure_of(error: Exception) -> ApiError:
         return error
     if isinstance(error, StorageError | IndexUnavailable):
         log.error("%s", error)
-        text = "Docent cannot answer just now; try again in a few seconds. The operator finds the reason in the log."
+        text = "Docent cannot answer just now; try again in a few seconds. The log says why."
         return ApiError(503, "unavailable", text, wait_s=5)
     number = uuid4().hex[:12]
     log.error("internal error %s", number, exc_info=error)
@@ -96,7 +96,8 @@ def _message(status: int, error: HTTPException) -> str:
         allowed = ", ".join(sorted(getattr(error, "valid_methods", None) or ()))
         return f"{request.method} is not possible here; use {allowed or 'another method'}."
     if status == 413:
-        return f"The body is larger than {current_app.config['MAX_CONTENT_LENGTH']} bytes; send a shorter message."
+        limit = current_app.config["MAX_CONTENT_LENGTH"]
+        return f"The body is larger than {limit} bytes; send a shorter message."
     return error.description or error.name
 
 

@@ -70,7 +70,7 @@ def document(version: str, message_chars: int) -> dict[str, Any]:
         "info": {
             "title": "Docent",
             "version": version,
-            "description": "Ask a website, get answers with citations that open the page at the quoted sentence.",
+            "description": "Ask a website; get answers with citations that open the quoted sentence.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": _paths(),
@@ -82,13 +82,16 @@ def document(version: str, message_chars: int) -> dict[str, Any]:
 
 
 def _paths() -> dict[str, Any]:
-    visitor = [{"visitor": []}]
+    visitor: list[dict[str, list[str]]] = [{"visitor": []}]
     return {
         "/api/v1/visitors": {
-            "post": _operation("Get or renew a visitor token", "VisitorResponse", [403, 404, 429], "VisitorRequest")
+            "post": _operation(
+                "Get or renew a visitor token", "VisitorResponse", [403, 404, 429], "VisitorRequest"
+            )
         },
         "/api/v1/visitors/me": {
-            "delete": _operation("Erase all that the visitor said", "ErasedResponse", [401, 403, 404]) | {"security": visitor}
+            "delete": _operation("Erase all that the visitor said", "ErasedResponse", [401, 403, 404])
+            | {"security": visitor}
         },
         "/api/v1/chat": {"post": _chat() | {"security": visitor}},
         "/api/v1/chat/events": {
@@ -97,7 +100,7 @@ def _paths() -> dict[str, Any]:
                 "operationId": "resume",
                 "security": visitor,
                 "parameters": [_last_event(required=True)],
-                "responses": {"200": _stream()} | _errors([401, 403, 404, 429, 503]),
+                "responses": {"200": _stream()} | _errors([401, 403, 404, 422, 429, 503]),
             }
         },
         "/api/v1/feedback": {
@@ -106,7 +109,11 @@ def _paths() -> dict[str, Any]:
         },
         "/api/v1/sites/{site_id}/widget": {
             "get": _operation("What the widget must know of a site", "WidgetResponse", [403, 404])
-            | {"parameters": [{"name": "site_id", "in": "path", "required": True, "schema": {"type": "string"}}]}
+            | {
+                "parameters": [
+                    {"name": "site_id", "in": "path", "required": True, "schema": {"type": "string"}}
+                ]
+            }
         },
         "/healthz": {"get": _operation("The process answers", "HealthResponse", [])},
         "/readyz": {"get": _readiness()},
@@ -156,7 +163,12 @@ def _errors(statuses: list[int]) -> dict[str, Any]:
 def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
     """As the route checks it: a question, or `resume`. The model alone cannot say so."""
     fields: dict[str, Any] = schema["properties"]
-    text = fields["message"] | {"type": "string", "minLength": 1, "maxLength": message_chars, "pattern": r"[^\s\x00]"}
+    text = fields["message"] | {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": message_chars,
+        "pattern": r"[^\s\x00]",
+    }
     text = {name: value for name, value in text.items() if name not in ("anyOf", "default")}
     ask = schema | {
         "title": "Ask",
@@ -172,7 +184,17 @@ def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
 
 
 def _stream() -> dict[str, Any]:
-    return {"description": EVENTS, "content": {"text/event-stream": {"schema": {"type": "string", "description": EVENTS}}}}
+    names = ["meta", "delta", "citation", "done", "error"]
+    event = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "event": {"enum": names},
+            "data": {"type": "string", "contentMediaType": "application/json"},
+        },
+        "required": ["event", "data"],
+    }
+    return {"description": EVENTS, "content": {"text/event-stream": {"schema": event}}}
 
 
 def _last_event(*, required: bool) -> dict[str, Any]:

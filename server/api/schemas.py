@@ -29,7 +29,9 @@ class ChatRequest(_Request):
     message: str | None = Field(None, description="The question. Needed unless `resume` is true.")
     conversation_id: Identifier | None = Field(None, description="Of the earlier answer, for a follow-up.")
     stream: StrictBool = Field(False, description="Answer as server-sent events instead of one JSON object.")
-    resume: StrictBool = Field(False, description="Go on after the event that the Last-Event-ID header names.")
+    resume: StrictBool = Field(
+        False, description="Go on after the event that the Last-Event-ID header names."
+    )
 
 
 class FeedbackRequest(_Request):
@@ -37,7 +39,9 @@ class FeedbackRequest(_Request):
 
     message_id: Identifier = Field(description="Of the answer.")
     helpful: StrictBool
-    comment: Annotated[str, StringConstraints(max_length=2000)] = Field("", description="Why, in the visitor's words.")
+    comment: Annotated[str, StringConstraints(max_length=2000)] = Field(
+        "", description="Why, in the visitor's words."
+    )
 
 
 class VisitorResponse(BaseModel):

@@ -43,7 +43,9 @@ class RateLimits:
     def from_settings(cls, settings: _LimitSettings, folder: Path) -> RateLimits:
         """Kept in Redis when the settings name one, else in `folder`."""
         if settings.redis_url:
-            redis: Storage = RedisStorage(settings.redis_url, wrap_exceptions=True, key_prefix="docent:limits")
+            redis: Storage = RedisStorage(
+                settings.redis_url, wrap_exceptions=True, key_prefix="docent:limits"
+            )
             return cls(redis)
         return cls(DiskStorage(folder))
 

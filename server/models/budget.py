@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import monotonic
 
 from server.domain.protocols import Cache, ModelError
 
 _KEPT_S = 2 * 24 * 3600.0
+_COUNT_EVERY_S = 1.0
+"""The other processes' tokens are counted this often: each restart of a day leaves a slot to read."""
 
 
 class TokenBudget:
@@ -29,6 +32,8 @@ class TokenBudget:
         self._day = ""
         self._slot = ""
         self._spent_here = 0
+        self._spent_elsewhere = 0
+        self._counted: tuple[str, float] = ("", 0.0)
 
     def check(self) -> None:
         """Raises ModelError (budget_spent) when today's tokens are spent."""
@@ -50,10 +55,19 @@ class TokenBudget:
             self._cache.set(self._slot, str(self._spent_here), _KEPT_S)
 
     def spent(self) -> int:
-        """Tokens of today, over all processes."""
+        """Tokens of today over all processes; what others spent in the last second may be missing."""
+        with self._lock:
+            day, now = self._today(), monotonic()
+            if self._counted[0] != day or now - self._counted[1] > _COUNT_EVERY_S:
+                own = self._slot if self._day == day else ""
+                self._spent_elsewhere = self._count(day, own)
+                self._counted = (day, now)
+            return self._spent_elsewhere + (self._spent_here if self._day == day else 0)
+
+    def _count(self, day: str, own_slot: str) -> int:
         total, number = 0, 0
-        while (count := self._cache.get(self._key(self._today(), number))) is not None:
-            total += int(count)
+        while (count := self._cache.get(self._key(day, number))) is not None:
+            total += int(count) if self._key(day, number) != own_slot else 0
             number += 1
         return total
 

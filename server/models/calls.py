@@ -25,7 +25,7 @@ class CallLimits:
     """What one call may take. All times in seconds."""
 
     total_s: float = 30.0
-    """A call that is not complete by then ends in a timeout, at its next item."""
+    """A stream that is not complete by then ends in a timeout, at its next item."""
     retries: int = 2
     """Further tries after a failure that may pass; never after the first item."""
     retry_until_s: float = 5.0
@@ -38,8 +38,9 @@ class CallLimits:
     slot_wait_s: float = 5.0
     """Wait for one of the calls under way to end; then rate_limited."""
     failures_to_pause: int = 5
-    """After so many failures in a row the model is left alone for `pause_s`."""
+    """After so many failures in a row the model is left alone for `pause_s`; 0: never."""
     pause_s: float = 30.0
+    """Not applied to a caller whose `retry_until_s` is longer: it would rather wait."""
 
 
 class Calls:
@@ -49,7 +50,8 @@ class Calls:
         self._name = name
         self._limits = limits
         self._slots = threading.BoundedSemaphore(limits.concurrency)
-        self._circuit = Circuit(limits.failures_to_pause, limits.pause_s)
+        patient = limits.retry_until_s > limits.pause_s
+        self._circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
 
     def items(self, start: Callable[[], Iterator[T]]) -> Iterator[T]:
         """The items of `start()`, begun anew after a passing failure before the first item.
@@ -80,13 +82,13 @@ class Calls:
             for item in items:
                 if not begun:
                     self._circuit.succeeded()
-                    begun = True
-                if monotonic() - began > self._limits.total_s:
+                elif monotonic() - began > self._limits.total_s:
                     raise ModelError(
                         "timeout",
                         f"{self._name} took longer than {self._limits.total_s:g} s for a reply; "
                         "raise MODEL_TIMEOUT_S or choose a faster model",
                     )
+                begun = True
                 yield item
             self._circuit.succeeded()
         except ModelError as error:

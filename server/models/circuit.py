@@ -13,7 +13,8 @@ class Circuit:
     """After `failures` in a row, calls fail at once for `pause_s`; then one call tries again.
 
     While that one is under way the others still fail at once. If it succeeds all is as before; if
-    it fails, or never ends, the next try comes after another `pause_s`.
+    it fails, or never ends, the next try comes after another `pause_s`. With `failures` 0 every
+    call is made.
     """
 
     def __init__(self, failures: int, pause_s: float, clock: Callable[[], float] = monotonic) -> None:
@@ -28,7 +29,7 @@ class Circuit:
     def check(self) -> None:
         """Raises ModelError, of the last failure's kind, when the model is not to be asked now."""
         with self._lock:
-            if self._in_a_row < self._failures:
+            if not self._failures or self._in_a_row < self._failures:
                 return
             left = self._closed_until - self._clock()
             if left > 0:

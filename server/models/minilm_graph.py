@@ -25,12 +25,12 @@ _FUSED = "com.microsoft"
 _WEIGHT_LEVELS = 63
 
 
-def build_graph(weights: Mapping[str, Array], *, quantised: bool = True) -> bytes:
+def build_graph(weights: Mapping[str, Array]) -> bytes:
     """The serialised model: `tokens` (int32, [texts, length]) -> `vectors` ([texts, 384], length 1).
 
-    All texts of a run have the same number of tokens. `quantised=False` keeps full precision.
+    All texts of a run have the same number of tokens.
     """
-    graph = _Graph(weights, quantised)
+    graph = _Graph(weights)
     hidden = graph.embeddings()
     for number in range(LAYERS):
         hidden = graph.layer(hidden, f"encoder.layer.{number}.")
@@ -42,9 +42,8 @@ def build_graph(weights: Mapping[str, Array], *, quantised: bool = True) -> byte
 class _Graph:
     """An ONNX graph in the making; every method returns the name of the tensor that it computes."""
 
-    def __init__(self, weights: Mapping[str, Array], quantised: bool) -> None:
+    def __init__(self, weights: Mapping[str, Array]) -> None:
         self._weights = weights
-        self._quantised = quantised
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
 
@@ -68,8 +67,6 @@ class _Graph:
         return self._normalised_sum(outer, hidden, prefix + "output.LayerNorm.")
 
     def _words(self, table: Array) -> str:
-        if not self._quantised:
-            return self.node("Gather", [self.constant("words", table), "tokens"])
         scales = np.abs(table).max(axis=1, keepdims=True) / np.float32(127)
         integers = self.constant("words", np.rint(table / scales).astype(np.int8))
         rows = self.node("Cast", [self.node("Gather", [integers, "tokens"])], to=TensorProto.FLOAT)
@@ -89,9 +86,6 @@ class _Graph:
     def _product(self, tensor: str, name: str, weight: Array, bias: Array) -> str:
         """tensor · weightᵀ + bias."""
         bias_name = self.constant(f"{name}.bias", bias)
-        if not self._quantised:
-            product = self.node("MatMul", [tensor, self.constant(f"{name}.weight", weight.T)])
-            return self.node("Add", [product, bias_name])
         scales = np.abs(weight).max(axis=1) / np.float32(_WEIGHT_LEVELS)
         integers = np.rint(weight / scales[:, None]).astype(np.int8).T
         inputs = [

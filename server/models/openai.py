@@ -8,6 +8,7 @@ seconds: load it through server.models.table, when a provider is configured.
 
 from __future__ import annotations
 
+import atexit
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -246,4 +247,6 @@ def _events(lines: Iterator[str]) -> Iterator[str]:
 def _connections() -> httpx2.Client:
     """The process's connections, shared by its models; hundreds of streams are open at once."""
     limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024, keepalive_expiry=30.0)
-    return openai.DefaultHttpxClient(limits=limits)
+    connections = openai.DefaultHttpxClient(limits=limits)
+    atexit.register(connections.close)
+    return connections

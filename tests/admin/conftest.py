@@ -118,9 +118,17 @@ def make_app(services):
     return app
 
 
+@pytest.fixture(scope="session")
+def shared_app(tmp_path_factory):
+    """Registering the blueprint takes longer than a test, so this is done once, for the default settings."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("unused"))
+    return make_app(SimpleNamespace(settings=settings, secret_key="a secret of the tests"))
+
+
 @pytest.fixture
-def app(services):
-    return make_app(services)
+def app(shared_app, services):
+    shared_app.extensions["docent"] = services
+    return shared_app
 
 
 @pytest.fixture
@@ -162,6 +170,13 @@ def operator(app, client, operator_id):
 
 def log_in(browser, password=PASSWORD, email=EMAIL, **options):
     return browser.send("/admin/login", {"email": email, "password": password}, **options)
+
+
+@pytest.fixture
+def cookie(operator):
+    """The session of the operator, for a real browser."""
+    found = operator.http.get_cookie("docent_operator", path="/admin")
+    return {"name": found.key, "value": found.value, "domain": "127.0.0.1", "path": "/admin"}
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
 """Every page in a real browser: readable on a phone and a desk, light and dark, without findings of axe."""
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+
+from tests.admin.tabs import opened
 
 PAGES = {
     "overview": "/admin/",
@@ -26,38 +27,9 @@ EMPTY_PAGES = {
     "empty_conversations": "/admin/conversations",
     "empty_health": "/admin/health",
 }
-SIZES = {"phone": (390, 844), "desk": (1280, 900)}
 EVERY_RULE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Of all rules only these depend on size and colours; the others are checked once, on the phone in light.
 RULES = {("phone", "light"): EVERY_RULE, ("desk", "dark"): ["color-contrast"]}
-
-
-@pytest.fixture
-def cookie(operator):
-    """The session of the operator, for a browser."""
-    found = operator.http.get_cookie("docent_operator", path="/admin")
-    return {"name": found.key, "value": found.value, "domain": "127.0.0.1", "path": "/admin"}
-
-
-@contextmanager
-def opened(browser, address, size, scheme, cookies=()):
-    """A tab that notes what the console complains of."""
-    width, height = SIZES[size]
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, base_url=address
-    )
-    context.add_cookies(list(cookies))
-    tab = context.new_page()
-    complaints = []
-    tab.on(
-        "console",
-        lambda message: complaints.append(message.text) if message.type in ("error", "warning") else 0,
-    )
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    yield tab
-    context.close()
-    # A page that is not there is meant to say 404, and browsers log every such answer.
-    assert not [text for text in complaints if "status of 404" not in text and "status of 422" not in text]
 
 
 def check(tab, name, size, scheme):

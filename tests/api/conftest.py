@@ -152,7 +152,9 @@ class VisitorClient:
 
     def ask(self, message="How long does delivery take?", *, headers=(), **body):
         body = {"message": message} | body
-        return self.client.post("/api/v1/chat", json=body, headers=self.headers | dict(headers), buffered=True)
+        return self.client.post(
+            "/api/v1/chat", json=body, headers=self.headers | dict(headers), buffered=True
+        )
 
     def resume(self, last_event_id):
         headers = self.headers | {"Last-Event-ID": last_event_id}

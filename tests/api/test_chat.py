@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from tests.api.conftest import ANSWER, CITATION, EVENTS, OTHER, new_visitor
 
 from server.domain.answer import Outcome
 from server.storage.errors import StorageError
+from tests.api.conftest import ANSWER, CITATION, EVENTS, OTHER, new_visitor
 
 
 def test_an_answer_has_every_promised_field(visitor):

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
+from server.api.widget_files import WidgetFiles
 from tests.api.conftest import OTHER, SHOP
 
-from server.api.widget_files import WidgetFiles
 
 def test_the_start_page_leads_to_the_first_site(client, services):
     response = client.get("/")

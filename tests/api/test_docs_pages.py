@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -51,7 +52,12 @@ def test_a_page_knows_its_title_summary_and_sections():
 def test_links_to_files_become_links_to_pages():
     html = BeautifulSoup(render("first", SOURCE).html, "lxml")
     links = {link.text: link["href"] for link in html.find_all("a")}
-    assert links == {"next": "other.html#part", "first": "./", "web": "https://example.com/x.md", "same": "#a-section"}
+    assert links == {
+        "next": "other.html#part",
+        "first": "./",
+        "web": "https://example.com/x.md",
+        "same": "#a-section",
+    }
 
 
 def test_tables_and_code_are_rendered_and_nothing_is_run():
@@ -65,9 +71,13 @@ def test_pages_stand_in_the_order_of_the_first_page_and_none_is_lost(pages):
     names = [page.name for page in pages]
     assert names[0] == "index"
     assert sorted(names) == sorted(path.stem for path in FOLDER.glob("*.md"))
-    linked = re.findall(r"^- \[[^]]+\]\(([\w-]+)\.md", (FOLDER / "index.md").read_text(encoding="utf-8"), re.M)
+    linked = re.findall(
+        r"^- \[[^]]+\]\(([\w-]+)\.md", (FOLDER / "index.md").read_text(encoding="utf-8"), re.M
+    )
     assert linked
-    assert [name for name in names if name in linked] == [name for name in dict.fromkeys(linked) if name in names]
+    assert [name for name in names if name in linked] == [
+        name for name in dict.fromkeys(linked) if name in names
+    ]
 
 
 def test_a_link_in_running_text_does_not_change_the_order(tmp_path):
@@ -92,7 +102,10 @@ def test_every_page_is_whole(soup, pages):
         assert html.title.text.startswith(page.title)
         assert len(html.find_all("main")) == 1
         assert [heading.text for heading in html.main.find_all("h1")] == [page.title]
-        assert html.find("nav", {"aria-label": "Documentation"}).find(attrs={"aria-current": "page"}).text == page.title
+        assert (
+            html.find("nav", {"aria-label": "Documentation"}).find(attrs={"aria-current": "page"}).text
+            == page.title
+        )
         assert html.find("meta", {"name": "viewport"})
         assert html.find("meta", {"name": "description"})["content"]
 
@@ -112,20 +125,26 @@ def test_every_link_within_the_documentation_leads_somewhere(client, soup, pages
 
 
 def test_one_page_leads_to_the_next_and_back(soup, pages):
-    for before, after in zip(pages, pages[1:], strict=False):
+    for before, after in pairwise(pages):
         assert soup(before.address).find(rel="next")["href"] == after.address
         assert soup(after.address).find(rel="prev")["href"] == before.address
 
 
 def test_the_widget_stands_on_the_pages_once_their_site_exists(client, services):
     assert "embed.js" not in client.get("/docs/").text
-    services.sites.create(Site(id="docs", name="Docs", title="Docent", start_urls=("http://localhost/docs/",)))
+    services.sites.create(
+        Site(id="docs", name="Docs", title="Docent", start_urls=("http://localhost/docs/",))
+    )
     assert '<script src="/widget/embed.js" data-site="docs" async></script>' in client.get("/docs/").text
 
 
 def test_the_sitemap_names_every_page_at_the_address_that_was_asked(client, pages):
     response = client.get("/docs/sitemap.xml", base_url="http://127.0.0.1:8123")
-    found = [element.text for element in ElementTree.fromstring(response.data).iter() if element.tag.endswith("loc")]
+    found = [
+        element.text
+        for element in ElementTree.fromstring(response.data).iter()
+        if element.tag.endswith("loc")
+    ]
     assert found == [f"http://127.0.0.1:8123{page.address}" for page in pages]
 
 
@@ -140,7 +159,9 @@ def test_unchanged_pages_are_not_sent_again(client):
     assert client.get("/docs/", headers={"If-None-Match": etag}).status_code == 304
 
 
-@pytest.mark.parametrize("path", ["nothing.html", "index.md", "../README.md", "%2e%2e/CHANGELOG.md", "images", "static/docs.css"])
+@pytest.mark.parametrize(
+    "path", ["nothing.html", "index.md", "../README.md", "%2e%2e/CHANGELOG.md", "images", "static/docs.css"]
+)
 def test_only_pages_and_pictures_are_served(client, path):
     assert client.get(f"/docs/{path}").status_code == 404
 

@@ -1,4 +1,5 @@
 import pytest
+
 from tests.api.conftest import new_visitor
 
 

@@ -1,9 +1,9 @@
 import logging
 
 import pytest
-from tests.api.sse import parse
 
 from server.logs import configure_logging
+from tests.api.sse import parse
 
 
 @pytest.fixture

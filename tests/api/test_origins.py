@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+
 from tests.api.conftest import SHOP, SHOP_ORIGIN, new_visitor
 
 EVIL = "https://evil.example"

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+
 from tests.api.conftest import SHOP
 
 

@@ -4,10 +4,10 @@ import threading
 from urllib.parse import urlsplit
 
 import pytest
-from tests.api.conftest import ANSWER, CITATION, new_visitor, served
-from tests.api.sse import parse
 
 from server.domain.answer import Delta
+from tests.api.conftest import ANSWER, CITATION, new_visitor, served
+from tests.api.sse import parse
 
 
 def names(events):
@@ -88,6 +88,11 @@ def test_nothing_to_resume_is_said_at_once_or_soon(visitor, last):
     assert (response.status_code, response.json["error"]["code"]) == (404, "nothing_to_resume")
 
 
+def test_a_resumption_must_name_its_event(visitor):
+    response = visitor.client.get("/api/v1/chat/events", headers=visitor.headers)
+    assert (response.status_code, response.json["error"]["code"]) == (422, "last_event_missing")
+
+
 class LiveStream:
     """A stream read event by event from a real socket."""
 
@@ -111,11 +116,19 @@ class LiveStream:
         return parse(self.block() + "\n")[0]
 
     def rest(self):
-        return parse(self._response.read().decode())
+        """All further events, to the end."""
+        with self:
+            return parse(self._response.read().decode())
 
     def leave(self):
         self._response.close()
         self._connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.leave()
 
 
 QUESTION = {"message": "How long?", "stream": True}

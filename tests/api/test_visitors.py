@@ -1,7 +1,7 @@
 import pytest
-from tests.api.conftest import SHOP_ORIGIN, new_visitor
 
 from server.storage.errors import UnknownConversation
+from tests.api.conftest import SHOP_ORIGIN, new_visitor
 
 
 def test_a_page_of_the_site_gets_a_token(client):

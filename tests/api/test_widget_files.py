@@ -22,7 +22,9 @@ def test_the_loader_knows_the_version_of_the_modules(client, version):
 
 
 def test_modules_are_kept_for_ever_and_may_be_imported_from_any_page(client, version):
-    response = client.get(f"/widget/v/{version}/src/site-chat.js", headers={"Origin": "https://anywhere.example"})
+    response = client.get(
+        f"/widget/v/{version}/src/site-chat.js", headers={"Origin": "https://anywhere.example"}
+    )
     assert response.data == WidgetFiles().current().files["src/site-chat.js"].body
     assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert response.headers["Access-Control-Allow-Origin"] == "*"
@@ -36,7 +38,9 @@ def test_a_page_with_the_loader_of_yesterday_gets_modules_but_does_not_keep_them
     assert "immutable" not in response.headers["Cache-Control"]
 
 
-@pytest.mark.parametrize(("accepted", "expand"), [("br, gzip", brotli.decompress), ("gzip", gzip.decompress), ("", bytes)])
+@pytest.mark.parametrize(
+    ("accepted", "expand"), [("br, gzip", brotli.decompress), ("gzip", gzip.decompress), ("", bytes)]
+)
 def test_files_travel_in_the_smallest_form_that_is_accepted(client, version, accepted, expand):
     response = client.get(f"/widget/v/{version}/src/site-chat.js", headers={"Accept-Encoding": accepted})
     assert expand(response.data) == WidgetFiles().current().files["src/site-chat.js"].body
@@ -53,7 +57,16 @@ def test_what_the_browser_has_already_is_not_sent_again(client):
 
 
 @pytest.mark.parametrize(
-    "path", ["embed.jsx", "v/x/types.d.ts", "v/x/jsconfig.json", "v/x/../../README.md", "v/x/%2e%2e/requirements.txt", "v/x/src", "v/x/demo/index.html"]
+    "path",
+    [
+        "embed.jsx",
+        "v/x/types.d.ts",
+        "v/x/jsconfig.json",
+        "v/x/../../README.md",
+        "v/x/%2e%2e/requirements.txt",
+        "v/x/src",
+        "v/x/demo/index.html",
+    ],
 )
 def test_nothing_else_is_served(client, path):
     assert client.get(f"/widget/{path}").status_code == 404

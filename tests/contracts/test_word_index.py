@@ -19,6 +19,14 @@ REFUND = chunk("refund", "We refund the price when you send the lamp back.")
 
 
 @pytest.fixture
+def database(database):
+    """The word index makes its own tables, which are not emptied between tests on one server."""
+    for site_id in ("shop", "garden", "fresh"):
+        SqlWordIndex(database, site_id).drop()
+    return database
+
+
+@pytest.fixture
 def words(database):
     return SqlWordIndex(database, "shop")
 
@@ -35,9 +43,7 @@ def test_an_empty_index_finds_nothing(words):
 
 def test_a_chunk_is_found_by_another_form_of_its_words(words):
     words.add([LAMP, PARCEL, REFUND])
-    assert ids(words.search("refunding parcels", 5)) == ["parcel", "refund"] or ids(
-        words.search("refunding parcels", 5)
-    ) == ["refund", "parcel"]
+    assert set(ids(words.search("refunding parcels", 5))) == {"parcel", "refund"}
 
 
 def test_the_best_comes_first_and_scores_are_positive(words):

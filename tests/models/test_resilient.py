@@ -122,19 +122,21 @@ def test_a_stream_left_early_frees_its_call(openai_server, make_chat):
     assert chat.complete(PROMPT)
 
 
-def test_a_model_that_keeps_failing_is_left_alone_and_then_tried_again(openai_server, make_chat):
+def test_a_model_that_keeps_failing_is_left_alone(openai_server, make_chat):
     openai_server.fault = Fault.SERVER_ERROR
-    chat = make_chat(retries=0, failures_to_pause=3, pause_s=0.3)
+    chat = make_chat(retries=0, failures_to_pause=3)
     for _ in range(10):
         with pytest.raises(ModelError) as caught:
             list(chat.stream(PROMPT))
     assert len(openai_server.requests) == 3
     assert caught.value.kind == "server_error"
     assert "failed 3 times" in str(caught.value)
-    openai_server.fault = None
-    assert threading.Event().wait(0.31) is False
-    assert chat.complete(PROMPT)
-    assert chat.complete(PROMPT)
+
+
+def test_a_caller_with_more_patience_than_the_pause_is_not_told_to_leave_the_model_alone(openai_server, make_chat):
+    openai_server.fail_next(Fault.SERVER_ERROR, times=6)
+    assert make_chat(retries=8, backoff_max_s=0.01, retry_until_s=60, failures_to_pause=3).complete(PROMPT)
+    assert len(openai_server.requests) == 7
 
 
 def test_refused_input_does_not_count_as_failing(openai_server, make_chat):
@@ -171,3 +173,10 @@ def test_one_failed_batch_of_many_is_the_only_one_sent_again(openai_server):
     openai_server.fail_next(Fault.SERVER_ERROR)
     assert len(resilient.embed([f"text {number}" for number in range(30)])) == 30
     assert len(openai_server.requests) == 4
+
+
+def test_a_call_that_had_to_wait_for_a_second_try_keeps_its_result(openai_server):
+    openai_server.retry_after_s = 0.2
+    openai_server.fail_next(Fault.RATE_LIMITED)
+    embedder = EMBEDDERS.load("openai")("test-embedding", base_url=openai_server.base_url)
+    assert ResilientEmbedder(embedder, CallLimits(total_s=0.1)).embed(["refund"])

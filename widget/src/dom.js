@@ -31,18 +31,3 @@ export const tool = (name, path, onclick, more) =>
 /** @type {import("../types").MakeLink} */
 export const link = (href, attributes, ...children) =>
   h("a", { href, target: "_blank", rel: "noopener", ...attributes }, ...children);
-
-/** @type {import("../types").Build} */
-export const build = (tree, cite, code) => {
-  if (typeof tree === "string") return document.createTextNode(tree);
-  const { tag, attributes, children } = tree;
-  const { href, "data-cite": number } = attributes;
-  if (number) return cite(+number);
-  // A marker stays on the line of the words that it proves.
-  const glued = (child, at) => (child.trimEnd && children[at + 1]?.["attributes"]?.["data-cite"] ? child.trimEnd() + "\u202f" : child);
-  const inner = children.map((child, at) => build(glued(child, at), cite, code));
-  if (tag === "a") return href ? link(href, {}, ...inner) : h("span", {}, ...inner);
-  const node = h(/** @type {"div"} */ (tag), attributes, ...inner);
-  if (tag === "table") return h("div", { class: "wide", tabindex: 0 }, node);
-  return tag === "pre" ? code(node) : node;
-};

@@ -1,9 +1,24 @@
-import { build, button, h, link, set, tool } from "./dom.js";
+import { button, h, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
 const COPY = "M9 9h10v10H9zM5 15V5h10";
 const UP = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
 const DOWN = "M7 13V4H4v9zM7 13l4 8a2.5 2.5 0 0 0 2.5-2.5V15H19a1.5 1.5 0 0 0 1.5-1.8l-1.4-7.4a2 2 0 0 0-2-1.8H7";
+
+/** @type {import("../types").Build} */
+const build = (tree, cite, code) => {
+  if (typeof tree === "string") return document.createTextNode(tree);
+  const { tag, attributes, children } = tree;
+  const { href, "data-cite": number } = attributes;
+  if (number) return cite(+number);
+  // A marker stays on the line of the words that it proves.
+  const glued = (child, at) => (child.trimEnd && children[at + 1]?.["attributes"]?.["data-cite"] ? child.trimEnd() + "\u202f" : child);
+  const inner = children.map((child, at) => build(glued(child, at), cite, code));
+  if (tag === "a") return href ? link(href, {}, ...inner) : h("span", {}, ...inner);
+  const node = h(/** @type {"div"} */ (tag), attributes, ...inner);
+  if (tag === "table") return h("div", { class: "wide", tabindex: 0 }, node);
+  return tag === "pre" ? code(node) : node;
+};
 
 const spoken = (url) => {
   try {
@@ -21,16 +36,9 @@ const proof = ({ link: href, title, quote, url }, attributes = {}) => [
 ];
 
 const sourceList = (citations, texts) => {
-  const rows = citations.map((citation, at) =>
-    h("li", { class: "source", hidden: at > 2 && citations.length > 4 }, h("b", {}, `${citation.number}`), h("div", {}, ...proof(citation))),
-  );
-  const onclick = () => {
-    for (const row of rows) row.hidden = false;
-    more.remove();
-    rows[3].querySelector("a")?.focus();
-  };
-  const more = button({ class: "more", onclick }, `${texts.all} (${rows.length})`);
-  return h("div", { class: "sources" }, h("h3", {}, texts.sources), h("ol", { role: "list" }, ...rows), citations.length > 4 && more);
+  const rows = citations.map((citation) => h("li", { class: "source" }, h("b", {}, `${citation.number}`), h("div", {}, ...proof(citation))));
+  const name = h("summary", {}, `${texts.sources}: ${rows.length}`);
+  return h("details", { class: "sources", open: rows.length < 4 }, name, h("ol", { role: "list" }, ...rows));
 };
 
 /** @type {import("../types").MakeCard} */

@@ -56,7 +56,7 @@ class SiteChat extends HTMLElement {
   }
 
   get #launcher() {
-    return this.shadowRoot?.querySelector("button.launcher");
+    return /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.querySelector(".launcher"));
   }
 
   get opened() {
@@ -69,8 +69,7 @@ class SiteChat extends HTMLElement {
     this.#configured = true;
     try {
       const known = await this.#api.configuration();
-      this.#store.set("look", known.look);
-      this.#adorn(known.look?.accent);
+      this.#adorn(known.look || {});
       this.#panel.configure(known);
     } catch {
       this.#configured = false; // it works without; the next opening tries again
@@ -96,15 +95,17 @@ class SiteChat extends HTMLElement {
       if (this.#panel.dismiss()) event.stopPropagation();
       else close?.();
     });
-    this.#adorn(store.get("look", {}).accent);
+    this.#adorn(store.get("look", {}));
     this.shadowRoot?.append(node);
     this.#panel.changed();
     conversation.load();
   }
 
-  #adorn(accent) {
-    const own = this.getAttribute("accent") || accent || "";
-    if (/^#[\da-f]{6}$/i.test(own)) this.#colours.replaceSync(`:host { --accent: ${own}; --on: ${isLight(own) ? "#000" : "#fff"} }`);
+  #adorn(look) {
+    const accent = this.getAttribute("accent") || look.accent || "";
+    const on = isLight(accent) ? "#000" : "#fff";
+    if (/^#[\da-f]{6}$/i.test(accent)) this.#colours.replaceSync(`:host { --accent: ${accent}; --on: ${on} }`);
+    this.#store.set("look", { ...look, on }); // the loader draws the next page's launcher by it
   }
 
   async open({ focus = true } = {}) {

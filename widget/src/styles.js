@@ -32,7 +32,7 @@ header { display: flex; align-items: center; gap: 2px; padding: 12px 10px; paddi
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
 h2, h3 { font-size: 1em; font-weight: 650 }
 h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
-hgroup p, .path, q, .menu p, .wait, .sources h3, b, .acts, #foot { color: var(--dim) }
+hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
 hgroup p, .menu p, #foot { font-size: .8em }
 .tool { padding: 8px; border-radius: 9px; color: var(--dim) }
 .tool:hover { color: var(--ink); background: var(--soft) }
@@ -74,6 +74,7 @@ q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; o
 .card q { -webkit-line-clamp: 6 }
 .path { display: block; direction: ltr }
 .sources { margin-top: 14px }
+summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .sources ol { list-style: none; border: 1px solid var(--line); border-radius: 12px; margin-top: 6px }
 .source { display: flex; gap: 10px; padding: 9px 12px; position: relative }
 .source + .source { border-top: 1px solid var(--line); margin: 0 }
@@ -85,7 +86,6 @@ q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; o
 .note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--accent); border-radius: 8px }
 .push { padding: 3px 12px; border: 1px solid var(--dim); border-radius: 8px; font-weight: 600 }
 .push:disabled { color: var(--dim) }
-.more { font-weight: 600; text-decoration: underline; padding: 6px 12px }
 .comment { display: grid; gap: 8px; justify-items: start }
 .latest { position: absolute; left: calc(50% - 17px); bottom: 100px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
 .compose { margin: 0 14px; padding: 5px; display: flex; align-items: end; gap: 4px }

@@ -14,7 +14,6 @@ export default {
   searching: "جارٍ البحث في الموقع…",
   slow: "لحظة أخرى من فضلك…",
   sources: "المصادر",
-  all: "عرض الكل",
   helpful: "مفيد",
   unhelpful: "غير مفيد",
   missing: "ما الخطأ أو الناقص؟ (اختياري)",

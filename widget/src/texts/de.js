@@ -14,7 +14,6 @@ export default {
   searching: "Die Website wird durchsucht…",
   slow: "Es dauert noch einen Moment…",
   sources: "Quellen",
-  all: "Alle anzeigen",
   helpful: "Hilfreich",
   unhelpful: "Nicht hilfreich",
   missing: "Was war falsch oder fehlte? (freiwillig)",

@@ -14,7 +14,6 @@ export default {
   searching: "Searching the site…",
   slow: "Still working on it…",
   sources: "Sources",
-  all: "Show all",
   helpful: "Helpful",
   unhelpful: "Not helpful",
   missing: "What was wrong or missing? (optional)",

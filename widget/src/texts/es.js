@@ -14,7 +14,6 @@ export default {
   searching: "Buscando en el sitio…",
   slow: "Sigo en ello…",
   sources: "Fuentes",
-  all: "Mostrar todo",
   helpful: "Útil",
   unhelpful: "No es útil",
   missing: "¿Qué falló o faltó? (opcional)",

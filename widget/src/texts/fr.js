@@ -14,7 +14,6 @@ export default {
   searching: "Recherche sur le site…",
   slow: "Encore un instant…",
   sources: "Sources",
-  all: "Tout afficher",
   helpful: "Utile",
   unhelpful: "Pas utile",
   missing: "Qu’est-ce qui était faux ou manquait ? (facultatif)",

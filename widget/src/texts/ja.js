@@ -14,7 +14,6 @@ export default {
   searching: "サイトを検索しています…",
   slow: "もう少しお待ちください…",
   sources: "出典",
-  all: "すべて表示",
   helpful: "役に立った",
   unhelpful: "役に立たなかった",
   missing: "何が違う、または足りませんか？（任意）",

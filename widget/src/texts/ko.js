@@ -14,7 +14,6 @@ export default {
   searching: "사이트를 검색하는 중…",
   slow: "아직 찾고 있습니다…",
   sources: "출처",
-  all: "모두 보기",
   helpful: "도움이 됨",
   unhelpful: "도움이 안 됨",
   missing: "무엇이 틀렸거나 빠졌나요? (선택)",

@@ -14,7 +14,6 @@ export default {
   searching: "Pesquisando no site…",
   slow: "Só mais um momento…",
   sources: "Fontes",
-  all: "Mostrar tudo",
   helpful: "Útil",
   unhelpful: "Não é útil",
   missing: "O que estava errado ou faltou? (opcional)",

@@ -14,7 +14,6 @@ export default {
   searching: "正在搜索本站…",
   slow: "仍在处理…",
   sources: "来源",
-  all: "全部显示",
   helpful: "有帮助",
   unhelpful: "没有帮助",
   missing: "哪里不对或缺少什么？（可选）",

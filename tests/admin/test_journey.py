@@ -1,0 +1,136 @@
+"""An operator's way in a real browser, from the setup link to a site that is read."""
+
+from datetime import UTC, datetime
+
+import pytest
+from playwright.sync_api import expect
+
+from server.domain.chunk import Chunk
+from server.storage.crawls import UrlRow
+from server.storage.live_content import PageRecord
+from tests.admin.conftest import EMAIL, PASSWORD
+from tests.admin.tabs import opened
+
+expect.set_options(timeout=20_000)
+
+
+@pytest.fixture
+def tab(browser, address):
+    with opened(browser, address, "desk", "light") as tab:
+        tab.set_default_timeout(20_000)
+        yield tab
+
+
+def figure(tab, label):
+    return tab.locator(f".figures div:has(dt:text-is('{label}')) dd")
+
+
+def test_from_the_setup_link_to_a_site_that_is_read(tab, services):
+    tab.goto(f"/admin/setup?token={services.operators.setup_token()}")
+    make_the_account(tab)
+    expect(tab.get_by_role("heading", name="No site yet")).to_be_visible()
+    add_a_site(tab)
+    follow_the_crawl(tab, services)
+    tab.locator("#count-gone").click()
+    expect(tab.get_by_role("row").filter(has_text="/old")).to_contain_text("not found")
+    tab.get_by_role("link", name="Overview").click()
+    expect(tab.get_by_text("Answering visitors")).to_be_visible()
+    tab.get_by_role("button", name="Log out").click()
+    expect(tab.get_by_text("You are logged out.")).to_be_visible()
+
+
+def make_the_account(tab):
+    tab.get_by_label("E-mail").fill(EMAIL)
+    tab.get_by_label("Password", exact=True).fill(PASSWORD)
+    tab.get_by_label("Password again").fill(PASSWORD)
+    tab.keyboard.press("Enter")
+
+
+def add_a_site(tab):
+    tab.get_by_role("link", name="Add a site").click()
+    tab.get_by_label("Address").fill("localhost:3000")
+    tab.get_by_role("button", name="Add and read it").click()
+    expect(tab.locator("#address-error")).to_contain_text("CRAWL_ALLOW_PRIVATE=1")
+    tab.get_by_label("Address").fill("lantern.example")
+    tab.get_by_label("Name").fill("Lantern Shop")
+    tab.get_by_role("button", name="Add and read it").click()
+    expect(tab.get_by_role("heading", name="Lantern Shop")).to_be_visible()
+
+
+def follow_the_crawl(tab, services):
+    """What the worker does, step by step; the page follows without being loaded again."""
+    expect(tab.locator(".state .badge")).to_have_text("Waiting for the worker")
+    expect(tab.get_by_role("button", name="Crawl again")).to_be_disabled()
+    tab.evaluate("window.sameDocument = true")
+    crawl_id = services.crawls.start("lantern-example")
+    services.crawls.progress(crawl_id, 12, 3, 1)
+    services.crawls.record(crawl_id, [UrlRow("https://lantern.example/old", "gone", "not found", 404)])
+    expect(figure(tab, "Pages found")).to_have_text("12")
+    expect(figure(tab, "Indexed")).to_have_text("1")
+    expect(tab.locator("#count-gone")).to_have_text("Gone 1")
+    tab.locator("#count-gone").focus()
+    index_a_page(services)
+    services.crawls.progress(crawl_id, 12, 11, 11)
+    services.crawls.finish(crawl_id, "done", "1 page indexed")
+    expect(tab.locator(".state .badge")).to_have_text("Read completely")
+    expect(figure(tab, "Live for visitors")).to_have_text("1")
+    expect(tab.get_by_role("button", name="Crawl again")).to_be_enabled()
+    assert tab.evaluate("window.sameDocument && document.activeElement.id") == "count-gone", (
+        "the focus stayed"
+    )
+
+
+def index_a_page(services):
+    content = services.content("lantern-example")
+    page = PageRecord("https://lantern.example/", "Lantern Shop", "en", "1", "", "", 0, datetime.now(UTC))
+    content.put_page(page, [Chunk("1", page.url, page.title, (), "Lamps.", 0, "en")], [])
+    content.go_live()
+
+
+def test_the_embed_tag_is_copied(browser, address, cookie, site):
+    with opened(browser, address, "desk", "light", [cookie]) as tab:
+        tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        tab.goto("/admin/sites/lantern")
+        tab.get_by_role("button", name="Copy").click()
+        expect(tab.get_by_role("button", name="Copied")).to_be_visible(timeout=20_000)
+        assert tab.evaluate("navigator.clipboard.readText()") == (
+            f'<script src="{address}/widget/embed.js" data-site="lantern" async></script>'
+        )
+
+
+def test_a_lost_connection_is_said_and_mended_by_itself(browser, address, cookie, services, site):
+    crawl_id = services.crawls.start("lantern")
+    with opened(browser, address, "desk", "light", [cookie], ("Failed to load resource",)) as tab:
+        tab.route("**/progress", lambda route: route.abort())
+        tab.goto("/admin/sites/lantern")
+        expect(tab.get_by_text("Docent does not answer at the moment.")).to_be_visible(timeout=20_000)
+        tab.unroute("**/progress")
+        services.crawls.progress(crawl_id, 7, 0, 0)
+        expect(figure(tab, "Pages found")).to_have_text("7", timeout=30_000)
+        expect(tab.get_by_text("Docent does not answer at the moment.")).to_be_hidden()
+
+
+def test_the_whole_way_works_by_keyboard_and_the_focus_is_seen(browser, address, cookie, site):
+    with opened(browser, address, "desk", "light", [cookie]) as tab:
+        tab.goto("/admin/")
+        reached = []
+        for _ in range(30):
+            tab.keyboard.press("Tab")
+            seen = tab.evaluate(
+                """() => { const at = document.activeElement, style = getComputedStyle(at);
+                return [at.textContent.trim(), style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2]; }"""
+            )
+            reached.append(seen[0])
+            if seen[0] == "Lantern Shop":
+                break
+            assert seen[1], f"no focus ring on {seen[0]}"
+        assert reached[:6] == [
+            "Skip to the content",
+            "Docent",
+            "Overview",
+            "Sites",
+            "Conversations",
+            "Health",
+        ]
+        tab.keyboard.press("Enter")
+        tab.wait_for_url("**/admin/sites/lantern")

@@ -1,0 +1,182 @@
+"""The server as it runs: gunicorn, several processes, signals."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from server.errors import StartError
+from server.serving import serve
+from server.settings import Settings
+from tests.api.conftest import VisitorClient
+from tests.api.test_streaming import LiveStream
+
+ROOT = Path(__file__).parents[2]
+QUESTION = {"message": "How long?", "stream": True}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def fetch(address, body=None, **headers):
+    data = json.dumps(body).encode() if body is not None else None
+    headers |= {"Content-Type": "application/json"} if data else {}
+    with urllib.request.urlopen(urllib.request.Request(address, data, headers), timeout=10) as response:
+        return response.status, response.read().decode()
+
+
+class Server:
+    """A running scripted server."""
+
+    def __init__(self, folder, *options):
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        command = [sys.executable, "-m", "tests.api.scripted_server", f"--data={folder}", f"--port={self.port}"]
+        self.log = folder.parent / "server.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log)
+
+    def wait_until_ready(self):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            assert self.process.poll() is None, self.log.read_text()
+            with contextlib.suppress(OSError):
+                if fetch(f"{self.address}/readyz")[0] == 200:
+                    return
+            self._pause()
+        pytest.fail("the server did not get ready: " + self.log.read_text())
+
+    def workers(self):
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return {int(child) for child in children.split()}
+
+    def wait_for_workers(self, wanted):
+        end = time.monotonic() + 30
+        while not wanted(self.workers()):
+            assert time.monotonic() < end, f"still {self.workers()}: {self.log.read_text()}"
+            self._pause()
+
+    def new_visitor(self):
+        _, text = fetch(f"{self.address}/api/v1/visitors", {"site": "shop"})
+        return VisitorClient(None, json.loads(text)["token"])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def _pause(self):
+        # Another process cannot notify this one; the loops above end as soon as their condition holds.
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def start(data_folder, tmp_path_factory):
+    servers = []
+
+    def start(*options):
+        folder = tmp_path_factory.mktemp("server") / "data"
+        shutil.copytree(data_folder, folder)
+        servers.append(Server(folder, *options))
+        servers[-1].wait_until_ready()
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(start):
+    return start("--workers=2", "--words=20", "--pause=0.1")
+
+
+def test_a_visitor_may_come_back_to_any_process(server):
+    visitor = server.new_visitor()
+    with LiveStream(server.address, visitor, QUESTION) as stream:
+        meta = stream.event()
+    streams = [LiveStream(server.address, visitor, {"resume": True}, meta.id) for _ in range(6)]
+    numbers = [[event.number for event in stream.rest()] for stream in streams]
+    assert numbers == [list(range(2, 23))] * 6
+
+
+def test_a_reload_puts_new_processes_in_place_and_loses_no_stream(server):
+    visitor = server.new_visitor()
+    before = server.workers()
+    stream = LiveStream(server.address, visitor, QUESTION)
+    assert stream.event().name == "meta"
+    server.process.send_signal(signal.SIGHUP)
+    server.wait_for_workers(lambda now: len(now - before) == 2)
+    assert [event.name for event in stream.rest()][-1] == "done"
+    server.wait_for_workers(lambda now: not now & before)
+    assert fetch(f"{server.address}/healthz")[0] == 200
+
+
+def test_a_body_without_a_length_is_cut_off_at_the_limit(server):
+    visitor = server.new_visitor()
+    body = (b"x" * 1000 for _ in range(100))
+    headers = visitor.headers | {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{server.address}/api/v1/chat", body, headers)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    with refused.value as answer:
+        assert answer.code == 413
+
+
+def test_a_stream_that_is_open_when_the_server_is_stopped_is_finished(start):
+    server = start("--workers=1", "--words=15", "--pause=0.1")
+    visitor = server.new_visitor()
+    stream = LiveStream(server.address, visitor, {"message": "a private question", "stream": True})
+    assert stream.event().name == "meta"
+    server.process.send_signal(signal.SIGTERM)
+    assert [event.name for event in stream.rest()][-2:] == ["delta", "done"]
+    assert server.process.wait(15) == 0
+    log = server.log.read_text()
+    assert " INFO    docent.web: POST /api/v1/chat 200 " in log
+    assert "private" not in log
+    assert "Traceback" not in log
+
+
+def test_an_answer_whose_process_was_killed_ends_for_who_comes_back(start):
+    server = start("--workers=1", "--words=100", "--pause=0.1", "--alive=1.5")
+    visitor = server.new_visitor()
+    with LiveStream(server.address, visitor, QUESTION) as stream:
+        meta = stream.event()
+        while stream.event().number < 8:
+            pass
+        (worker,) = server.workers()
+        os.kill(worker, signal.SIGKILL)
+    server.wait_for_workers(lambda now: now and worker not in now)
+    server.wait_until_ready()
+    began = time.monotonic()
+    events = LiveStream(server.address, visitor, {"resume": True}, meta.id).rest()
+    assert time.monotonic() - began < 8
+    assert [event.number for event in events[:3]] == [2, 3, 4]
+    assert (events[-1].name, events[-1].data["error"]["code"]) == ("error", "interrupted")
+
+
+def test_a_port_in_use_is_said_in_one_line(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(StartError, match=f"127.0.0.1:{port} .*set another PORT") as refused:
+            serve(Settings(data_dir=tmp_path, port=port))
+    assert "\n" not in str(refused.value)

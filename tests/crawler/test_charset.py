@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from crawler.extractors.charset import decode
+
+CHINESE = "您可以在一个月内退货，运费由我们承担。" * 6
+KOREAN = "상품은 한 달 이내에 반품할 수 있습니다. " * 6
+JAPANESE = "商品は一か月以内に返品できます。" * 6
+RUSSIAN = "Вы можете вернуть товар в течение месяца, и мы оплатим обратный путь. " * 4
+POLISH = "Możesz zwrócić towar w ciągu miesiąca i nie płacisz, jeśli to nie jest twoja wina. " * 3
+FRENCH = "Voilà où, l’été dernier, la table « déjà » coûtait 5 € et pas plus. " * 6
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "name"),
+    [
+        (CHINESE, "gb18030", "GB2312"),
+        ("價格與運費說明", "big5", "big5"),
+        (KOREAN, "cp949", "euc-kr"),
+        (JAPANESE, "cp932", "Shift_JIS"),
+        (JAPANESE, "euc-jp", "EUC-JP"),
+        (RUSSIAN, "cp1251", "windows-1251"),
+        (RUSSIAN, "koi8-r", "KOI8-R"),
+        (FRENCH, "cp1252", "ISO-8859-1"),
+        ("Türkçe ğüşı", "cp1254", "iso-8859-9"),
+    ],
+)
+def test_a_declared_charset_is_read_as_browsers_read_it(text: str, encoding: str, name: str) -> None:
+    body = text.encode(encoding)
+    assert decode(body, name) == text
+    assert text in decode(f'<meta charset="{name}">'.encode() + body)
+    assert text in decode(
+        f'<meta http-equiv="Content-Type" content="text/html; charset={name}">'.encode() + body
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (CHINESE, "gb18030"),
+        (KOREAN, "cp949"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "utf-8"),
+        (JAPANESE, "utf-8"),
+        (POLISH, "cp1250"),
+        (FRENCH, "cp1252"),
+    ],
+)
+def test_an_undeclared_charset_is_detected(text: str, encoding: str) -> None:
+    assert decode(text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_wins(encoding: str) -> None:
+    assert decode("Größe".encode(encoding), "iso-8859-1") == "Größe"
+
+
+def test_the_header_comes_before_the_markup() -> None:
+    assert decode('<meta charset="windows-1251">é'.encode(), "utf-8").endswith("é")
+
+
+def test_a_wrong_declaration_does_not_spoil_the_text() -> None:
+    assert decode(FRENCH.encode("cp1252"), "utf-8") == FRENCH
+    assert decode(b'<meta charset="no-such-charset">plain') == '<meta charset="no-such-charset">plain'
+    assert decode(b"hello", "base64") == "hello"
+
+
+def test_a_few_broken_bytes_are_replaced_and_control_characters_go() -> None:
+    assert decode(b"caf\xc3\xa9 " * 300 + b"\xff end", "utf-8").endswith("� end")
+    assert decode(b"a\x00b\x08c\td\n") == "abc\td\n"

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from crawler.page import Block
+
+FILLER = "<p>" + "Some words of real content stand here. " * 4 + "</p>"
+
+
+def outline(page) -> list[tuple[str, tuple[str, ...], str]]:
+    return [(block.text, block.heading_path, block.anchor) for block in page.blocks]
+
+
+def test_paragraphs_have_their_headings_and_anchors(read) -> None:
+    page = read(
+        "<main><h1 id=top>Guide</h1><p>Intro text.</p><h2 id=install>Install</h2><p>Run it.</p>"
+        "<h3>On <em>Windows</em></h3><p>Click it.</p><h2><a name=use></a>Use</h2><p>Ask  it\n a <b>question</b>.</p></main>"
+    ).page
+    assert outline(page) == [
+        ("Intro text.", ("Guide",), "top"),
+        ("Run it.", ("Guide", "Install"), "install"),
+        ("Click it.", ("Guide", "Install", "On Windows"), ""),
+        ("Ask it a question.", ("Guide", "Use"), "use"),
+    ]
+
+
+def test_an_anchor_may_stand_on_the_section_or_before_the_heading(read) -> None:
+    page = read(
+        f"<main><section id=one><span id=old></span><h2>One</h2>{FILLER}</section><a name=two></a><h2>Two</h2>{FILLER}"
+        f"<div id=three><div><div><h2>Three</h2></div></div>{FILLER}</div><div id=no>text<h2>Four</h2>{FILLER}</div></main>"
+    ).page
+    assert [block.anchor for block in page.blocks] == ["one", "two", "three", "three", ""]
+
+
+def test_lists_keep_their_nesting_and_numbers(blocks) -> None:
+    assert blocks(
+        "<ul><li>One <b>bold</b><ul><li>Inner</li></ul></li><li><p>Two</p><p>more</p></li></ul>"
+        "<ol start=3><li>Three</li><li value=7>Seven</li></ol>"
+    ) == ["- One bold\n  - Inner\n- Two\n  more", "3. Three\n7. Seven"]
+
+
+def test_code_in_an_item_stays_code(read) -> None:
+    page = read(
+        f"<main>{FILLER}<ol><li>First run<pre>make  all\n\tok</pre>then wait.</li><li>Done.</li></ol></main>"
+    ).page
+    assert page.blocks[1:] == (
+        Block("1. First run", kind="list"),
+        Block("make  all\n\tok", kind="code"),
+        Block("then wait."),
+        Block("2. Done.", kind="list"),
+    )
+
+
+def test_tables_are_rows_of_cells(read) -> None:
+    page = read(
+        f"<main>{FILLER}<table><caption>Prices</caption><thead><tr><th>Plan<th>Price</thead>"
+        "<tbody><tr><td>Basic<td>5 €<tr><td>Pro<td>9 <i>€</i></tbody></table></main>"
+    ).page
+    assert page.blocks[1:] == (Block("Prices"), Block("Plan\tPrice\nBasic\t5 €\nPro\t9 €", kind="table"))
+
+
+def test_tables_for_layout_are_read_as_text(blocks) -> None:
+    assert blocks("<table><tr><td><h2>Left</h2><p>One.</p></td><td><p>Two.</p></td></tr></table>") == [
+        "One.",
+        "Two.",
+    ]
+    assert blocks("<table><tr><th>Functions</th></tr><tr><td><p>f(x)</p><p>Does it.</p></td></tr></table>")[
+        -2:
+    ] == ["f(x)", "Does it."]
+
+
+def test_code_keeps_its_lines_without_numbers_and_buttons(blocks) -> None:
+    assert blocks(
+        '<div class="highlight"><button>Copy</button><pre><span class="linenos">1</span>def f():<br>    return 1\n\n'
+        '<span class="linenos">3</span>f()  \n</pre></div>'
+    ) == ["def f():\n    return 1\n\nf()"]
+
+
+def test_short_definitions_are_a_list_and_long_ones_sections(read) -> None:
+    glossary = read(
+        f"<main>{FILLER}<dl><dt>WAL</dt><dd>Write-ahead log.</dd><dt>VFS</dt><dd>A layer.</dd></dl></main>"
+    ).page
+    assert glossary.blocks[1].text == "- WAL\n  Write-ahead log.\n- VFS\n  A layer."
+    manual = read(
+        f"<main><h2 id=api>API</h2><dl><dt id=dump>dump(object, file)</dt><dd>{FILLER}<pre>x</pre></dd></dl>{FILLER}</main>"
+    ).page
+    assert [(block.heading_path, block.anchor) for block in manual.blocks] == [
+        *[(("API", "dump(object, file)"), "dump")] * 3,
+        (("API",), "api"),
+    ]
+
+
+def test_a_folded_section_is_found_under_its_summary(read) -> None:
+    page = read(
+        f"<main>{FILLER}<details id=q1><summary>Can I pay by card?</summary><p>Yes, by any card.</p></details>{FILLER}</main>"
+    ).page
+    assert page.blocks[1] == Block("Yes, by any card.", ("Can I pay by card?",), anchor="q1")
+    assert page.blocks[2].heading_path == ()
+
+
+def test_a_note_does_not_close_its_section(read) -> None:
+    page = read(
+        "<main><h4 id=s>Section</h4><div class=note><h3 class=title>Note</h3><p>Mind this.</p></div>"
+        f"<div class=sidebar><p class=title>TIP Faster downloads</p><p>Use a mirror.</p></div>{FILLER}</main>"
+    ).page
+    assert [(block.text[:12], block.heading_path) for block in page.blocks] == [
+        ("Mind this.", ("Section",)),
+        ("Use a mirror", ("Section", "TIP Faster downloads")),
+        ("Some words o", ("Section",)),
+    ]
+
+
+def test_line_breaks_and_no_break_spaces_are_spaces(blocks) -> None:
+    assert blocks("<p>One<br>two&nbsp;three<wbr>four&shy;five</p>") == ["One two threefourfive"]
+
+
+def test_text_outside_paragraphs_is_kept_in_order(blocks) -> None:
+    assert blocks("Before <b>it</b><p>inside</p>after<div>deep <span>down</span></div>end") == [
+        "Before it", "inside", "after", "deep down", "end",
+    ]  # fmt: skip
+
+
+def test_captions_and_telling_alternative_texts_are_kept(blocks) -> None:
+    assert blocks(
+        '<figure><img alt="The dashboard after the first login"><figcaption>Figure 1.</figcaption></figure>'
+        '<p>See <img alt="an icon in a sentence with words"> here.</p><img alt="logo.png">'
+    ) == ["The dashboard after the first login", "Figure 1.", "See here."]
+
+
+def test_every_line_stands_on_the_page_word_for_word(read) -> None:
+    markup = (
+        "<main><h1>T</h1><p>A <i>b</i>\n c.</p><ul><li>x  y<ol><li>z</li></ol></li></ul><table><tr><th>h1<th>h2<tr>"
+        "<td>c1<td>c2</table><dl><dt>t</dt><dd>d e</dd></dl><blockquote>q <br> r</blockquote></main>"
+    )
+    seen = " ".join(["T", "A", "b", "c.", "x", "y", "z", "h1", "h2", "c1", "c2", "t", "d", "e", "q", "r"])
+    for block in read(markup).page.blocks:
+        for line in block.text.splitlines():
+            for cell in line.split("\t"):
+                assert cell.strip().removeprefix("- ").removeprefix("1. ") in seen

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from crawler.extractors import Source, extract, extractor_for
+from crawler.page import Block
+
+
+def read(text: str, url: str = "https://example.com/readme.txt", content_type: str = "text/plain"):
+    return extract(Source(url, text.encode(), content_type)).page
+
+
+def test_blank_lines_separate_paragraphs() -> None:
+    page = read("Terms of use\n\nYou may use\nit freely.\r\n\r\nAnd   more.\n")
+    assert page.title == "Terms of use"
+    assert [block.text for block in page.blocks] == ["Terms of use", "You may use it freely.", "And more."]
+
+
+def test_markdown_headings_lead_to_their_text() -> None:
+    page = read(
+        "# Guide\n\nIntro.\n\n## Install ##\nRun it.\n\n    make all\n\n- one\n- two\n", "https://e.com/a.md"
+    )
+    assert page.title == "Guide"
+    assert page.blocks == (
+        Block("Intro.", ("Guide",)),
+        Block("Run it.", ("Guide", "Install")),
+        Block("    make all", ("Guide", "Install"), "code"),
+        Block("- one\n- two", ("Guide", "Install"), "list"),
+    )
+
+
+def test_a_file_without_a_title_is_called_by_its_name() -> None:
+    assert read("It goes on and on, and ends with a full stop.", "https://e.com/a%20b.txt").title == "a b.txt"
+
+
+def test_an_empty_file_has_no_blocks() -> None:
+    assert read("\n \n---\n").blocks == ()
+
+
+def test_types_that_nobody_reads_have_no_extractor() -> None:
+    assert extractor_for("image/png") is None
+    assert extractor_for("application/xhtml+xml") is extractor_for("text/html")

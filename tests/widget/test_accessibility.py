@@ -1,0 +1,217 @@
+"""For the keyboard, screen readers, small screens, other scripts and other preferences."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.widget.test_conversation import answered, ask
+
+AXE = Axe()
+
+
+def findings(page: Page) -> list[str]:
+    found = AXE.run(page).response["violations"]
+    return [f"{one['id']}: {node['html'][:120]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_state(visit, script, scheme):
+    page = visit()
+    page.emulate_media(color_scheme=scheme)
+    assert findings(page) == [], "closed"
+    page.locator(".launcher").click()
+    page.locator(".chip").first.wait_for()
+    assert findings(page) == [], "open"
+    script.faults = [("hold", 4)]
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at")
+    assert findings(page) == [], "streaming"
+    script.hold.set()
+    answered(page)
+    page.get_by_role("button", name="Not helpful").click()
+    page.locator(".body a.cite").first.hover()
+    assert findings(page) == [], "answered"
+    page.get_by_role("button", name="More options").click()
+    assert findings(page) == [], "menu"
+    script.faults = [("status", 500)]
+    ask(page)
+    expect(page.locator(".note")).to_be_visible()
+    assert findings(page) == [], "error"
+
+
+def focused(page: Page) -> str:
+    return page.evaluate(
+        """() => { let node = document.activeElement; while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+          return node.getAttribute("aria-label") || node.textContent.trim() || node.localName }"""
+    )
+
+
+def test_the_whole_journey_needs_no_mouse(visit):
+    page = visit()
+    page.locator(".launcher").wait_for()
+    page.keyboard.press("Tab")
+    assert focused(page) == "Ask a question"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Ask a question")).to_be_focused()
+    page.keyboard.type("When?")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("And where?")
+    page.keyboard.press("Enter")
+    answered(page)
+    assert page.locator(".you").inner_text() == "When?\nAnd where?"
+    backwards = []
+    for _ in range(15):
+        page.keyboard.press("Shift+Tab")
+        backwards.append(focused(page))
+    assert backwards[:5] == ["What does a day ticket cost?", "Where can I park?", "Not helpful", "Helpful", "Copy"]
+    assert backwards[5:12] == ["Tickets & prices", "Opening hours", "Sources: 2", "Sources 1: Opening hours", "Sources 2: Tickets & prices", "Sources 1: Opening hours", "Conversation"]
+    assert backwards[12:] == ["Close", "More options", "New chat"]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert focused(page) == "Erase my data"
+    page.keyboard.press("Escape")
+    assert focused(page) == "More options"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert focused(page) == "Ask a question"
+    expect(page.locator(".launcher")).to_have_attribute("aria-expanded", "false")
+
+
+def test_an_answer_is_announced_once_and_only_when_it_is_complete(opened, script):
+    script.faults = [("hold", 5)]
+    page = opened()
+    page.evaluate(
+        """() => { window.told = []; const status = document.querySelector("site-chat").shadowRoot.querySelector(".sr");
+          new MutationObserver(() => told.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true }) }"""
+    )
+    expect(page.get_by_role("log")).to_have_attribute("aria-live", "off")
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("and close at")
+    script.hold.set()
+    answered(page)
+    told = page.evaluate("told")
+    assert len(told) == 2, told
+    assert told[0] == "Searching the site…"
+    assert "Tickets are sold at the gate" in told[1]
+    assert told[1].endswith("Sources: 2")
+
+
+def test_controls_are_large_enough(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    small = page.evaluate(
+        """() => [...document.querySelector("site-chat").shadowRoot.querySelectorAll("button, summary, textarea, .source")]
+          .filter((node) => node.checkVisibility()).map((node) => [node.className || node.localName, node.getBoundingClientRect()])
+          .filter(([, { width, height }]) => width < 24 || height < 24).map(([name]) => name)"""
+    )
+    assert small == []
+
+
+def test_the_enter_that_ends_the_composing_of_a_word_does_not_send(opened, script):
+    page = opened()
+    box = page.get_by_role("textbox", name="Ask a question")
+    box.fill("みなと")
+    box.dispatch_event("keydown", {"key": "Enter", "isComposing": True})
+    assert box.input_value() == "みなと"
+    box.press("Enter")
+    answered(page)
+    assert [asked["message"] for asked in script.asked] == ["みなと"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_nothing_runs_over_the_edge(opened, script, width):
+    wide = "Fahrgastschiffsanlegestellenverzeichnis" * 6
+    script.done = {"answer_html": f'<p>{wide} <a data-cite="1">1</a></p><pre>{wide}</pre><table><tr><td>{"</td><td>".join(["wide cell"] * 12)}</td></tr></table>'}
+    page = opened()
+    page.set_viewport_size({"width": width, "height": 700})
+    ask(page, wide[:200])
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    over = page.evaluate(
+        """() => { const panel = document.querySelector("site-chat").shadowRoot.querySelector(".panel");
+          const log = panel.querySelector(".log"), edge = panel.getBoundingClientRect();
+          return [log.scrollWidth - log.clientWidth, Math.max(0, edge.right - innerWidth), Math.max(0, -edge.left), Math.max(0, -edge.top), Math.max(0, edge.bottom - innerHeight)] }"""
+    )
+    assert over == [0, 0, 0, 0, 0]
+
+
+def test_on_a_phone_the_panel_is_all_there_is(visit):
+    page = visit(body="<p><a href='/x'>Link of the page</a></p>" * 60)
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.locator(".launcher").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_have_attribute("aria-modal", "true")
+    assert dialog.bounding_box() == {"x": 0, "y": 0, "width": 390, "height": 700}
+    expect(page.get_by_role("textbox")).not_to_be_focused()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        assert focused(page) != "Link of the page"
+    page.mouse.move(200, 300)
+    page.mouse.wheel(0, 500)
+    assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".launcher")).to_be_focused()
+    page.mouse.wheel(0, 500)
+    page.wait_for_function("scrollY > 0")
+
+
+def test_on_a_touch_screen_the_first_tap_shows_the_source_and_the_second_opens_it(browser, server, script):
+    from tests.widget.conftest import TAG
+    from tests.widget.service import PLAIN_PAGE
+
+    context = browser.new_context(viewport={"width": 390, "height": 700}, has_touch=True, locale="en-US")
+    context.set_default_timeout(8000)
+    script.pages["/"] = (PLAIN_PAGE.format(lang="en", head=TAG, body=""), {})
+    page = context.new_page()
+    page.goto(server.home + "/")
+    page.locator(".launcher").tap()
+    ask(page)
+    answered(page)
+    marker = page.locator(".body a.cite").first
+    marker.tap()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    assert len(context.pages) == 1
+    with context.expect_page():
+        marker.tap()
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [("de", "Frage stellen"), ("zh-CN", "提问"), ("pt-BR", "Fazer uma pergunta"), ("tlh", "Ask a question")],
+)
+def test_it_speaks_the_language_of_the_page(opened, lang, words):
+    page = opened(lang=lang)
+    expect(page.get_by_role("textbox", name=words)).to_be_visible()
+    expect(page.locator(".launcher")).to_have_attribute("data-label", words)
+
+
+def test_arabic_runs_from_right_to_left(opened):
+    page = opened(lang="ar")
+    expect(page.get_by_role("dialog")).to_have_attribute("dir", "rtl")
+    assert page.locator(".launcher").bounding_box()["x"] < 100
+    close = page.get_by_role("button", name="إغلاق").last.bounding_box()
+    assert close["x"] < page.get_by_role("heading", level=2).bounding_box()["x"]
+    box = page.get_by_role("textbox")
+    box.fill("متى تفتح الأرصفة؟")
+    box.press("Enter")
+    answered(page)
+    assert findings(page) == []
+
+
+def test_a_long_conversation_stays_quick(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.evaluate(
+        """() => { const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
+          talk.messages = Array.from({ length: 250 }, () => talk.messages).flat(); localStorage[key] = JSON.stringify([talk]);
+          dispatchEvent(new StorageEvent("storage", { key })) }"""
+    )
+    expect(page.locator("article")).to_have_count(500)
+    ask(page, "One more?")
+    expect(page.locator("article")).to_have_count(502)
+    answered(page, 251)

@@ -1,0 +1,356 @@
+"""Asking and being answered, as a visitor does it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.widget.service import QUOTE
+
+
+def ask(page: Page, question: str = "When do the docks open?") -> None:
+    page.get_by_role("textbox", name="Ask a question").fill(question)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Page, count: int = 1) -> None:
+    expect(page.locator(".acts")).to_have_count(count)
+
+
+def body(page: Page) -> str:
+    return page.locator(".body").last.inner_text()
+
+
+def test_an_answer_streams_and_ends_with_its_sources(opened, script):
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    expect(page.locator(".body strong")).to_have_text("06:00")
+    assert page.locator("a.cite").count() == 0, "no source has come yet"
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.locator("article").last).to_have_attribute("aria-busy", "true")
+    script.hold.set()
+    answered(page)
+    assert [marker.inner_text() for marker in page.locator(".body a.cite").all()] == ["1", "2", "1"]
+    first = page.locator(".source").first
+    expect(first).to_contain_text(QUOTE)
+    expect(first.get_by_role("link", name="Opening hours")).to_have_attribute("href", "https://harbour.example/hours#:~:text=docks")
+    expect(page.get_by_role("button", name="Where can I park?")).to_be_visible()
+    assert script.asked[0]["message"] == "When do the docks open?"
+
+
+def test_pointing_at_a_marker_or_focusing_it_shows_the_sentence_it_rests_on(opened):
+    page = opened()
+    ask(page)
+    answered(page)
+    marker = page.locator(".body a.cite").first
+    card = page.get_by_role("tooltip")
+    marker.hover()
+    expect(card).to_contain_text(QUOTE)
+    card.hover()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.locator(".body a.cite").nth(1).focus()
+    expect(card).to_contain_text("Tickets are sold")
+    expect(page.locator(".body a.cite").nth(1)).to_have_attribute("aria-describedby", "card")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_a_source_opens_in_a_new_tab_unless_it_is_the_page_that_is_open(opened, script, server, profile):
+    script.done = {
+        "citations": [
+            {"number": 1, "url": f"{server.home}/", "title": "Here", "quote": "Boats", "link": f"{server.home}/#:~:text=Boats"},
+            {"number": 2, "url": f"{server.home}/other", "title": "There", "quote": "x", "link": f"{server.home}/other"},
+        ]
+    }
+    script.pages["/other"] = ("<title>Other</title>", {})
+    page = opened()
+    followed = []
+    page.expose_function("followed", lambda address: followed.append(address))
+    page.evaluate("addEventListener('sitechat:citation', (event) => followed(event.detail))")
+    ask(page)
+    answered(page)
+    page.locator(".source").get_by_role("link", name="Here", exact=True).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert len(profile.pages) == 1
+    with profile.expect_page() as tab:
+        page.locator(".source").get_by_role("link", name="There", exact=True).click()
+    tab.value.wait_for_load_state()
+    assert tab.value.evaluate("window.opener") is None
+    assert [address.removeprefix(server.home) for address in followed] == ["/#:~:text=Boats", "/other"]
+
+
+@pytest.mark.parametrize("cut_at", [2, 5, 9])
+def test_a_cut_stream_goes_on_without_losing_or_doubling_words(opened, script, cut_at):
+    script.done = {"answer_html": ""}
+    script.faults = [("cut", cut_at)]
+    page = opened()
+    ask(page)
+    answered(page)
+    assert "The docks open at 06:00 and close at 22:00" in body(page)
+    assert body(page).count("docks") == 1
+    assert body(page).count("Dogs") == 1
+    assert [asked["last"] for asked in script.asked] == ["", f"m1:{cut_at - 1}"]
+
+
+def test_a_stream_that_breaks_before_its_first_event_is_offered_again(opened, script):
+    script.faults = [("cut", 1)]
+    page = opened()
+    ask(page)
+    expect(page.get_by_role("alert").filter(has_text="Your question is kept")).to_be_visible()
+    page.get_by_role("button", name="Try again").click()
+    answered(page)
+    assert page.locator("article").count() == 2
+
+
+def test_an_answer_goes_on_after_the_page_was_left(opened, script, server):
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    page.goto(server.home + "/")
+    answered(page)
+    assert script.asked[1]["last"] == "m1:3"
+    assert body(page).count("docks") == 1
+    assert "Dogs are welcome" in body(page)
+
+
+def test_an_expired_token_is_renewed_without_a_word(opened, script):
+    script.faults = [("status", 401)]
+    page = opened()
+    ask(page)
+    answered(page)
+    assert [asked["token"] for asked in script.asked] == ["token1", "token2"]
+
+
+def test_too_many_questions_tell_how_long_to_wait(opened, script):
+    script.faults = [("status", 429)]
+    page = opened()
+    ask(page)
+    again = page.locator(".note .push")
+    expect(again).to_be_disabled()
+    expect(again).to_have_text("Try again (2)")
+    expect(page.locator(".note")).to_contain_text("Please wait")
+    expect(again).to_be_enabled()
+    again.click()
+    answered(page)
+
+
+def test_a_server_in_trouble_is_told_calmly_and_the_question_stays(opened, script):
+    script.faults = [("status", 500)]
+    page = opened()
+    errors = []
+    page.expose_function("failed", lambda kind: errors.append(kind))
+    page.evaluate("addEventListener('sitechat:error', (event) => failed(event.detail.kind))")
+    ask(page)
+    expect(page.locator(".note")).to_contain_text("No answer could be fetched")
+    expect(page.locator(".you")).to_have_text("When do the docks open?")
+    page.get_by_role("button", name="Try again").click()
+    answered(page)
+    assert errors == ["failed"]
+
+
+def test_a_page_that_may_not_ask_says_so(opened, script):
+    script.refusals = {"visitors": 403}
+    page = opened()
+    ask(page)
+    expect(page.locator(".note")).to_contain_text("not available on this page")
+
+
+def test_without_a_network_the_question_waits(opened, profile):
+    page = opened()
+    profile.set_offline(True)
+    ask(page)
+    expect(page.locator(".note")).to_contain_text("You are offline")
+    profile.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    answered(page)
+
+
+def test_an_error_in_the_stream_keeps_the_words_and_asks_anew(opened, script):
+    script.faults = [("error", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".note")).to_contain_text("The answer broke off")
+    expect(page.locator(".body")).to_contain_text("The docks open at")
+    page.get_by_role("button", name="Try again").click()
+    answered(page)
+    assert [asked["last"] for asked in script.asked] == ["", ""]
+    assert body(page).count("docks") == 1
+
+
+def test_stopping_keeps_what_was_written(opened, script):
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator(".note")).to_contain_text("Stopped.")
+    expect(page.locator(".body")).to_contain_text("open at 06:00")
+    expect(page.get_by_role("textbox", name="Ask a question")).to_be_focused()
+
+
+def test_nothing_typed_is_lost(opened, script, server):
+    page = opened()
+    box = page.get_by_role("textbox", name="Ask a question")
+    box.fill("x" * 190)
+    expect(page.locator("#foot")).to_contain_text("190 / 200")
+    box.fill("y" * 230)
+    page.keyboard.press("Enter")
+    expect(page.locator("#foot")).to_contain_text("shorten")
+    assert box.input_value() == "y" * 230
+    assert script.asked == []
+    page.goto(server.home + "/")
+    assert page.get_by_role("textbox", name="Ask a question").input_value() == "y" * 230
+
+
+def test_a_suggested_question_is_asked_and_the_next_ones_are_offered(opened, script):
+    page = opened()
+    page.get_by_role("button", name="How do I get a berth?").click()
+    answered(page)
+    page.get_by_role("button", name="Where can I park?").click()
+    answered(page, 2)
+    assert [(asked["message"], asked.get("conversation_id")) for asked in script.asked] == [
+        ("How do I get a berth?", None),
+        ("Where can I park?", "c1"),
+    ]
+    assert page.locator(".chip").count() == 2, "only below the last answer"
+
+
+def test_feedback_reaches_the_server_and_may_carry_a_reason(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Not helpful").click()
+    reason = page.get_by_role("textbox", name="What was wrong")
+    expect(reason).to_be_focused()
+    reason.fill("The hours are old.")
+    page.locator(".comment").get_by_role("button", name="Send").click()
+    expect(reason).to_be_hidden()
+    expect(page.get_by_role("button", name="Not helpful")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Helpful", exact=True).click()
+    expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
+    assert script.feedback == [
+        {"message_id": "m1", "helpful": False},
+        {"message_id": "m1", "helpful": False, "comment": "The hours are old."},
+        {"message_id": "m1", "helpful": True},
+    ]
+    script.refusals = {"feedback": 500}
+    page.get_by_role("button", name="Not helpful").click()
+    expect(page.locator(".acts")).to_contain_text("did not work")
+    expect(page.get_by_role("button", name="Helpful", exact=True)).to_have_attribute("aria-pressed", "true")
+
+
+def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, script):
+    page = opened()
+    ask(page, "First of all?")
+    answered(page)
+    page.get_by_role("button", name="New chat").click()
+    expect(page.locator("article")).to_have_count(0)
+    ask(page, "Something else?")
+    answered(page)
+    assert "conversation_id" not in script.asked[1]
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="First of all?").click()
+    expect(page.locator(".you")).to_have_text("First of all?")
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="Erase my data").click()
+    assert "DELETE /api/v1/visitors/me" not in script.requests, "the second press erases"
+    page.get_by_role("button", name="Press again").click()
+    expect(page.get_by_role("button", name="Your data has been erased.")).to_be_visible()
+    assert "DELETE /api/v1/visitors/me" in script.requests
+    expect(page.locator("article")).to_have_count(0)
+    kept = page.evaluate("JSON.stringify(Object.entries(localStorage))")
+    assert "First" not in kept
+    assert "token" not in kept
+
+
+def test_two_tabs_show_the_same_conversation(opened, profile, server):
+    page = opened()
+    ask(page)
+    answered(page)
+    other = profile.new_page()
+    other.goto(server.home + "/")
+    other.locator(".launcher").click()
+    answered(other)
+    ask(other, "And on Sundays?")
+    answered(other, 2)
+    answered(page, 2)
+
+
+def test_the_page_can_drive_the_widget(visit, script):
+    page = visit()
+    page.locator(".launcher").hover()
+    page.evaluate("customElements.whenDefined('site-chat')")
+    done = page.evaluate(
+        """async () => {
+          const chat = document.querySelector("site-chat");
+          const answer = new Promise((resolve) => addEventListener("sitechat:message", ({ detail }) => resolve(detail)));
+          await chat.ask("From the page?");
+          return [(await answer).outcome, chat.opened];
+        }"""
+    )
+    assert done == ["answered", True]
+    assert script.asked[0]["message"] == "From the page?"
+    page.evaluate("document.querySelector('site-chat').close()")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_an_answer_that_comes_while_the_panel_is_closed_is_marked(opened, script):
+    script.faults = [("hold", 4)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body")).to_contain_text("open at")
+    page.keyboard.press("Escape")
+    script.hold.set()
+    launcher = page.locator(".launcher")
+    expect(launcher).to_have_attribute("aria-label", "Ask a question, New answer")
+    launcher.click()
+    answered(page)
+    assert launcher.get_attribute("data-unread") is None
+
+
+def test_a_refusal_shows_the_nearest_pages_as_links(opened, script):
+    html = '<p>The site does not say.</p><ul><li><a href="https://harbour.example/berths">Berths</a></li></ul>'
+    script.done = {"outcome": "refused", "answer": "The site does not say.", "answer_html": html, "citations": []}
+    page = opened()
+    ask(page)
+    answered(page)
+    expect(page.locator(".body").get_by_role("link", name="Berths")).to_have_attribute("rel", "noopener")
+    assert page.locator(".sources").count() == 0
+
+
+def test_what_the_server_should_never_send_does_nothing(opened, script):
+    script.done = {"answer_html": '<p>Safe<img src=x onerror="document.title=1"></p><a href="javascript:document.title=2">go</a><script>document.title=3</script>'}
+    page = opened()
+    ask(page)
+    answered(page)
+    assert page.locator(".body a, .body img, .body script").count() == 0
+    assert page.title() == "Harbour"
+
+
+def test_it_works_where_the_browser_refuses_storage(opened, script):
+    head = "<script>for (const name of ['localStorage', 'sessionStorage']) Object.defineProperty(window, name, { get() { throw new DOMException('refused', 'SecurityError') } })</script>"
+    page = opened(head=head)
+    ask(page)
+    answered(page)
+    ask(page, "And then?")
+    answered(page, 2)
+    assert script.tokens == 1
+    assert script.asked[1]["conversation_id"] == "c1"
+
+
+def test_what_is_kept_belongs_to_the_site(opened):
+    page = opened()
+    ask(page)
+    answered(page)
+    keys = json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))"))
+    assert keys
+    assert all(key.startswith("site-chat:harbour:") for key in keys)
+    assert page.evaluate("document.cookie") == ""

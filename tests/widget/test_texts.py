@@ -1,0 +1,44 @@
+"""The widget's own words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TEXTS = Path(__file__).parents[2] / "widget" / "src" / "texts"
+LANGUAGES = sorted(path.stem for path in TEXTS.glob("*.js"))
+ROW = re.compile(r'^  (\w+): "((?:[^"\\]|\\.)+)",$', re.MULTILINE)
+
+
+def rows(language):
+    return dict(ROW.findall((TEXTS / f"{language}.js").read_text(encoding="utf-8")))
+
+
+def test_ten_languages_are_spoken_and_known_to_the_element_and_the_loader():
+    assert LANGUAGES == sorted("en zh ja ko es fr de pt ru ar".split())
+    element = (TEXTS.parent / "site-chat.js").read_text(encoding="utf-8")
+    assert sorted(re.search(r'SPOKEN = "([a-z ]+)"', element)[1].split()) == LANGUAGES
+    loader = (TEXTS.parents[1] / "embed.js").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'^    (\w\w): "', loader, re.MULTILINE)) == LANGUAGES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_text_exists_in_every_language(language):
+    assert rows(language).keys() == rows("en").keys()
+    if language != "en":
+        same = [key for key, text in rows(language).items() if text == rows("en")[key]]
+        assert len(same) <= 2, f"not translated: {same}"
+
+
+def test_every_text_is_used():
+    code = "".join(path.read_text(encoding="utf-8") for path in TEXTS.parent.glob("*.js"))
+    told = {"offline", "failed", "cut", "limited", "refused", "long"}
+    unused = [key for key in rows("en") if key not in told and not re.search(rf"texts\.{key}\b", code)]
+    assert unused == []
+
+
+def test_every_kind_of_failure_has_a_text():
+    code = (TEXTS.parent / "conversation.js").read_text(encoding="utf-8")
+    assert set(re.findall(r'"(offline|failed|cut|limited|refused|long)"', code)) <= rows("en").keys()
