@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
-from urllib.parse import urlsplit
 
 from crawler import urls
 from crawler.options import CrawlOptions
@@ -42,14 +41,14 @@ class Scope:
                 return UrlState.EXCLUDED, f'matches the exclude pattern "{pattern}"'
         if url in self._starts:
             return None
-        path = urlsplit(url).path
+        path = urls.path_and_query(url).partition("?")[0]
         if self._prefix and not path.startswith(self._prefix):
             return UrlState.EXCLUDED, f'does not start with the path "{self._prefix}"'
         if self._include and not any(matches.match(url) for _, matches in self._include):
             return UrlState.EXCLUDED, "matches no include pattern"
-        extension = path.rpartition("/")[2].rpartition(".")[2].lower()
-        if extension in _NO_PAGE and "." in path.rpartition("/")[2]:
-            return UrlState.NOT_HTML, f"a .{extension} file, not a web page"
+        _, dot, extension = path.rpartition("/")[2].rpartition(".")
+        if dot and extension.lower() in _NO_PAGE:
+            return UrlState.NOT_HTML, f"a .{extension.lower()} file, not a web page"
         return None
 
 

@@ -106,16 +106,21 @@ def index_name(url: str) -> str:
 
 
 def site_key(url: str) -> str:
-    """Equal for addresses of one site: host without "www." and, when unusual, its port."""
-    parts = urlsplit(url)
+    """Equal for canonical addresses of one site: host without "www." and, when unusual, its port."""
+    return _site_of(url.partition("://")[2].partition("/")[0])
+
+
+@lru_cache(maxsize=4096)
+def _site_of(netloc: str) -> str:
+    parts = urlsplit(f"//{netloc}")
     host = (parts.hostname or "").removeprefix("www.")
     return f"{host}:{parts.port}" if parts.port not in (None, 80, 443) else host
 
 
 def origin(url: str) -> str:
-    """ "https://example.com:8443/a?b" -> "https://example.com:8443"."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    """ "https://example.com:8443/a?b" -> "https://example.com:8443"; for canonical addresses."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
 
 
 def path_and_query(url: str) -> str:

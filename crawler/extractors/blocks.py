@@ -24,6 +24,7 @@ from crawler.page import Block, BlockKind
 
 _DEEPEST = 120
 _TERM_LEVEL = 7
+_REAL_TEXT = 60
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "aside", "fieldset"})
@@ -34,17 +35,21 @@ def read_blocks(main: _Element, boilerplate: Boilerplate) -> tuple[Block, ...]:
     walk = _Walk(boilerplate)
     walk.container(main, 0)
     walk.flush()
-    return tuple(walk.blocks)
+    return tuple(_without_menus(walk.blocks, walk.linkish))
 
 
 class _Walk:
     def __init__(self, boilerplate: Boilerplate) -> None:
         self.blocks: list[Block] = []
+        self.linkish: set[int] = set()
+        """Positions of blocks that are lists of links."""
         self._drops = boilerplate.drops
+        self._is_link_list = boilerplate.is_link_list
         self._outline = Outline()
         self._inline: list[str] = []
         self._marker = ""
         self._callouts = 0
+        self._in_links = False
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
             "pre": self._code,
             "listing": self._code,
@@ -89,6 +94,9 @@ class _Walk:
             if tag in BLOCK_TAGS:
                 self.flush()
             return
+        if not self._in_links and self._is_link_list(element):
+            self._links(element, depth)
+            return
         handler = self._handlers.get(tag)
         if handler is not None:
             handler(element, depth)
@@ -108,6 +116,14 @@ class _Walk:
             self._label(element)
         else:
             self._block(element, depth)
+
+    def _links(self, element: _Element, depth: int) -> None:
+        self.flush()
+        first, self._in_links = len(self.blocks), True
+        self._element(element, depth)
+        self.flush()
+        self._in_links = False
+        self.linkish.update(range(first, len(self.blocks)))
 
     def _block(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -219,6 +235,16 @@ class _Walk:
             return
         self.flush()
         self._add(alt, "text")
+
+
+def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:
+    """Lists of links before the first and after the last real text are menus."""
+    sizes = {place: len(block.text) for place, block in enumerate(blocks) if place not in linkish}
+    if not sizes:
+        return []
+    least = min(_REAL_TEXT, max(sizes.values()))
+    real = [place for place, size in sizes.items() if size >= least]
+    return [block for place, block in enumerate(blocks) if place not in linkish or real[0] < place < real[-1]]
 
 
 def _wrapped_in(element: _Element, definitions: _Element) -> bool:

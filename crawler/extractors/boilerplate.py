@@ -22,20 +22,22 @@ _DROPPED_ROLES = wordset(
 )
 _EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
 # Never content, whatever stands in it. Names are matched between white space, "-" and "_".
-_HARD = re.compile(
-    _EDGE.format(
-        "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|"
-        "skip-?link|skip-?nav|skip-to-\\S*|skip|headerlink|permalink|anchorlink|anchor-link|heading-?anchor|"
-        "header-?anchor|hash-link|id_link|direct-link|edit-?link|editsection|edit-this-page|edit-page|"
-        "cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
-        "social|share|sharing|sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
-        "sphinxsidebar\\S*|table-of-contents|tableofcontents|toc|localtoc|on-this-page|"
-        "sr-only|visually-?hidden|screen-reader-text|linenos|linenodiv|lineno|line-?numbers?|copy-?btn|"
-        "copy-?button|clipboard\\S*|newsletter|advert\\S*|adsbygoogle|popup|back-to-top|backtotop|"
-        "site-header|site-footer|page-footer|global-header|global-footer|masthead|"
-        "(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
-    )
+_HARD_INLINE = (
+    "skip-?link|skip-?nav|skip-to-\\S*|headerlink|permalink|anchorlink|anchor-link|heading-?anchor|"
+    "header-?anchor|hash-link|id_link|direct-link|edit-?link|editsection|edit-this-page|edit-page|"
+    "sr-only|visually-?hidden|screen-reader-text|linenos|lineno|line-?numbers?|copy-?btn|copy-?button|"
+    "social|share|sharing|back-to-top|backtotop"
 )
+_HARD_BLOCK = (
+    "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
+    "cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
+    "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
+    "sphinxsidebar\\S*|table-of-contents|tableofcontents|toc|localtoc|on-this-page|"
+    "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
+    "masthead|(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
+)
+_INLINE = re.compile(_EDGE.format(_HARD_INLINE))
+_HARD = re.compile(_EDGE.format(f"{_HARD_INLINE}|{_HARD_BLOCK}"))
 # Content on some sites, furniture on others: dropped when mostly links.
 _SOFT = re.compile(
     _EDGE.format(
@@ -46,7 +48,7 @@ _SOFT = re.compile(
 _CALLOUT = re.compile(
     _EDGE.format(
         "admonition\\S*|note|tip|warning|caution|important|danger|info|hint|alert|callout\\S*|sidebar|example|"
-        "seealso|versionadded|versionchanged|deprecated|starlight-aside\\S*|theme-admonition\\S*|notice|attention"
+        "seealso|footnotes?|footnote-list|versionadded|versionchanged|deprecated|starlight-aside\\S*|theme-admonition\\S*|notice|attention"
     )
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -101,7 +103,14 @@ class Boilerplate:
             return text_length(element) < 300
         if tag == "a":
             return _is_permalink(element)
-        return tag in _LISTS and not self._lenient and self._is_link_list(element)
+        return tag in _LISTS and not self._lenient and self._is_contents(element)
+
+    def is_link_list(self, element: _Element) -> bool:
+        """A list of short links where nothing marks the main content: a menu, if it stands at the
+        edge of the page, content if it stands in the midst of text."""
+        if self._trusted or self._lenient or element.tag not in _LISTS:
+            return False
+        return self._mostly_links(element, self._links.get(element))
 
     def _drops_by_attributes(
         self, element: _Element, tag: str, items: Sequence[tuple[object, object]]
@@ -114,7 +123,7 @@ class Boilerplate:
                 return True
         if not names or tag not in _CLASS_TESTED:
             return False
-        verdict = _verdict(names[:_LONGEST_NAMES])
+        verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
         if not verdict:
             return False
         density = self._density(element)
@@ -126,21 +135,28 @@ class Boilerplate:
         links = self._links.get(element)
         return links.characters / max(1, text_length(element)) if links else 0.0
 
-    def _is_link_list(self, element: _Element) -> bool:
-        """A list of links to this page (its table of contents), a very long list of links or, where
-        nothing marks the main content, any list of short links."""
+    def _is_contents(self, element: _Element) -> bool:
+        """A table of contents: links to this very page, or more links than a reader reads."""
         links = self._links.get(element)
-        if links is None or links.count < 3 or links.characters / links.count > 60:
+        if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
             return False
-        local = links.local >= links.count - 1
-        if not local and self._trusted and links.count < _MANY_LINKS:
+        if element.tag in _WRAPPERS and any(
+            piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
+        ):
+            return False  # the contents of a book and its preface share a wrapper
+        return self._mostly_links(element, links)
+
+    def _mostly_links(self, element: _Element, links: Links | None) -> bool:
+        if links is None or links.count < 3 or links.characters / links.count > 60:
             return False
         text = plain_text(element)
         letters = sum(map(str.isalnum, text)) if len(text) < 2000 else text_length(element)
         return links.characters / max(1, letters) > 0.75
 
 
+_INLINE_TAGS = frozenset({"a", "span", "small", "sup", "em", "strong", "i", "b", "label", "h2", "h3", "h4"})
 _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
+_WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _TELLING = frozenset({"role", "hidden", "style", "aria-hidden"})
 
@@ -152,8 +168,10 @@ def is_callout(element: _Element) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def _verdict(names: str) -> str:
+def _verdict(names: str, inline: bool) -> str:
     lowered = names.lower()
+    if inline:
+        return "hard" if _INLINE.search(lowered) else ""
     if _HARD.search(lowered):
         return "hard"
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""

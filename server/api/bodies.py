@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from flask import request
+from flask import current_app, request
 from pydantic import BaseModel, ValidationError
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from server.api.errors import ApiError
 
@@ -13,15 +14,24 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def json_body(model: type[Model]) -> Model:
-    """Raises ApiError: 415 for another content type, 400 for what is no JSON, 422 for wrong fields."""
+    """Raises ApiError: 415 for another content type, 400 for what is no JSON, 422 for wrong
+    fields; RequestEntityTooLarge."""
     if request.mimetype != "application/json":
         raise ApiError(
             415, "unsupported_media_type", "Send the body as JSON with Content-Type: application/json."
         )
     try:
-        return model.model_validate_json(request.get_data(cache=False))
+        return model.model_validate_json(_content())
     except ValidationError as error:
         raise _refusal(error) from None
+
+
+def _content() -> bytes:
+    body = request.get_data(cache=False)
+    # Of a body that does not say its length, Werkzeug gives the first part up to the limit.
+    if request.content_length is None and len(body) >= current_app.config["MAX_CONTENT_LENGTH"]:
+        raise RequestEntityTooLarge
+    return body
 
 
 def _refusal(error: ValidationError) -> ApiError:

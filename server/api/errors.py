@@ -15,7 +15,8 @@ from flask import Flask, Response, current_app, jsonify, make_response, render_t
 from werkzeug.exceptions import HTTPException
 
 from server.guards.limits import retry_after
-from server.indexes.errors import IndexUnavailable
+from server.domain.protocols import ModelError
+from server.indexes.errors import IndexFailure
 from server.storage.errors import StorageError
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ def failure_of(error: Exception) -> ApiError:
     """What a visitor is told of a failure that is not his; logs what the operator needs."""
     if isinstance(error, ApiError):
         return error
-    if isinstance(error, StorageError | IndexUnavailable):
+    if isinstance(error, StorageError | IndexFailure | ModelError):
         log.error("%s", error)
         text = "Docent cannot answer just now; try again in a few seconds. The log says why."
         return ApiError(503, "unavailable", text, wait_s=5)

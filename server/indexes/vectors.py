@@ -54,10 +54,11 @@ class Chroma:
         """Gives connections and files back; indexes on it cannot be used afterwards."""
         if self.queries is not None:
             self.queries.close()
-        # Chroma's own close() leaves the connections of its HTTP session open.
-        session = getattr(getattr(self.client, "_server", None), "_session", None)
-        if session is not None:
-            session.close()
+        # Chroma's own close() leaves the connections of its two HTTP sessions open.
+        for owner in (self.client, getattr(self.client, "_admin_client", None)):
+            session = getattr(getattr(owner, "_server", None), "_session", None)
+            if session is not None:
+                session.close()
         self.client.close()
 
     @contextmanager

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
-from server.domain.protocols import Incidents, ModelError
+from server.domain.protocols import Incidents, ModelError, VectorIndex
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
 from server.indexing.indexer import Indexer, IndexReport
@@ -35,6 +36,21 @@ MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlSt
 """States of an address that is no page of the site any more; an error or a limit says nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class SiteIndex:
+    """What the pages of a site are brought into."""
+
+    indexer: Indexer
+    fingerprint: str
+    """Of the embedder."""
+    vectors: VectorIndex | None
+    """None when the strategy has none."""
+
+    def signature(self, site: Site) -> str:
+        """With what the site's chunks are indexed; a change of it makes every index stale."""
+        return f"{site.strategy} {self.fingerprint}"
+
+
 class SiteRefresh:
     """One crawl of one site, from its start address to the live index."""
 
@@ -52,7 +68,7 @@ class SiteRefresh:
         self._incidents = incidents
         self._settings = settings
 
-    def run(self, site_id: str, crawl_id: int, indexer: Indexer, on_progress: ProgressCallback) -> None:
+    def run(self, site_id: str, crawl_id: int, index: SiteIndex, on_progress: ProgressCallback) -> None:
         """Leaves the outcome in the crawl's record; a failure leaves the live index as it was."""
         site = self._sites.find(site_id)
         if site is None:
@@ -61,7 +77,7 @@ class SiteRefresh:
         crawl_id = self._crawls.start(site_id)
         log.info("crawl %s of %s begins at %s", crawl_id, site_id, ", ".join(site.start_urls))
         try:
-            message = self._refresh(site, crawl_id, indexer, on_progress)
+            message = self._refresh(site, crawl_id, index, on_progress)
         except (CrawlError, ModelError, IndexFailure, StorageError) as error:
             self._fail(site_id, crawl_id, str(error))
         else:
@@ -73,7 +89,8 @@ class SiteRefresh:
         self._crawls.finish(crawl_id, "failed", message)
         self._incidents.record(site_id, "crawl_failed", message)
 
-    def _refresh(self, site: Site, crawl_id: int, indexer: Indexer, on_progress: ProgressCallback) -> str:
+    def _refresh(self, site: Site, crawl_id: int, index: SiteIndex, on_progress: ProgressCallback) -> str:
+        indexer = index.indexer
         options = crawl_options(site, self._settings)
         known = {
             record.url: Validators(record.etag, record.last_modified, record.content_hash)
@@ -91,8 +108,24 @@ class SiteRefresh:
             raise CrawlError(problem)
         indexed = indexer.finish()
         record.flush()
-        self._sites.update(profile(self._sites.get(site.id), self._content))
-        return _summary(indexed)
+        summary = _summary(indexed)
+        if self._is_stale(site, index):
+            summary += f"; {indexer.reindex().chunks_embedded} chunks indexed anew"
+        described = profile(self._sites.get(site.id), self._content)
+        options = {**described.options, "indexed_with": index.signature(site)}
+        self._sites.update(replace(described, options=options))
+        return summary
+
+    def _is_stale(self, site: Site, index: SiteIndex) -> bool:
+        """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
+        time, or Chroma's folder was lost (the words lie in the database, beside the chunks)."""
+        was = site.options.get("indexed_with")
+        if was is not None and was != index.signature(site):
+            return True
+        if index.vectors is None:
+            return False
+        live = {chunk.id for chunk in self._content.every_chunk()}
+        return not live <= index.vectors.ids()
 
 
 def _index(indexer: Indexer, outcome: UrlOutcome, known: dict[str, Validators]) -> None:

@@ -18,7 +18,7 @@ from server.domain.protocols import Cache, ChatModel, Embedder, History
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.queue import JobQueue
-from server.jobs.refresh_site import ProgressCallback, SiteRefresh
+from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.services.sites import (
     SiteParts,
@@ -160,9 +160,10 @@ class Services:
         """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
         parts = self.parts(site_id, self.document_embedder)
         strategy = open_strategy(self.sites.get(site_id), parts, self.incidents)
-        indexer = open_indexer(parts, strategy, self.settings)
+        vectors = None if strategy.name == "lexical" else parts.vectors
+        index = SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder.fingerprint, vectors)
         job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
-        job.run(site_id, crawl_id, indexer, on_progress)
+        job.run(site_id, crawl_id, index, on_progress)
 
     def readiness(self) -> dict[str, str]:
         """Part -> "ok", or in one line what is wrong with it."""

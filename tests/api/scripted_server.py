@@ -10,8 +10,8 @@ from pathlib import Path
 from server.api import stream_shelf
 from server.app import create_app
 from server.domain.answer import Answer, Delta, Outcome
-from server.serving import serve
 from server.services import Services
+from server.serving import serve
 from server.settings import Settings
 
 

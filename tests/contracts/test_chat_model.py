@@ -24,14 +24,6 @@ def server():
 
 
 @pytest.fixture
-def openai(server):
-    server.reset()
-    server.retry_after_s = 0.01
-    make = CHAT_MODELS.load("openai")
-    return make("test-chat", base_url=server.base_url, first_token_s=0.5, total_s=0.5)
-
-
-@pytest.fixture
 def cache(tmp_path):
     shared = DiskSharedCache(tmp_path)
     yield shared
@@ -39,14 +31,27 @@ def cache(tmp_path):
 
 
 @pytest.fixture(params=["openai", "resilient", "cached", "cached resilient"])
-def chat(request, openai, cache):
-    resilient = ResilientChat(openai, LIMITS, TokenBudget(cache, 1_000_000))
-    return {
-        "openai": openai,
-        "resilient": resilient,
-        "cached": CachedChat(openai, cache, ttl_s=60),
-        "cached resilient": CachedChat(resilient, cache, ttl_s=60),
-    }[request.param]
+def make_chat(request, server, cache):
+    """Makes one implementation, with its times."""
+    server.reset()
+    server.retry_after_s = 0.01
+
+    def make(**times):
+        openai = CHAT_MODELS.load("openai")("test-chat", base_url=server.base_url, **times)
+        resilient = ResilientChat(openai, LIMITS, TokenBudget(cache, 1_000_000))
+        return {
+            "openai": openai,
+            "resilient": resilient,
+            "cached": CachedChat(openai, cache, ttl_s=60),
+            "cached resilient": CachedChat(resilient, cache, ttl_s=60),
+        }[request.param]
+
+    return make
+
+
+@pytest.fixture
+def chat(make_chat):
+    return make_chat(first_token_s=30, total_s=30)
 
 
 def test_the_pieces_of_a_stream_are_the_complete_reply(server, chat):
@@ -105,7 +110,6 @@ FAILURES = [
     (Fault.RATE_LIMITED, "rate_limited"),
     (Fault.OUT_OF_QUOTA, "rate_limited"),
     (Fault.SERVER_ERROR, "server_error"),
-    (Fault.TIMEOUT, "timeout"),
     (Fault.BROKEN_BODY, "bad_reply"),
     (Fault.WRONG_KEY, "wrong_key"),
     (Fault.UNKNOWN_MODEL, "wrong_model"),
@@ -126,6 +130,15 @@ def test_every_failure_is_a_model_error_of_one_line_and_then_the_model_works_aga
     assert "\n" not in str(caught.value)
     server.fault = None
     assert ask(chat)
+
+
+def test_a_model_that_never_answers_is_a_timeout(server, make_chat):
+    server.fault = Fault.TIMEOUT
+    chat = make_chat(first_token_s=0.1, total_s=0.1)
+    for ask in (chat.complete, lambda prompt: list(chat.stream(prompt))):
+        with pytest.raises(ModelError) as caught:
+            ask(PROMPT)
+        assert caught.value.kind == "timeout"
 
 
 def test_a_stream_that_breaks_off_is_an_error_after_the_pieces_that_came(server, chat):

@@ -133,7 +133,9 @@ def test_a_model_that_keeps_failing_is_left_alone(openai_server, make_chat):
     assert "failed 3 times" in str(caught.value)
 
 
-def test_a_caller_with_more_patience_than_the_pause_is_not_told_to_leave_the_model_alone(openai_server, make_chat):
+def test_a_caller_with_more_patience_than_the_pause_is_not_told_to_leave_the_model_alone(
+    openai_server, make_chat
+):
     openai_server.fail_next(Fault.SERVER_ERROR, times=6)
     assert make_chat(retries=8, backoff_max_s=0.01, retry_until_s=60, failures_to_pause=3).complete(PROMPT)
     assert len(openai_server.requests) == 7

@@ -62,7 +62,7 @@ def opened(visit: Callable[..., Page]) -> Callable[..., Page]:
     def go(*args: str, **kwargs: str) -> Page:
         page = visit(*args, **kwargs)
         page.locator(".launcher").click()
-        page.locator(".chip").first.wait_for()
+        page.locator(".chip, .acts").first.wait_for()
         return page
 
     return go

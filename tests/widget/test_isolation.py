@@ -13,7 +13,7 @@ POLICY = (
 )
 HOSTILE = """<style>
 * { all: unset !important; color: red !important; font-size: 3px !important; display: none !important; transform: rotate(9deg) !important }
-html, body, main, site-chat { display: block !important } html { font-size: 62.5% } body { transform: scale(.5) !important }
+html, body, main, site-chat { display: block !important } html { transform: none !important } html { font-size: 62.5% } body { transform: scale(.5) !important }
 site-chat { position: static !important; opacity: .1 !important; z-index: -1 !important; width: 3px !important; visibility: hidden !important }
 button, a, div, section { background: red !important; padding: 99px !important }
 </style>"""
@@ -57,11 +57,11 @@ def geometry(page: Page) -> dict[str, object]:
 
 
 def test_hostile_styles_of_the_page_change_nothing(opened):
-    plain, hostile = (opened(head=head) for head in ("", HOSTILE))
-    for page in (plain, hostile):
-        page.evaluate("localStorage.clear()")
-        ask(page)
-        answered(page)
+    plain = opened()
+    ask(plain)
+    answered(plain)
+    hostile = opened(head=HOSTILE)
+    answered(hostile)
     assert geometry(hostile) == geometry(plain)
     host = hostile.evaluate("(({ visibility, opacity, position, zIndex }) => [visibility, opacity, position, zIndex])(getComputedStyle(document.querySelector('site-chat')))")
     assert host == ["visible", "1", "fixed", "2147483000"]
@@ -70,8 +70,8 @@ def test_hostile_styles_of_the_page_change_nothing(opened):
 def test_the_page_keeps_its_layout_and_its_globals(visit):
     page = visit(body="<p>Text</p>" * 80)
     page.evaluate(
-        """() => { window.shift = 0; window.before = new Set(Object.keys(window));
-          new PerformanceObserver((list) => { for (const entry of list.getEntries()) shift += entry.value })
+        """() => { window.shift = 0; window.moved = []; window.before = new Set(Object.keys(window));
+          new PerformanceObserver((list) => { for (const entry of list.getEntries()) { shift += entry.value; for (const { node } of entry.sources) moved.push(node?.className || String(node)) } })
             .observe({ type: "layout-shift", buffered: true }); }"""
     )
     width = page.evaluate("document.documentElement.scrollWidth")
@@ -79,14 +79,14 @@ def test_the_page_keeps_its_layout_and_its_globals(visit):
     ask(page)
     answered(page)
     page.keyboard.press("Escape")
-    assert page.evaluate("shift") == 0
+    assert page.evaluate("shift") == 0, page.evaluate("moved")
     assert page.evaluate("Object.keys(window).filter((name) => !before.has(name) && name !== 'before')") == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_until_a_visitor_comes_near_only_files_that_never_change_are_fetched(visit, script):
     page = visit()
-    page.wait_for_function("customElements.get('site-chat')")
+    page.wait_for_function("!!customElements.get('site-chat')")
     assert script.requests[:2] == ["GET /", "GET /widget/embed.js"]
     assert all(path.startswith("GET /widget/v/abc123/src/") for path in script.requests[2:])
     page.locator(".launcher").hover()

@@ -74,7 +74,7 @@ export const makeCard = () => {
       };
       let tapped = false;
       const on = (name, listener) => marker.addEventListener(name, listener);
-      on("pointerenter", show);
+      on("pointerenter", (event) => event.pointerType === "touch" || show());
       on("pointerleave", leave);
       on("blur", leave);
       on("focus", show);
@@ -96,7 +96,7 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     return { node: h("article", { "aria-label": texts.you }, said), update() {} };
   }
   const body = h("div", { class: "body", dir: "auto" });
-  const tail = h("div");
+  let tail = h("div");
   const node = h("article", { "aria-label": texts.answer }, body, tail);
   let blocks = [];
   let drawn;
@@ -179,7 +179,8 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
       const now = [state, last && state !== "done", message.error].join();
       if (now === drawn) return;
       drawn = now;
-      tail.replaceChildren();
+      const old = tail;
+      old.replaceWith((tail = h("div"))); // a new one: the old one moving would count as a layout shift
       if (state === "searching") {
         const wait = h("p", { class: "wait" }, texts.searching);
         setTimeout(() => (wait.textContent = texts.slow), 8000);

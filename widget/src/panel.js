@@ -73,7 +73,9 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
   let suggestions = [];
   let follow = true;
 
-  const announce = (words) => (status.textContent = words);
+  const announce = (words) => {
+    if (status.textContent !== words) status.textContent = words;
+  };
   const ask = (question) => {
     follow = true;
     conversation.ask(question);
@@ -174,7 +176,7 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
     changed(reply) {
       draw();
       if (reply?.state === "searching") announce(texts.searching);
-      if (reply?.state !== "done") return;
+      if (reply?.state !== "done" || conversation.busy) return;
       const { length } = reply.citations;
       announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${length ? `${texts.sources}: ${length}` : ""}`);
     },

@@ -177,7 +177,7 @@ class SiteChat extends HTMLElement {
   #changed(reply) {
     this.#panel?.changed(reply);
     if (reply?.state === "failed") this.#tell("error", reply.error);
-    if (reply?.state !== "done") return;
+    if (reply?.state !== "done" || this.#conversation.busy) return;
     this.#tell("message", reply);
     const launcher = this.#launcher;
     if (this.opened || !launcher) return;

@@ -25,6 +25,7 @@ button { cursor: pointer }
   :host([mode="floating"]) .panel { inset: 0; top: var(--top, 0); width: auto; height: var(--height, 100dvh); border: 0; border-radius: 0; animation: none;
     padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left) }
   textarea { font-size: 16px !important }
+  .launcher[aria-expanded="true"] { visibility: hidden }
 }
 @keyframes rise { from { opacity: 0; transform: translateY(12px) } }
 .panel svg { display: block; width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
@@ -47,7 +48,8 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 16px; text-wrap: balance }
 .chips { display: grid; gap: 8px; justify-items: start }
 .chip { padding: 6px 14px; border: 1px solid var(--line); border-radius: 18px; text-align: start }
-article { margin-bottom: 18px; content-visibility: auto; contain-intrinsic-height: auto 160px }
+article { margin-bottom: 18px }
+article:nth-last-child(n+6) { content-visibility: auto; contain-intrinsic-height: auto 160px }
 .you { width: fit-content; max-width: 86%; margin-inline-start: auto; padding: 8px 14px; border-radius: 16px; border-end-end-radius: 5px; white-space: pre-wrap }
 .you, .go, .tool[aria-pressed="true"], .body .cite:is(a:hover, a:focus) { color: var(--on); background: var(--accent) }
 .body > * + *, .comment { margin-top: .6em }
