@@ -14,8 +14,8 @@ from admin import answer_text, crawl_state, formats
 from admin.assets import asset
 from admin.failures import form_expired, not_found, store_failed
 from admin.page import Page
-from admin.pages import PAGES
 from admin.sessions import current_operator
+from admin.table import PAGES
 from server.storage.errors import StorageError, UnknownConversation, UnknownCrawl, UnknownSite
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.

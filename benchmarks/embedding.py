@@ -98,9 +98,16 @@ def compare(chunks: Sequence[Chunk], folder: Path, rounds: int, threads: int) ->
     }
 
 
+class ChromaDefault(ONNXMiniLM_L6_V2):
+    """Chroma's default embedding function, its files being in place."""
+
+    def _download_model_if_not_exists(self) -> None:
+        pass
+
+
 def chroma_default(folder: Path) -> ONNXMiniLM_L6_V2:
-    """Chroma's default embedding function with its files already in place."""
-    function = ONNXMiniLM_L6_V2()
+    """Chroma's default embedding function with the model in `folder`."""
+    function = ChromaDefault()
     function.DOWNLOAD_PATH = folder
     files = folder / function.EXTRACTED_FOLDER_NAME
     files.mkdir(parents=True)

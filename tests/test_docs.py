@@ -10,7 +10,7 @@ from flask import Flask
 from markdown_it import MarkdownIt
 
 from admin.incident_kinds import KINDS
-from admin.pages import PAGES
+from admin.table import PAGES
 from crawler.__main__ import _parser as crawler_parser
 from crawler.report import UrlState
 from server.answering.grading import DEFAULT_FLOOR

@@ -1,4 +1,5 @@
-// Docent's loader: draws the launcher and imports the panel when a visitor comes near. See README.md.
+// Docent's loader: draws the launcher, and imports the panel when a visitor comes near or the page is idle.
+// The element is then upgraded in place. What the tag may say: ../docs/embedding.md.
 (() => {
   const TEXTS = {
     en: "Ask a question",
@@ -12,6 +13,7 @@
     ru: "Задать вопрос",
     ar: "اطرح سؤالاً",
   };
+  // Against the page's own !important only one from inside a shadow root wins.
   const STYLES = `
 :host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important;
   bottom: calc(var(--gap) + env(safe-area-inset-bottom)) !important; right: calc(var(--gap) + env(safe-area-inset-right)) !important;
@@ -23,8 +25,8 @@
 .launcher:hover { transform: translateY(-2px) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-[aria-expanded="true"] svg:first-child, [aria-expanded="false"] svg + svg { display: none }
-[aria-busy] svg { opacity: .5 }
+.launcher[aria-expanded="true"] svg:first-child, .launcher[aria-expanded="false"] svg + svg { display: none }
+.launcher[aria-busy] svg { opacity: .5 }
 .launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }`;
 
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
@@ -75,7 +77,7 @@
   const load = () =>
     (loading ||= import(new URL(`v/__VERSION__/src/site-chat.js${again}`, script.src).href).catch((error) => {
       loading = undefined;
-      again += "?";
+      again += "?"; // some browsers remember that an address failed
       throw error;
     }));
   const use = (then) => {

@@ -18,7 +18,7 @@ _DROPPED_TAGS = wordset(
 )
 _DROPPED_ROLES = wordset(
     "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist tooltip button "
-    "switch slider progressbar doc-toc doc-pagelist doc-index doc-backlink"
+    "switch slider progressbar doc-toc doc-pagelist doc-index"
 )
 _EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
 # Never content, whatever stands in it. Names are matched between white space, "-" and "_".
@@ -53,7 +53,7 @@ _CALLOUT = re.compile(
 )
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PERMALINK_TEXT = frozenset(
-    {"", "¶", "#", "§", "🔗", "⚓", "∞", "link", "[edit]", "edit", "[src]", "[source]"}
+    {"", "¶", "#", "§", "🔗", "⚓", "∞", "↩", "↑", "link", "[edit]", "edit", "[src]", "[source]"}
 )
 _CLASS_TESTED = wordset(
     "div section ul ol dl p span a header aside form table details figure td th small sup em strong i b "
@@ -140,15 +140,17 @@ class Boilerplate:
         links = self._links.get(element)
         if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
             return False
-        if element.tag in _WRAPPERS and any(
-            piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
-        ):
-            return False  # the contents of a book and its preface share a wrapper
+        if element.tag == "p" and links.characters > 3 * links.count:
+            return False  # a sentence that names its neighbours; "A | B | C" is contents
         return self._mostly_links(element, links)
 
     def _mostly_links(self, element: _Element, links: Links | None) -> bool:
         if links is None or links.count < 3 or links.characters / links.count > 60:
             return False
+        if element.tag in _WRAPPERS and any(
+            piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
+        ):
+            return False  # the contents of a book and its preface share a wrapper
         text = plain_text(element)
         letters = sum(map(str.isalnum, text)) if len(text) < 2000 else text_length(element)
         return links.characters / max(1, letters) > 0.75

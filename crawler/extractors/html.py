@@ -45,7 +45,7 @@ def extract(source: Source) -> Extraction:
     page = Page(
         url=source.url,
         title=title,
-        language=page_language(head.language or source.language, root, blocks),
+        language=page_language(head.language or source.language, root, blocks, source.url),
         blocks=blocks,
         links=links,
         content_hash=content_hash(title, blocks),

@@ -55,11 +55,15 @@ _SCRIPTS = (
     ("hi", re.compile("[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_IN_ADDRESS = re.compile(r"[/._]([a-z]{2})(?=[-_][a-z]{2,4}[/.]|[/.])")
 _SAMPLE = 4000
 
 
-def page_language(declared: str, root: _Element, blocks: Sequence[Block]) -> str:
-    """Primary subtag of the page's language; empty when nothing tells."""
+def page_language(declared: str, root: _Element, blocks: Sequence[Block], url: str = "") -> str:
+    """Primary subtag of the page's language; empty when nothing tells.
+
+    Half-translated pages go to the language that their address names ("/fr-FR/", "intro.fr.html").
+    """
     text = " ".join(_prose(blocks))
     language = primary_language(declared) or _of_largest_part(root)
     guess = _by_script(text)
@@ -67,7 +71,7 @@ def page_language(declared: str, root: _Element, blocks: Sequence[Block]) -> str
         return _narrow(guess[0], text)  # templates often declare English around other scripts
     if language:
         return language
-    return _by_words(text)
+    return _by_words(text, _named_in(url))
 
 
 def language_of_text(text: str) -> str:
@@ -116,7 +120,12 @@ def _narrow(language: str, text: str) -> str:
     return language
 
 
-def _by_words(text: str) -> str:
+def _named_in(url: str) -> str:
+    names = (match[1] for match in _IN_ADDRESS.finditer(url.lower()))
+    return next((name for name in names if name in _COMMON_WORDS), "")
+
+
+def _by_words(text: str, hint: str = "") -> str:
     votes: Counter[str] = Counter()
     words = _WORD.findall(text.lower())
     for word in words:
@@ -124,6 +133,8 @@ def _by_words(text: str) -> str:
             votes[language] += 1
     if not votes:
         return ""
+    if hint and votes[hint] * 2 >= max(votes.values()):
+        votes[hint] *= 3
     (best, count), *rest = votes.most_common(2)
     if count < 3 or count < len(words) * 0.06:
         return ""

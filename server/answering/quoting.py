@@ -19,6 +19,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
+from server.retrieval.parts import cosines
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 CHUNKS = 5
@@ -30,7 +31,7 @@ KEEP = 0.72
 """A further unit must reach this share of the best one's score."""
 WORDS, MEANING, CHUNK, HEADING, LEAD = 0.4, 0.3, 0.2, 0.1, 0.05
 """Weights of a unit's score; LEAD goes to the first sentence under a heading."""
-EMBEDDED_UNITS = 32
+EMBEDDED_UNITS = 12
 """Units whose meaning is compared; the others are judged by their words."""
 
 
@@ -92,9 +93,8 @@ class QuotingWriter:
             vectors = self._embedder.embed([query.searched_text, *texts])
         except ModelError:
             return  # the words alone decide; the failure itself was reported by the retrieval
-        asked = vectors[0]
-        for candidate, vector in zip(candidates, vectors[1:], strict=True):
-            candidate.score += MEANING * sum(a * b for a, b in zip(asked, vector, strict=True))
+        for candidate, similarity in zip(candidates, cosines(vectors[0], vectors[1:]), strict=True):
+            candidate.score += MEANING * similarity
 
 
 def _choose(candidates: Sequence[_Candidate], read: Sequence[Sequence[Unit]]) -> dict[tuple[int, int], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from server.domain.sentences import split_sentences
 
@@ -39,8 +40,12 @@ class Unit:
         return " ".join(self.text.split())
 
 
-def units(text: str) -> list[Unit]:
-    """The units of a chunk's text in order; line conventions as in `crawler.page`."""
+@lru_cache(maxsize=5_000)
+def units(text: str) -> tuple[Unit, ...]:
+    """The units of a chunk's text in order; line conventions as in `crawler.page`.
+
+    Remembered, since the same chunks answer many questions.
+    """
     found: list[Unit] = []
     for number, block in enumerate(_blocks(text)):
         if block.startswith("```"):
@@ -48,7 +53,7 @@ def units(text: str) -> list[Unit]:
             continue
         for line in block.split("\n"):
             found.extend(_line_units(line, number))
-    return [unit for unit in found if unit.quote]
+    return tuple(unit for unit in found if unit.quote)
 
 
 def _blocks(text: str) -> list[str]:

@@ -14,8 +14,8 @@ from uuid import uuid4
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from server.guards.limits import retry_after
 from server.domain.protocols import ModelError
+from server.guards.limits import retry_after
 from server.indexes.errors import IndexFailure
 from server.storage.errors import StorageError
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"
-    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?:\[\d+(?:, ?\d+)*\])*(?=\s)"  # with footnotes: "done.[1] Then"
+    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?: ?\[\d+(?:, ?\d+)*\])*(?=\s)"  # with footnotes: "done.[1] Then"
 )
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«„]*$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
-_IDENTIFIER = re.compile(r"[a-z]\w*(?:[_.(/-]\w|[A-Z0-9])")
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:[_(/]\w|[A-Z0-9])|[a-z]\w+\.\w")
 _NUMBERED = re.compile(r"\w+\.? \d+(?:\.\d+)*")
 _ORDINAL = re.compile(r"\d{1,2}")
 _ITEM = re.compile(r"^(?P<marker> *(?:-|\d+\.) )(?P<content>.*)$")

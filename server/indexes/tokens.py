@@ -43,6 +43,7 @@ _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
 _STOP_FORMS = {language: words | {fold(word) for word in words} for language, words in STOP_WORDS.items()}
+_TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _NO_STOP_WORDS: frozenset[str] = frozenset()
 
 
@@ -108,8 +109,8 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
 
 def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
     """The tokens of a word without separators: itself, and the words that capitals mark in it."""
-    lowered = word.lower()
-    own = language_of_word(lowered, language)
+    own = language_of_word(word, language)
+    lowered = word.translate(_TURKISH).lower() if own in ("tr", "az") else word.lower()
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
     if lowered not in stops or (word.isupper() and len(word) > 1):
         yield _stemmed(lowered, own)

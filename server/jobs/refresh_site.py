@@ -112,8 +112,8 @@ class SiteRefresh:
         if self._is_stale(site, index):
             summary += f"; {indexer.reindex().chunks_embedded} chunks indexed anew"
         described = profile(self._sites.get(site.id), self._content)
-        options = {**described.options, "indexed_with": index.signature(site)}
-        self._sites.update(replace(described, options=options))
+        noted = {**described.options, "indexed_with": index.signature(site)}
+        self._sites.update(replace(described, options=noted))
         return summary
 
     def _is_stale(self, site: Site, index: SiteIndex) -> bool:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ChunkReader, Embedder, VectorIndex, WordIndex
+from server.domain.protocols import ChunkReader, Embedder, Vector, VectorIndex, WordIndex
 
 Hit = tuple[str, float]
+
+
+def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
+    """Cosine of `vector` with each of the others; all of length 1."""
+    if not others:
+        return []
+    similar: list[float] = (np.asarray(others, np.float32) @ np.asarray(vector, np.float32)).tolist()
+    return similar
 
 
 @dataclass(frozen=True, slots=True)

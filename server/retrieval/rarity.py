@@ -11,17 +11,32 @@ from server.domain.protocols import WordIndex
 from server.indexes.tokens import tokens
 
 
+REMEMBERED = 50_000
+"""Tokens whose weight is kept."""
+
+
 class Rarity:
-    """Weights of query tokens, from the site's own word index."""
+    """Weights of query tokens, from the site's own word index.
+
+    Weights are kept for the life of the object: make a new one when the index has changed.
+    """
 
     def __init__(self, words: WordIndex) -> None:
         self._words = words
+        self._known: dict[str, float] = {}
 
     def weights(self, asked: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency of each token; a token the site never uses weighs most."""
-        count = self._words.count()
-        frequencies = self._words.document_frequencies(asked)
-        return {token: math.log(1 + (count + 0.5) / (frequencies[token] + 0.5)) for token in asked}
+        known = self._known
+        new = [token for token in asked if token not in known]
+        if new:
+            count = self._words.count()
+            frequencies = self._words.document_frequencies(new)
+            if len(known) > REMEMBERED:
+                self._known = known = {token: known[token] for token in asked if token in known}
+            for token in new:
+                known[token] = math.log(1 + (count + 0.5) / (frequencies[token] + 0.5))
+        return {token: known[token] for token in asked}
 
 
 def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:

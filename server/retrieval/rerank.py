@@ -13,7 +13,7 @@ from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 FUSED, COVERAGE, PROXIMITY, HEADING = 0.7, 0.1, 0.1, 0.1
 """Weights of the fused score, of covered query words by their rarity, of word pairs that stand
 together as in the query, and of query words in title and headings."""
-DEPTH = 30
+DEPTH = 20
 """Only so many of the best are looked at; the rest keep their order behind them."""
 
 

@@ -30,10 +30,10 @@ class QuestionLog:
         offset: int = 0,
     ) -> list[Message]:
         """The newest first: of one site or of all, of these outcomes or of any, since then or ever."""
-        newest_first = (messages.c.asked_at.desc(), messages.c.number.desc())
+        newest_first = [messages.c.asked_at.desc(), messages.c.number.desc()]
         if site_id is None and not outcomes and since is None:
-            # No index on the time alone; numbers grow with it.
-            newest_first = newest_first[1:]
+            # There is no index on the time alone, and numbers grow with it.
+            del newest_first[0]
         # The narrow inner query is answered by the index; only the rows that are shown are read whole.
         shown = select(messages.c.number).order_by(*newest_first).limit(limit).offset(offset)
         if site_id is not None:

@@ -25,7 +25,9 @@ def unit(*numbers):
 @pytest.fixture(scope="module", params=["folder", "server"])
 def chroma(request, tmp_path_factory):
     place = (
-        tmp_path_factory.mktemp("vectors") if request.param == "folder" else request.getfixturevalue("chroma_url")
+        tmp_path_factory.mktemp("vectors")
+        if request.param == "folder"
+        else request.getfixturevalue("chroma_url")
     )
     opened = open_chroma(place)
     yield opened

@@ -66,12 +66,16 @@ def test_rare_words_count_more_than_frequent_ones(words):
 
 
 def test_a_word_in_the_title_weighs_more_than_one_in_the_text(words):
-    words.add([chunk("text", "About cables and lamps", title="Shop"), chunk("title", "About cables", title="Lamps")])
+    words.add(
+        [chunk("text", "About cables and lamps", title="Shop"), chunk("title", "About cables", title="Lamps")]
+    )
     assert ids(words.search("lamp", 2)) == ["title", "text"]
 
 
 def test_a_word_in_a_heading_weighs_more_than_one_in_the_text(words):
-    words.add([chunk("text", "Cables and lamps", path=("Shop",)), chunk("heading", "Cables or so", path=("Lamps",))])
+    words.add(
+        [chunk("text", "Cables and lamps", path=("Shop",)), chunk("heading", "Cables or so", path=("Lamps",))]
+    )
     assert ids(words.search("lamp", 2)) == ["heading", "text"]
 
 
@@ -112,7 +116,11 @@ def test_a_chunk_without_any_word_is_kept(words):
 
 def test_document_frequencies_count_chunks_and_not_occurrences(words):
     words.add([chunk("one", "lamp lamp lamp"), REFUND, PARCEL])
-    assert words.document_frequencies(["lamp", "parcel", "zeppelin"]) == {"lamp": 2, "parcel": 1, "zeppelin": 0}
+    assert words.document_frequencies(["lamp", "parcel", "zeppelin"]) == {
+        "lamp": 2,
+        "parcel": 1,
+        "zeppelin": 0,
+    }
 
 
 @pytest.mark.parametrize(
@@ -128,7 +136,9 @@ def test_any_text_is_a_valid_query(words, text):
 
 
 def test_identifiers_are_found_whole_and_by_their_parts(words):
-    words.add([chunk("set", "Raise max_connections in the file."), chunk("other", "The max of all connections.")])
+    words.add(
+        [chunk("set", "Raise max_connections in the file."), chunk("other", "The max of all connections.")]
+    )
     assert ids(words.search("max_connections", 2))[0] == "set"
     assert set(ids(words.search("connections", 2))) == {"set", "other"}
 
@@ -192,7 +202,9 @@ def test_an_index_that_changed_a_lot_equals_one_built_anew(database, words, monk
     names = ["brass", "curtain", "island", "parcel", "refund", "garden", "cable"]
     state = {}
     for step in range(60):
-        new = chunk(f"c{step % 23}", " ".join(names[step % 7 :] + [names[step % 3]] * (step % 4)), language="en")
+        new = chunk(
+            f"c{step % 23}", " ".join(names[step % 7 :] + [names[step % 3]] * (step % 4)), language="en"
+        )
         words.add([new])
         state[new.id] = new
         if step % 3 == 0:
@@ -214,7 +226,9 @@ def test_blocks_with_few_living_chunks_are_cleared_away(database, words, monkeyp
         words.add([chunk(f"c{i}", f"brass lamp number{step}") for i in range(6)])
     with database.connect() as connection:
         blocks = connection.exec_driver_sql("SELECT count(*) FROM word_blocks").scalar_one()
-        dead = connection.exec_driver_sql("SELECT count(*) FROM word_postings WHERE token = 'number3'").scalar_one()
+        dead = connection.exec_driver_sql(
+            "SELECT count(*) FROM word_postings WHERE token = 'number3'"
+        ).scalar_one()
     assert blocks <= 3
     assert dead == 0
     assert words.document_frequencies(["brass", "number19"]) == {"brass": 6, "number19": 6}

@@ -150,3 +150,11 @@ def test_the_hash_follows_the_content_and_nothing_else(read) -> None:
     changed = read("<main><p>Same text, many words of it!</p></main>").page
     assert one.content_hash == other.content_hash
     assert one.content_hash != changed.content_hash
+
+
+def test_a_half_translated_page_goes_to_the_language_that_its_address_names(read) -> None:
+    half = "The tool is not in the list of the packages. Le paquet est dans la liste et ne sera pas installé sur le disque."
+    assert read(f"<main><p>{half}</p></main>", url="https://example.com/fr-FR/tools").page.language == "fr"
+    assert read(f"<main><p>{half}</p></main>", url="https://example.com/tools.fr.html").page.language == "fr"
+    english = "The tool is not in the list of the packages that you can install on the disk of this machine."
+    assert read(f"<main><p>{english}</p></main>", url="https://example.com/fr/tools").page.language == "en"

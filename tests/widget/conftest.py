@@ -24,27 +24,34 @@ def server() -> Iterator[Server]:
     server.server_close()
 
 
-@pytest.fixture()
+@pytest.fixture
 def script(server: Server) -> Iterator[Script]:
     server.script = Script()
     yield server.script
     server.script.hold.set()
 
 
-@pytest.fixture()
+@pytest.fixture
 def profile(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-US", reduced_motion="reduce")
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 800}, locale="en-US", reduced_motion="reduce"
+    )
     context.set_default_timeout(8000)
     yield context
     context.close()
 
 
-@pytest.fixture()
+@pytest.fixture
 def visit(profile: BrowserContext, server: Server, script: Script) -> Callable[..., Page]:
     """Opens a page with the embed tag on it; `tag` are further attributes of the tag, `headers` of the page."""
 
     def go(
-        tag: str = "", *, head: str = "", body: str = "", lang: str = "en", headers: dict[str, str] | None = None
+        tag: str = "",
+        *,
+        head: str = "",
+        body: str = "",
+        lang: str = "en",
+        headers: dict[str, str] | None = None,
     ) -> Page:
         page = PLAIN_PAGE.format(lang=lang, head=head + TAG.format(tag), body=body)
         script.pages["/"] = (page, headers or {})
@@ -55,7 +62,7 @@ def visit(profile: BrowserContext, server: Server, script: Script) -> Callable[.
     return go
 
 
-@pytest.fixture()
+@pytest.fixture
 def opened(visit: Callable[..., Page]) -> Callable[..., Page]:
     """The same with the panel open."""
 

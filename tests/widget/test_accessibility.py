@@ -13,7 +13,11 @@ AXE = Axe()
 
 def findings(page: Page) -> list[str]:
     found = AXE.run(page).response["violations"]
-    return [f"{one['id']}: {node['html'][:120]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+    return [
+        f"{one['id']}: {node['html'][:120]} {node['failureSummary']}"
+        for one in found
+        for node in one["nodes"]
+    ]
 
 
 def test_axe_finds_nothing_in_any_state(visit, script):
@@ -68,8 +72,22 @@ def test_the_whole_journey_needs_no_mouse(visit):
         page.keyboard.press("Shift+Tab")
         backwards.append(focused(page))
     assert backwards.pop(0) == "Go to the latest"
-    assert backwards[:5] == ["What does a day ticket cost?", "Where can I park?", "Not helpful", "Helpful", "Copy"]
-    assert backwards[5:12] == ["Tickets & prices", "Opening hours", "Sources: 2", "Sources 1: Opening hours", "Sources 2: Tickets & prices", "Sources 1: Opening hours", "Conversation"]
+    assert backwards[:5] == [
+        "What does a day ticket cost?",
+        "Where can I park?",
+        "Not helpful",
+        "Helpful",
+        "Copy",
+    ]
+    assert backwards[5:12] == [
+        "Tickets & prices",
+        "Opening hours",
+        "Sources: 2",
+        "Sources 1: Opening hours",
+        "Sources 2: Tickets & prices",
+        "Sources 1: Opening hours",
+        "Conversation",
+    ]
     assert backwards[12:] == ["Close", "More options", "New chat"]
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -129,7 +147,9 @@ def test_the_enter_that_ends_the_composing_of_a_word_does_not_send(opened, scrip
 @pytest.mark.parametrize("width", [320, 390, 768, 1280])
 def test_nothing_runs_over_the_edge(opened, script, width):
     wide = "Fahrgastschiffsanlegestellenverzeichnis" * 6
-    script.done = {"answer_html": f'<p>{wide} <a data-cite="1">1</a></p><pre>{wide}</pre><table><tr><td>{"</td><td>".join(["wide cell"] * 12)}</td></tr></table>'}
+    script.done = {
+        "answer_html": f'<p>{wide} <a data-cite="1">1</a></p><pre>{wide}</pre><table><tr><td>{"</td><td>".join(["wide cell"] * 12)}</td></tr></table>'
+    }
     page = opened()
     page.set_viewport_size({"width": width, "height": 700})
     ask(page, wide[:200])
@@ -206,7 +226,7 @@ def test_arabic_runs_from_right_to_left(opened):
     answered(page)
 
 
-def test_a_long_conversation_stays_quick(opened, script):
+def test_a_long_conversation_comes_back_whole(opened, script):
     page = opened()
     ask(page)
     answered(page)

@@ -37,7 +37,9 @@ def test_an_answer_streams_and_ends_with_its_sources(opened, script):
     assert [marker.inner_text() for marker in page.locator(".body a.cite").all()] == ["1", "2", "1"]
     first = page.locator(".source").first
     expect(first).to_contain_text(QUOTE)
-    expect(first.get_by_role("link", name="Opening hours")).to_have_attribute("href", "https://harbour.example/hours#:~:text=docks")
+    expect(first.get_by_role("link", name="Opening hours")).to_have_attribute(
+        "href", "https://harbour.example/hours#:~:text=docks"
+    )
     expect(page.get_by_role("button", name="Where can I park?")).to_be_visible()
     assert script.asked[0]["message"] == "When do the docks open?"
 
@@ -65,8 +67,20 @@ def test_pointing_at_a_marker_or_focusing_it_shows_the_sentence_it_rests_on(open
 def test_a_source_opens_in_a_new_tab_unless_it_is_the_page_that_is_open(opened, script, server, profile):
     script.done = {
         "citations": [
-            {"number": 1, "url": f"{server.home}/", "title": "Here", "quote": "Boats", "link": f"{server.home}/#:~:text=Boats"},
-            {"number": 2, "url": f"{server.home}/other", "title": "There", "quote": "x", "link": f"{server.home}/other"},
+            {
+                "number": 1,
+                "url": f"{server.home}/",
+                "title": "Here",
+                "quote": "Boats",
+                "link": f"{server.home}/#:~:text=Boats",
+            },
+            {
+                "number": 2,
+                "url": f"{server.home}/other",
+                "title": "There",
+                "quote": "x",
+                "link": f"{server.home}/other",
+            },
         ]
     }
     script.pages["/other"] = ("<title>Other</title>", {})
@@ -256,7 +270,9 @@ def test_earlier_conversations_come_back_and_everything_can_be_erased(opened, sc
     ask(page, "Something else?")
     answered(page)
     assert "conversation_id" not in script.asked[1]
-    page.get_by_role("button", name="More options").click()
+    more = page.get_by_role("button", name="More options")
+    more.click()
+    expect(more.locator("svg")).to_be_visible()
     page.get_by_role("button", name="First of all?").click()
     expect(page.locator(".you")).to_have_text("First of all?")
     page.get_by_role("button", name="More options").click()
@@ -317,8 +333,15 @@ def test_an_answer_that_comes_while_the_panel_is_closed_is_marked(opened, script
 
 
 def test_a_refusal_shows_the_nearest_pages_as_links(opened, script):
-    html = '<p>The site does not say.</p><ul><li><a href="https://harbour.example/berths">Berths</a></li></ul>'
-    script.done = {"outcome": "refused", "answer": "The site does not say.", "answer_html": html, "citations": []}
+    html = (
+        '<p>The site does not say.</p><ul><li><a href="https://harbour.example/berths">Berths</a></li></ul>'
+    )
+    script.done = {
+        "outcome": "refused",
+        "answer": "The site does not say.",
+        "answer_html": html,
+        "citations": [],
+    }
     page = opened()
     ask(page)
     answered(page)
@@ -327,7 +350,9 @@ def test_a_refusal_shows_the_nearest_pages_as_links(opened, script):
 
 
 def test_what_the_server_should_never_send_does_nothing(opened, script):
-    script.done = {"answer_html": '<p>Safe<img src=x onerror="document.title=1"></p><a href="javascript:document.title=2">go</a><script>document.title=3</script>'}
+    script.done = {
+        "answer_html": '<p>Safe<img src=x onerror="document.title=1"></p><a href="javascript:document.title=2">go</a><script>document.title=3</script>'
+    }
     page = opened()
     ask(page)
     answered(page)

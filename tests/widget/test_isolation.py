@@ -63,7 +63,9 @@ def test_hostile_styles_of_the_page_change_nothing(opened):
     hostile = opened(head=HOSTILE)
     answered(hostile)
     assert geometry(hostile) == geometry(plain)
-    host = hostile.evaluate("(({ visibility, opacity, position, zIndex }) => [visibility, opacity, position, zIndex])(getComputedStyle(document.querySelector('site-chat')))")
+    host = hostile.evaluate(
+        "(({ visibility, opacity, position, zIndex }) => [visibility, opacity, position, zIndex])(getComputedStyle(document.querySelector('site-chat')))"
+    )
     assert host == ["visible", "1", "fixed", "2147483000"]
 
 
@@ -168,7 +170,9 @@ def test_the_look_that_the_dashboard_chose_is_there_at_once_on_the_next_page(ope
 
 def test_attributes_of_the_tag_come_before_the_dashboard(opened, script):
     script.configuration = {"look": {"accent": "#ffd54a", "position": "left"}}
-    page = opened('data-accent="#102a6b" data-position="right" data-title="Ask the harbour" data-label="Ask us"')
+    page = opened(
+        'data-accent="#102a6b" data-position="right" data-title="Ask the harbour" data-label="Ask us"'
+    )
     expect(page.get_by_role("dialog", name="Ask the harbour")).to_be_visible()
     launcher = page.locator(".launcher")
     expect(launcher).to_have_css("background-color", "rgb(16, 42, 107)")

@@ -1,5 +1,7 @@
+// In ms. The server says something every 15 s.
 const SILENCE = 45000;
 
+// Status 0: the server could not be reached, or fell silent.
 export class ApiError extends Error {
   constructor(status = 0, code = "", wait = 0) {
     super(`${status} ${code}`);

@@ -1,6 +1,7 @@
 import { ApiError } from "./api.js";
 import { keep } from "./store.js";
 
+// Before a broken stream is taken up again, in ms; progress starts the row anew.
 const PAUSES = [300, 1000, 2000, 4000, 8000];
 const DAY = 864e5;
 

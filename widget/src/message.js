@@ -30,20 +30,20 @@ const spoken = (url) => {
 };
 
 const proof = ({ link: href, title, quote, url }, attributes = {}) => [
-  link(href || url, { dir: "auto", ...attributes }, title || spoken(url)),
-  h("q", { dir: "auto" }, quote),
+  link(href || url, attributes, title || spoken(url)),
+  h("q", {}, quote),
   h("span", { class: "path" }, spoken(url)),
 ];
 
 const sourceList = (citations, texts) => {
-  const rows = citations.map((citation) => h("li", { class: "source" }, h("b", {}, `${citation.number}`), h("div", {}, ...proof(citation))));
+  const rows = citations.map((citation) => h("li", { class: "source" }, h("b", {}, `${citation.number}`), h("div", { dir: "auto" }, ...proof(citation))));
   const name = h("summary", {}, `${texts.sources}: ${rows.length}`);
   return h("details", { class: "sources", open: rows.length < 4 }, name, h("ol", { role: "list" }, ...rows));
 };
 
 /** @type {import("../types").MakeCard} */
 export const makeCard = () => {
-  const node = h("div", { class: "card", id: "card", role: "tooltip", hidden: true });
+  const node = h("div", { class: "card", id: "card", role: "tooltip", dir: "auto", hidden: true });
   let shown;
   let timer;
   const hide = () => {
@@ -105,7 +105,7 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     const citation = message.citations.find((known) => known.number === number);
     if (!citation) return h("span", { class: "cite" }, `${number}`);
     const name = `${texts.sources} ${number}: ${citation.title}`;
-    const marker = link(citation.link || citation.url, { class: "cite", "aria-label": name }, `${number}`);
+    const marker = link(citation.link || citation.url, { class: "cite", "data-cite": number, "aria-label": name }, `${number}`);
     card.attach(marker, citation);
     return marker;
   };
@@ -173,10 +173,11 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     update(last) {
       const { state } = message;
       const running = state === "searching" || state === "writing";
+      // What follows the words depends on no more than this, and must not be redrawn under the reader's hands.
+      const now = [state, last && state !== "done", message.error].join();
+      if (now === drawn && !running) return;
       set(node, "aria-busy", running && "true");
       write();
-      // The rest depends on no more than this, and must not be redrawn under the reader's hands.
-      const now = [state, last && state !== "done", message.error].join();
       if (now === drawn) return;
       drawn = now;
       const old = tail;

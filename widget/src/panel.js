@@ -8,6 +8,7 @@ const DOTS = "M5 12h.01M12 12h.01M19 12h.01";
 const CLOSE = "M6 6l12 12M18 6L6 18";
 const DOWN = "M12 5v14M6 13l6 6 6-6";
 
+// Nothing typed is cut off or lost: what is too long is only not sent.
 const makeComposer = ({ texts, conversation, ask }, store) => {
   let limit = 2000;
   const draw = () => {
@@ -132,7 +133,8 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
   };
   const draw = () => {
     const { messages } = conversation.talk;
-    for (const [message, view] of views) if (!messages.includes(message) && views.delete(message)) view.node.remove();
+    const wanted = new Set(messages);
+    for (const [message, view] of views) if (!wanted.has(message) && views.delete(message)) view.node.remove();
     const last = messages.at(-1);
     for (const message of messages) {
       if (!views.has(message)) {
@@ -160,7 +162,7 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
     composer.focus();
   });
   const status = h("div", { class: "sr", role: "status" });
-  const heading = h("h2", { id: "title", dir: "auto" }, title || texts.ask);
+  const heading = h("h2", { id: "title" }, title || texts.ask);
   const head = h("header", {}, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && tool(texts.close, CLOSE, close));
   const onpointerdown = ({ target }) => menu.hidden || menu.contains(target) || more.contains(target) || toggle(false);
   const node = h(

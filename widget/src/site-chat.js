@@ -10,6 +10,7 @@ const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 export const choose = (...wishes) =>
   wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
+// Whether black can be read better on it than white.
 export const isLight = (accent) =>
   [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(accent.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
 
@@ -33,6 +34,7 @@ class SiteChat extends HTMLElement {
 
   constructor() {
     super();
+    // The loader has drawn the launcher already: the element adds to it.
     const root = this.shadowRoot || this.attachShadow({ mode: "open" });
     const looks = new CSSStyleSheet();
     looks.replaceSync(STYLES);

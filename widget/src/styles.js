@@ -74,13 +74,14 @@ th, td { padding: 5px 10px; border: 1px solid var(--line); text-align: start; ve
 .card a:hover, .source a:hover { text-decoration: underline }
 q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; padding-inline-start: 9px; border-inline-start: 2px solid var(--accent); margin: 3px 0 }
 .card q { -webkit-line-clamp: 6 }
-.path { display: block; direction: ltr }
+.path { display: block }
 .sources { margin-top: 14px }
 summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .sources ol { list-style: none; border: 1px solid var(--line); border-radius: 12px; margin-top: 6px }
 .source { display: flex; gap: 10px; padding: 9px 12px; position: relative }
 .source + .source { border-top: 1px solid var(--line); margin: 0 }
-.source div { min-width: 0 }
+.source div { flex: 1; min-width: 0 }
+.acts span { padding: 0 6px }
 .source a::after { content: ""; position: absolute; inset: 0 }
 .acts { display: flex; align-items: center; gap: 2px; margin: 6px -8px 0 }
 .wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, transparent 10px 18px); animation: wait .9s infinite alternate }

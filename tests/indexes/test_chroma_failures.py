@@ -1,0 +1,139 @@
+"""What the operator reads when Chroma is away, and how connections to it are kept."""
+
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from server.domain.chunk import Chunk
+from server.indexes.chroma_http import ChromaQueries, UnknownCollection
+from server.indexes.errors import IndexRejected, IndexUnavailable
+from server.indexes.vectors import ChromaVectorIndex, open_chroma
+from tests.servers import chroma_server
+
+LAMP = Chunk("lamp", "https://shop.example/", "", (), "lamp", 0)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_a_server_that_is_not_there_gives_one_line_with_its_address():
+    address = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(IndexUnavailable) as error:
+        open_chroma(address)
+    assert address in str(error.value)
+    assert "CHROMA_URL" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_that_cannot_be_made_gives_one_line(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    with pytest.raises(IndexUnavailable, match="vector folder"):
+        open_chroma(file / "vectors")
+
+
+def test_a_server_that_goes_away_gives_one_line_at_every_call(tmp_path):
+    with chroma_server(tmp_path) as address:
+        chroma = open_chroma(address)
+        index = ChromaVectorIndex(chroma, "shop", "0123456789abcdef")
+        index.add([LAMP], [[1.0, 0.0]])
+        assert index.search([1.0, 0.0], 1)
+    for call in (
+        lambda: index.search([1.0, 0.0], 1),
+        lambda: index.add([LAMP], [[1.0, 0.0]]),
+        lambda: index.remove(["lamp"]),
+        lambda: index.ids(),
+        lambda: index.drop(),
+        lambda: chroma.ping(),
+    ):
+        with pytest.raises(IndexUnavailable) as error:
+            call()
+        assert address in str(error.value)
+        assert "\n" not in str(error.value)
+    chroma.close()
+
+
+def test_our_own_env_file_does_not_disturb_chroma(tmp_path, monkeypatch):
+    (tmp_path / ".env").write_text("PORT=9000\nCHROMA_URL=http://nowhere\nIS_PERSISTENT=maybe\n")
+    monkeypatch.chdir(tmp_path)
+    chroma = open_chroma(tmp_path / "vectors")
+    chroma.ping()
+    chroma.close()
+
+
+@pytest.mark.parametrize("site_id", ["", "Shop", "a.b", "-shop", "a b", "x" * 101])
+def test_a_site_id_that_chroma_could_misread_is_refused(site_id):
+    with pytest.raises(ValueError, match="site id"):
+        ChromaVectorIndex(None, site_id, "0123456789abcdef")
+
+
+class Scripted(BaseHTTPRequestHandler):
+    """Answers as `server.replies` says; counts connections."""
+
+    protocol_version = "HTTP/1.1"
+
+    def setup(self):
+        super().setup()
+        self.server.connections += 1
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        status, body, then_close = self.server.replies.pop(0)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = then_close  # without announcing it, as a server that restarts does
+
+    def log_message(self, *args):
+        pass
+
+
+GOOD = b'{"ids": [["lamp"]], "distances": [[0.25]]}'
+
+
+@pytest.fixture
+def scripted():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Scripted)
+    server.connections = 0
+    server.replies = []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    queries = ChromaQueries(f"http://127.0.0.1:{server.server_port}")
+    yield server, queries
+    queries.close()
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_queries_share_one_connection(scripted):
+    server, queries = scripted
+    server.replies = [(200, GOOD, False)] * 3
+    for _ in range(3):
+        assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
+    assert server.connections == 1
+
+
+def test_a_connection_that_the_server_closed_is_replaced(scripted):
+    server, queries = scripted
+    server.replies = [(200, GOOD, True), (200, GOOD, False)]
+    assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
+    assert queries.nearest("c", [1.0], 1) == (["lamp"], [0.25])
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(404, UnknownCollection), (400, IndexRejected), (500, IndexUnavailable), (503, IndexUnavailable)],
+)
+def test_each_failure_has_its_error(scripted, status, error):
+    server, queries = scripted
+    server.replies = [(status, b'{"error": "Oops"}', False)]
+    with pytest.raises(error):
+        queries.nearest("c", [1.0], 1)

@@ -1,0 +1,152 @@
+"""How a page is cut."""
+
+from pathlib import Path
+
+import pytest
+
+from crawler.extractors import Source, extract
+from crawler.page import Block, Page
+from server.domain.sentences import lines, split_sentences
+from server.indexing.chunker import ChunkSizes, chunk_page
+
+SIZES = ChunkSizes(200, 60)
+URL = "https://shop.example/help"
+
+
+def page(*blocks, language="en", title="Help", url=URL):
+    return Page(url, title, language, blocks)
+
+
+def texts(*blocks, sizes=SIZES):
+    return [chunk.text for chunk in chunk_page(page(*blocks), sizes)]
+
+
+def folded(text):
+    return " ".join(text.split())
+
+
+def sentences(count, start=0):
+    return " ".join(f"Sentence number {i} tells of lamps." for i in range(start, start + count))
+
+
+def test_an_empty_page_has_no_chunks():
+    assert texts() == []
+    assert texts(Block("  \n ")) == []
+
+
+def test_sections_are_never_mixed():
+    chunks = chunk_page(
+        page(Block("Short."), Block("Also short.", ("A",)), Block("Tiny.", ("A", "B"), anchor="b")), SIZES
+    )
+    assert [(chunk.heading_path, chunk.text, chunk.anchor) for chunk in chunks] == [
+        ((), "Short.", ""), (("A",), "Also short.", ""), (("A", "B"), "Tiny.", "b"),
+    ]  # fmt: skip
+    assert [chunk.position for chunk in chunks] == [0, 1, 2]
+
+
+def test_blocks_of_a_section_share_a_chunk_when_they_fit():
+    assert texts(Block("Choose one:"), Block("- red\n- blue", kind="list"), Block("x = 1", kind="code")) == [
+        "Choose one:\n\n- red\n- blue\n\n```\nx = 1\n```"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["text", "list", "table", "code"])
+@pytest.mark.parametrize(
+    "content", ["word " * 400, "x" * 2000, "漢" * 900, "a b\n" * 300, "- a\n  - b\n" * 200]
+)
+def test_no_chunk_is_longer_than_allowed_and_nothing_is_lost(kind, content):
+    found = texts(Block(content.strip(), kind=kind))
+    assert max(map(len, found)) <= SIZES.most
+    kept = "".join("".join(text.replace("```", "").split()) for text in found)
+    assert len(kept) >= len("".join(content.split()))
+
+
+def test_long_text_is_cut_between_sentences_which_neighbours_share():
+    found = texts(Block(sentences(12)))
+    assert len(found) > 2
+    for before, after in zip(found, found[1:], strict=False):
+        assert before.endswith(".")
+        assert after.startswith("Sentence")
+        assert split_sentences(before)[-1] == split_sentences(after)[0]
+
+
+def test_overlap_stays_inside_a_section():
+    chunks = chunk_page(page(Block(sentences(6), ("A",)), Block(sentences(2, 50), ("B",))), SIZES)
+    assert [chunk.text for chunk in chunks if chunk.heading_path == ("B",)] == [sentences(2, 50)]
+
+
+def test_no_overlap_when_none_is_wanted():
+    found = texts(Block(sentences(12)), sizes=ChunkSizes(200, 0))
+    assert " ".join(found) == sentences(12)
+
+
+def test_chunks_of_a_section_are_of_about_equal_size():
+    found = texts(Block(sentences(7)), sizes=ChunkSizes(200, 0))
+    assert max(map(len, found)) <= 2.5 * min(map(len, found))
+
+
+def test_a_list_is_cut_between_items():
+    found = texts(Block("\n".join(f"- item {i} of the list" for i in range(30)), kind="list"))
+    assert all(line.startswith("- item") for text in found for line in text.split("\n"))
+
+
+def test_a_long_table_repeats_its_header_row():
+    rows = [f"lamp {i}\t{i} EUR" for i in range(40)]
+    found = texts(Block("\n".join(["Name\tPrice", *rows]), kind="table"))
+    assert len(found) > 2
+    assert all(text.startswith("Name\tPrice\n") for text in found)
+    assert [row for text in found for row in text.split("\n")[1:]] == rows
+
+
+def test_code_is_kept_whole_when_it_fits_and_fenced_when_it_does_not():
+    code = "def f():\n    return 1"
+    assert texts(Block(sentences(4)), Block(code, kind="code"))[-1].endswith(f"```\n{code}\n```")
+    long_code = "\n".join(f"call({i})" for i in range(60))
+    found = texts(Block(long_code, kind="code"))
+    assert all(text.startswith("```\n") and text.endswith("\n```") for text in found)
+    assert "\n".join(text[4:-4] for text in found) == long_code
+
+
+def test_ids_are_stable_and_tell_equal_texts_apart():
+    first = chunk_page(page(Block("Same.", ("A",)), Block("Other.", ("B",)), Block("Same.", ("A",))), SIZES)
+    again = chunk_page(page(Block("New.", ("Z",)), Block("Same.", ("A",)), title="Other title"), SIZES)
+    assert len({chunk.id for chunk in first}) == 3
+    assert again[1].id == first[0].id
+    elsewhere = chunk_page(page(Block("Same.", ("A",)), url="https://shop.example/other"), SIZES)
+    assert elsewhere[0].id != first[0].id
+
+
+def test_a_chunk_has_its_own_language_where_the_page_says_another():
+    blocks = (
+        Block("섬으로 보내는 소포는 닷새가 걸립니다.", ("A",)),
+        Block("Das ist ein Haus, und es ist nicht für dich, weil wir es mit ihr und dir haben.", ("B",)),
+        Block("max_connections = 5", ("C",)),
+        Block("東京駅", ("D",)),
+    )
+    assert [chunk.language for chunk in chunk_page(page(*blocks), SIZES)] == ["ko", "de", "en", "zh"]
+    assert [chunk.language for chunk in chunk_page(page(blocks[3], language="ja"), SIZES)] == ["ja"]
+
+
+DOCS = sorted(
+    path
+    for folder in ("/usr/share/doc/postgresql-doc-15/html", "/usr/share/doc/apache2-doc/manual/ja/howto",
+                   "/usr/share/doc/debian-handbook/html/zh-CN", "/usr/share/doc/debian-handbook/html/ar-MA")
+    for path in Path(folder).glob("*.html")
+)[::25]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_every_sentence_of_a_real_manual_stands_on_its_page_and_none_is_lost(path):
+    found = extract(Source(f"http://docs.example/{path.name}", path.read_bytes())).page
+    chunks = chunk_page(found, ChunkSizes())
+    text = folded(found.text)
+    for chunk in chunks:
+        assert len(chunk.text) <= 1000
+        for _, line in lines(chunk.text):
+            assert line.strip() == "```" or all(
+                folded(sentence) in text for sentence in split_sentences(line)
+            )
+    kept = folded(" ".join(line for chunk in chunks for _, line in lines(chunk.text)))
+    for block in found.blocks:
+        for _, line in lines(block.text):
+            assert all(folded(sentence) in kept for sentence in split_sentences(line) if len(sentence) < 900)
