@@ -11,6 +11,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 
 from admin import answer_text, crawl_state, formats
+from admin.access import services
 from admin.assets import asset
 from admin.failures import form_expired, not_found, store_failed
 from admin.page import Page
@@ -46,6 +47,8 @@ def _configure(state: BlueprintSetupState) -> None:
         # The API has no cookies and needs no token, so only this blueprint checks (`_require_token`).
         WTF_CSRF_CHECK_DEFAULT=False,
         WTF_CSRF_TIME_LIMIT=None,
+        # Its referrer check fails behind proxies that change the host; `_require_token` looks at the origin.
+        WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
     state.app.jinja_env.filters.update(formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS)
@@ -66,6 +69,11 @@ def _require_operator() -> ResponseReturnValue | None:
 @blueprint.before_request
 def _require_token() -> None:
     csrf.protect()
+    origin = request.headers.get("Origin")
+    if request.method == "POST" and origin is not None:
+        own = (request.host, urlsplit(services().settings.base_url).netloc)
+        if urlsplit(origin).netloc not in own:
+            raise CSRFError(f"the form came from {origin!r}")
 
 
 @blueprint.after_request
@@ -73,7 +81,7 @@ def _headers(response: Response) -> Response:
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Frame-Options"] = "DENY"
-    # Not "no-referrer": behind TLS the CSRF check compares the referrer with the host.
+    # The address of the setup page holds its token. "no-referrer" would also blank the forms' origin.
     response.headers["Referrer-Policy"] = "same-origin"
     if request.endpoint != STATIC:
         response.headers["Cache-Control"] = "no-store"

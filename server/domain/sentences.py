@@ -12,8 +12,10 @@ from collections.abc import Iterator
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"
-    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?: ?\[\d+(?:, ?\d+)*\])*(?=\s)"  # with footnotes: "done.[1] Then"
+    rf"|(?P<mark>[.!?…؟۔।॥]+)[{_CLOSERS}]*(?: ?\[\d+(?:, ?\d+)*\])*(?=\s|$)"  # "done.[1] Then"
 )
+_AROUND = 80
+"""Characters on each side of a full stop that decide what it means."""
 _LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«„]*$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:[_(/]\w|[A-Z0-9])|[a-z]\w+\.\w")
@@ -67,9 +69,10 @@ def _of_line(line: str) -> Iterator[str]:
 
 
 def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
-    if not line[start : end.start()].strip(" \t-*•–—"):
+    before = line[max(start, end.start() - _AROUND) : end.start()]
+    if not before.strip(" \t-*•–—"):
         return False
-    following = line[end.end() :].lstrip()
+    following = line[end.end() : end.end() + _AROUND].lstrip()
     if not following:
         return True
     if end["wide"]:
@@ -78,7 +81,7 @@ def _ends_sentence(line: str, start: int, end: re.Match[str]) -> bool:
         return not (quoted and re.match(r"[\u3041-\u309f]", following))
     if not _begins_sentence(following):
         return False
-    return end["mark"] != "." or not _is_abbreviation(line[start : end.start()], following)
+    return end["mark"] != "." or not _is_abbreviation(before, following)
 
 
 def _begins_sentence(following: str) -> bool:

@@ -52,7 +52,7 @@ def tokens(text: str, language: str = "") -> list[str]:
 
     `language` is a primary subtag; "" takes each word for the usual language of its script.
     """
-    return [token for raw in _raw_words(text) for token in _analysed(raw, language, language)]
+    return [token for raw in _raw_words(text, language) for token in _analysed(raw, language, language)]
 
 
 def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
@@ -60,7 +60,7 @@ def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
 
     `languages` come most frequent first.
     """
-    words = _raw_words(text)
+    words = _raw_words(text, languages[0] if languages else "")
     asked_in = _language_of_query(words, languages)
     found = (
         token
@@ -71,11 +71,11 @@ def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _raw_words(text: str) -> list[str]:
+def _raw_words(text: str, language: str) -> list[str]:
     if not text.isascii():
         text = normalize("NFKC", text)
     if text.isupper():
-        text = text.lower()  # shouting: capitals no longer tell names from function words
+        text = _lower(text, language)  # shouting: capitals no longer tell names from function words
     return _RAW.findall(text)
 
 
@@ -110,7 +110,7 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
 def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
     """The tokens of a word without separators: itself, and the words that capitals mark in it."""
     own = language_of_word(word, language)
-    lowered = word.translate(_TURKISH).lower() if own in ("tr", "az") else word.lower()
+    lowered = _lower(word, own)
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
     if lowered not in stops or (word.isupper() and len(word) > 1):
         yield _stemmed(lowered, own)
@@ -122,6 +122,10 @@ def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
 
 def _stemmed(word: str, language: str) -> str:
     return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
+
+
+def _lower(text: str, language: str) -> str:
+    return (text.translate(_TURKISH) if language in ("tr", "az") else text).lower()
 
 
 def _cut(token: str) -> str:

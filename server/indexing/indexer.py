@@ -39,10 +39,10 @@ class IndexReport:
 class Indexer:
     """One build at a time: `begin`, then each page of the crawl, then `finish`.
 
-    Readers see the state before until `finish`. A chunk goes to the strategies first and to the
-    content store then, so a build that is cut off leaves at most vectors that nobody looks up;
-    the next `begin` takes back what else it wrote. Errors of strategies and stores pass through
-    (ModelError, IndexFailure, StorageError) and leave the live index as it was.
+    Readers see the state before until `finish`. A chunk goes to the content store first, as part of
+    the generation to come, and to the strategies then: so the content store knows all that a build
+    that was cut off has written anywhere, and the next `begin` takes it back. Errors of strategies
+    and stores pass through (ModelError, IndexFailure, StorageError) and leave the live index as it was.
     """
 
     def __init__(
@@ -136,14 +136,16 @@ class Indexer:
         self._progress()
 
     def _write(self) -> None:
-        waiting, self._waiting, self._waiting_chunks = self._waiting, [], 0
-        for batch in _batches(chunk for change in waiting for chunk in change.fresh):
-            self._index(batch)
-        for change in waiting:
+        for change in self._waiting:
             self._content.put_page(change.record, change.chunks, change.removed)
-            self.report.pages_indexed += 1
             self._changed = True
+        for batch in _batches(chunk for change in self._waiting for chunk in change.fresh):
+            self._index(batch)
             self._progress()
+        # Only now: what could not be written stays waiting, so that no build goes live without it.
+        self.report.pages_indexed += len(self._waiting)
+        self._waiting, self._waiting_chunks = [], 0
+        self._progress()
 
     def _index(self, chunks: tuple[Chunk, ...]) -> None:
         for strategy in self._strategies:

@@ -109,8 +109,10 @@ class OpenAIChat:
         while True:
             parameters = self._parameters(prompt)
             try:
+                # As extra_body, for the client spends a millisecond on checking what it is given by name.
+                body = {"messages": messages, **parameters}
                 call = self._client.with_streaming_response.create(
-                    model=self.name, messages=messages, stream=stream, timeout=timeout, **parameters
+                    model=self.name, messages=[], stream=stream, timeout=timeout, extra_body=body
                 )
                 return stack.enter_context(call)
             except openai.APIStatusError as error:

@@ -71,6 +71,24 @@ def test_a_token_of_another_browser_is_refused(app, operator, client, site):
     assert answer.status_code == 400
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example"])
+def test_a_form_of_another_origin_is_refused_even_with_a_token(operator, site, services, origin):
+    answer = operator.send(
+        "/admin/sites/lantern", {}, "/admin/sites/lantern/crawls", headers={"Origin": origin}
+    )
+    assert answer.status_code == 400
+    assert services.crawls.latest("lantern") is None
+
+
+@pytest.mark.parametrize("origin", ["http://localhost", "https://localhost", "http://127.0.0.1:8000"])
+def test_forms_of_the_own_and_of_the_public_address_are_taken(operator, site, services, origin):
+    answer = operator.send(
+        "/admin/sites/lantern", {}, "/admin/sites/lantern/crawls", headers={"Origin": origin}
+    )
+    assert answer.status_code == 302
+    assert services.crawls.latest("lantern").state == "waiting"
+
+
 def test_a_script_is_told_to_log_in_again(client, site):
     answer = client.get("/admin/sites/lantern/progress", headers={"Accept": "application/json"})
     assert answer.status_code == 401

@@ -113,7 +113,7 @@ def test_the_embed_tag_names_the_public_address_and_the_site(make_services, pass
     services.operators.create("ada@example.com", password_hash)
     make_site(services)
     browser = Browser(make_app(services))
-    log_in(browser, base_url="https://localhost", headers={"Referer": "https://localhost/admin/login"})
+    log_in(browser, base_url="https://localhost")
     tag = re.search(
         r'<code id="tag">(.*?)</code>', browser.get("/admin/sites/lantern", base_url="https://localhost").text
     )[1]

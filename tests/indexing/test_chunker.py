@@ -1,5 +1,6 @@
 """How a page is cut."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_no_chunk_is_longer_than_allowed_and_nothing_is_lost(kind, content):
 def test_long_text_is_cut_between_sentences_which_neighbours_share():
     found = texts(Block(sentences(12)))
     assert len(found) > 2
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert before.endswith(".")
         assert after.startswith("Sentence")
         assert split_sentences(before)[-1] == split_sentences(after)[0]
