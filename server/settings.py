@@ -75,7 +75,7 @@ class Settings(BaseModel):
     )
     embedding_languages: str = Field(
         "",
-        description="Languages EMBEDDING_MODEL reads, such as en,de,zh; empty: all. The embedded one reads en.",
+        description="Languages that EMBEDDING_MODEL reads, such as en,de,zh; empty: all.",
     )
     model_timeout_s: float = Field(30.0, gt=0, description="Seconds that a model may take for one reply.")
     model_first_token_s: float = Field(

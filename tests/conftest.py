@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+pytest_plugins = ["tests.server_fixtures"]
+
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -45,7 +45,7 @@ SHOP = {
 
 def page_html(site_name, title, content, head=""):
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)} | {escape(site_name)}</title>"
+        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)} | {escape(site_name)}</title><link rel='icon' href='data:,'>"
         f"<meta property='og:site_name' content='{escape(site_name)}'>"
         f"<style>::target-text {{ background: rgb(255, 0, 0); color: white }}</style>{head}</head>"
         "<body><nav><a href='/'>Home</a> <a href='/delivery'>Delivery</a> <a href='/returns'>Returns</a></nav>"

@@ -21,13 +21,7 @@ from server.storage.errors import UnknownConversation
 LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
 
 
-import threading, os
-_gate = threading.BoundedSemaphore(int(os.environ.get("GATE","4")))
 def ask() -> Response:
-    with _gate:
-        return ask2()
-
-def ask2() -> Response:
     """Answers a question, or with `resume` goes on with an answer that was cut off."""
     caller = known_caller()
     body = json_body(ChatRequest)

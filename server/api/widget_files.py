@@ -11,6 +11,7 @@ from pathlib import Path
 from flask import Blueprint, Response, abort
 
 from server.api.assets import TYPES, Asset, asset_response
+from server.api.slim import slim_script
 
 FOLDER = Path(__file__).parents[2] / "widget"
 SHORT = "public, max-age=300, stale-while-revalidate=86400"
@@ -56,10 +57,15 @@ class WidgetFiles:
         return Widget(
             token,
             {
-                name: Asset(body.replace(b"__VERSION__", token.encode()), TYPES[Path(name).suffix])
+                name: Asset(_served(name, body, token), TYPES[Path(name).suffix])
                 for name, body in bodies.items()
             },
         )
+
+
+def _served(name: str, body: bytes, token: str) -> bytes:
+    body = body.replace(b"__VERSION__", token.encode())
+    return slim_script(body.decode()).encode() if name.endswith(".js") else body
 
 
 def widget_blueprint(files: WidgetFiles) -> Blueprint:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK = 8192
-K1 = 1.2
+K1 = 1.5
 B = 0.75
 
 POSTING = np.dtype([("place", "<u2"), ("weight", "<u2")])

@@ -24,7 +24,8 @@ from server.storage.database import Database
 
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 2
-"""A word in the title or a heading counts as so many in the text."""
+"""A word in the title or a heading counts as so many in the text. Measured with K1 and B of postings.py
+on two sets of real questions: weight 1 costs 4 points of MRR@10, 5 gains half a point over 3."""
 TRANSACTION = 512
 """Chunks written at once: other writers of the database wait that long."""
 

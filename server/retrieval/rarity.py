@@ -10,7 +10,6 @@ from server.domain.chunk import Chunk
 from server.domain.protocols import WordIndex
 from server.indexes.tokens import tokens
 
-
 REMEMBERED = 50_000
 """Tokens whose weight is kept."""
 

@@ -6,7 +6,8 @@ import pytest
 from flask import url_for
 
 from admin.blueprint import blueprint
-from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app, make_crawl
+from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app
+from tests.admin.samples import make_crawl
 
 PUBLIC = {
     "admin.static",

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from server.domain.answer import Citation, Outcome
-from tests.admin.conftest import ask, make_site
+from tests.admin.samples import ask, make_site
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
 

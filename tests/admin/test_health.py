@@ -7,7 +7,8 @@ import pytest
 from admin.incident_kinds import KINDS
 from server.domain.answer import Outcome
 from server.storage.tables import crawls
-from tests.admin.conftest import Browser, ask, log_in, make_app, make_crawl, make_site
+from tests.admin.conftest import Browser, log_in, make_app
+from tests.admin.samples import ask, make_crawl, make_site
 
 
 def parts(page):

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from tests.admin.conftest import Browser, log_in, make_app, make_crawl, make_site
+from tests.admin.conftest import Browser, log_in, make_app
+from tests.admin.samples import make_crawl, make_site
 
 
 def add(browser, address, name=""):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from tests.journey.conftest import Docent
 from tests.journey.test_main_path import Visitor
 from tests.openai_server import Fault, OpenAIServer

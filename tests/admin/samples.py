@@ -1,0 +1,77 @@
+"""A site, a crawl and an answered question, as they stand in the database."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.chunk import Chunk
+from server.domain.conversation import Message
+from server.domain.site import Site
+from server.storage.crawls import UrlRow
+from server.storage.live_content import PageRecord
+
+
+def make_site(services, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
+    services.sites.create(Site(site_id, name, name, (address,)))
+    content = services.content(site_id)
+    for number, title in enumerate(("Delivery", "Returns", "Lamp care")):
+        url = f"{address}{title.lower().replace(' ', '-')}"
+        record = PageRecord(url, title, "en", f"{number}", "", "", 0, datetime.now(UTC))
+        content.put_page(
+            record, [Chunk(f"{site_id}-{number}", url, title, (title,), f"About {title}.", 0, "en")], []
+        )
+    content.go_live()
+    return services.sites.get(site_id)
+
+
+def make_crawl(services, site_id="lantern", state="done", message="3 pages indexed, 0 unchanged, 0 removed"):
+    """A crawl that met every kind of address."""
+    crawl_id = services.crawls.start(site_id)
+    root = services.sites.get(site_id).start_urls[0]
+    rows = [
+        UrlRow(f"{root}delivery", "fetched", "", 200),
+        UrlRow(f"{root}returns", "fetched", "", 200),
+        UrlRow(f"{root}lamp-care", "unchanged", "not modified", 304),
+        UrlRow(f"{root}old", "gone", "not found", 404),
+        UrlRow(f"{root}cart", "disallowed", "robots.txt forbids it"),
+        UrlRow(f"{root}slow-{'very-' * 12}long-address", "error", "no answer within 15 s"),
+    ]
+    services.crawls.record(crawl_id, rows)
+    services.crawls.progress(crawl_id, 6, 3, 3)
+    if state != "running":
+        services.crawls.finish(crawl_id, state, message)
+    return crawl_id
+
+
+def ask(services, site_id="lantern", question="When does a parcel arrive?", **values):
+    """Stores one answered question; returns its message."""
+    known = {name: values.pop(name) for name in ("conversation_id", "asked_at", "query") if name in values}
+    conversation_id = known.get("conversation_id") or services.conversations.start(site_id, "visitor-1")
+    citation = Citation(
+        1,
+        "https://lantern.example/delivery",
+        "Delivery",
+        "Parcels inside the country arrive within two working days.",
+        "https://lantern.example/delivery#:~:text=Parcels,days.",
+    )
+    answer = {
+        "outcome": Outcome.ANSWERED,
+        "text": "Parcels inside the country arrive **within two working days** [1].",
+        "citations": (citation,),
+        "strategy": "hybrid",
+        "timings_ms": {"rewrite": 0.1, "retrieve": 4.2, "write": 2.4, "verify": 1.1},
+        "trace": {"candidates": [{"chunk": "lantern-0", "score": 0.91}]},
+        **values,
+    }
+    message = Message(
+        id=uuid4().hex,
+        conversation_id=conversation_id,
+        site_id=site_id,
+        asked_at=known.get("asked_at", datetime.now(UTC)),
+        question=question,
+        query=known.get("query", question),
+        language="en",
+        answer=Answer(**answer),
+    )
+    services.conversations.add(message)
+    return message
