@@ -96,7 +96,7 @@ def fts5(folder: Path, size: int) -> None:
 
 
 def vectors(folder: Path, size: int) -> None:
-    """Vectors on a Chroma server: speed through us and through Chroma's client, recall against exact search."""
+    """Vectors on a Chroma server: our requests and those of its client, recall against exact search."""
     rng = np.random.default_rng(7)
     axes = rng.normal(size=(40, DIMENSIONS))
     stored, asked = (embedding_like(rng, axes, count) for count in (size, QUERIES))
@@ -185,7 +185,9 @@ def ask(name: str, asked: Sequence[Any], search: Callable[[Any], object]) -> Non
         wall.append((time.perf_counter() - before) * 1000)
         cpu.append((time.thread_time() - before_cpu) * 1000)
     print(
-        f"{name}: p50 {at(wall, 50):.2f} ms, p95 {at(wall, 95):.2f} ms; cpu p50 {at(cpu, 50):.2f}, p95 {at(cpu, 95):.2f}"
+        f"{name}: p50 {at(wall, 50):.2f} ms, p95 {at(wall, 95):.2f} ms; "
+        f"cpu p50 {at(cpu, 50):.2f}, p95 {at(cpu, 95):.2f}",
+        flush=True,
     )
 
 

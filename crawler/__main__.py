@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -38,9 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
     return _fail(problem, EXIT_NO_PAGES) if problem else 0
 
 
-def _run(outcomes: Iterator[UrlOutcome], pages: TextIO | None, report: TextIO | None) -> str:
+def _run(outcomes: Generator[UrlOutcome, None, None], pages: TextIO | None, report: TextIO | None) -> str:
     summary = CrawlReport()
-    with closing(outcomes):  # type: ignore[type-var]  # crawl() returns a generator
+    with closing(outcomes):
         for outcome in outcomes:
             summary.add(outcome)
             if outcome.page is not None and pages is not None:

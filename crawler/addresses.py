@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
 
 from crawler.errors import FetchError, Refused
 
@@ -47,8 +48,14 @@ class AddressGuard:
         found = self.resolver(host.strip("[]"), port)
         allowed = [address for address in found if not self.objection(address)]
         if found and not allowed:
-            raise Refused(f"{host} is {self.objection(found[0])} ({found[0]})")
+            permitted = any(not AddressGuard(allow_private=True).objection(address) for address in found)
+            raise Refused(f"{host} is {self.objection(found[0])} ({found[0]})", can_be_allowed=permitted)
         return allowed
+
+    def check(self, url: str) -> None:
+        """Raises Refused when `url` may not be connected to, FetchError when its name is unknown."""
+        parts = urlsplit(url)
+        self.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
     def objection(self, address: str) -> str:
         """What kind of forbidden address it is; empty when it may be connected to."""

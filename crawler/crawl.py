@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -44,7 +45,7 @@ def crawl(
     on_progress: OnProgress | None = None,
     *,
     guard: AddressGuard | None = None,
-) -> Iterator[UrlOutcome]:
+) -> Generator[UrlOutcome, None, None]:
     """Crawls a site; every URL found on it ends as exactly one outcome.
 
     `known` are the URLs of earlier crawls, visited again even when nothing links to them; give those
@@ -52,11 +53,31 @@ def crawl(
     no outcome. `on_progress` is called in the consumer's thread after each outcome. Closing the
     iterator ends all requests and threads. Raises BadStart, before anything is fetched.
     """
-    site = _Crawl(
-        options, known or {}, stop or threading.Event(), guard or AddressGuard(options.allow_private)
-    )
-    site.check_start()
-    return site.outcomes(on_progress)
+    guard = guard or AddressGuard(options.allow_private)
+    for url in options.start_urls:
+        _check_start(url, guard)
+    return _outcomes(options, known or {}, stop or threading.Event(), guard, on_progress)
+
+
+def _check_start(url: str, guard: AddressGuard) -> None:
+    try:
+        guard.check(url)
+    except Refused as error:
+        hint = " If that is meant, set CRAWL_ALLOW_PRIVATE=1 or give --allow-private."
+        raise BadStart(f"{url} is not crawled: {error}.{hint if error.can_be_allowed else ''}") from error
+    except FetchError:
+        return  # its visit reports it like any other unreachable URL
+
+
+def _outcomes(
+    options: CrawlOptions,
+    known: Mapping[str, Validators],
+    stop: threading.Event,
+    guard: AddressGuard,
+    on_progress: OnProgress | None,
+) -> Generator[UrlOutcome, None, None]:
+    """Threads and connections begin with the first outcome asked for and end with the last."""
+    yield from _Crawl(options, known, stop, guard).outcomes(on_progress)
 
 
 class _Crawl:
@@ -84,22 +105,6 @@ class _Crawl:
         self._duplicates = Duplicates(known)
         self._out: queue.Queue[UrlOutcome] = queue.Queue(maxsize=2 * options.concurrency + 16)
         self._threads: list[threading.Thread] = []
-
-    def check_start(self) -> None:
-        """Raises BadStart for addresses that must not be crawled."""
-        for url in self._options.start_urls:
-            try:
-                self._fetcher.check(url)
-            except Refused as error:
-                self._close()
-                hint = (
-                    ""
-                    if "never" in str(error)
-                    else (" If that is meant, set CRAWL_ALLOW_PRIVATE=1 or give --allow-private.")
-                )
-                raise BadStart(f"{url} is not crawled: {error}.{hint}") from error
-            except FetchError:
-                continue  # its visit reports it like any other unreachable URL
 
     def outcomes(self, on_progress: OnProgress | None) -> Iterator[UrlOutcome]:
         report = CrawlReport()
@@ -255,5 +260,6 @@ class _Crawl:
         self._frontier.close()
         self._fetcher.close()
         self._reader.close()
+        deadline = time.monotonic() + _GOODBYE_S
         for thread in self._threads:
-            thread.join(timeout=_GOODBYE_S)
+            thread.join(timeout=max(0.0, deadline - time.monotonic()))

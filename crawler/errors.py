@@ -29,5 +29,7 @@ class FetchError(CrawlError):
 class Refused(FetchError):
     """A private, loopback, link-local or otherwise reserved address."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, can_be_allowed: bool = False) -> None:
         super().__init__("refused", message)
+        self.can_be_allowed = can_be_allowed
+        """Whether `allow_private` would permit it."""

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -116,11 +115,6 @@ class Fetcher:
                 return reply
             reply = self.get(reply.location, max_bytes=max_bytes)
         return reply
-
-    def check(self, url: str) -> None:
-        """Raises Refused when `url` may not be connected to, FetchError when its name is unknown."""
-        parts = urlsplit(url)
-        self._guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
     def close(self) -> None:
         """Ends all requests, those under way included."""

@@ -29,22 +29,38 @@ class PageReader:
 
     def read(self, source: Source) -> Extraction:
         """Raises Unreadable."""
+        pool = self._pool
+        if pool is None:
+            return _read_here(source)
         try:
-            if self._pool is None:
-                return extract(source)
-            return self._pool.submit(extract, source).result()
-        except (BrokenProcessPool, CancelledError, RuntimeError) as error:
-            # The process is gone (killed, out of memory) or the crawl is closing: that page is lost,
-            # the others are read here from now on.
+            future = pool.submit(extract, source)
+        except RuntimeError:  # the pool broke at another page, or the crawl is closing
+            return _read_here(source)
+        try:
+            return future.result()
+        except (BrokenProcessPool, CancelledError) as error:
+            # Killed, or out of memory: this page is lost, the others are read here from now on.
             self._pool = None
             raise Unreadable(f"the process that read it ended ({type(error).__name__})") from error
         except Exception as error:
-            raise Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})") from error
+            raise _unreadable(error) from error
 
     def close(self) -> None:
         """Does not wait for pages that are being read."""
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _read_here(source: Source) -> Extraction:
+    try:
+        return extract(source)
+    except Exception as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> Unreadable:
+    """Whatever a hostile page does to its extractor must not end the crawl of a site."""
+    return Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})")
 
 
 def _leave_interrupts_to_the_parent() -> None:

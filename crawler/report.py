@@ -89,12 +89,15 @@ class CrawlReport:
         self.counts: Counter[UrlState] = Counter()
         self._started = time.monotonic()
         self._first_problem: UrlOutcome | None = None
+        self._redirect: UrlOutcome | None = None
 
     def add(self, outcome: UrlOutcome) -> None:
         self.counts[outcome.state] += 1
         bad = outcome.state not in HAS_PAGE and outcome.state is not UrlState.REDIRECTED
         if bad and self._first_problem is None and outcome.depth == 0:
             self._first_problem = outcome
+        if outcome.state is UrlState.REDIRECTED and outcome.depth == 0:
+            self._redirect = outcome
 
     def progress(self, discovered: int) -> Progress:
         done = sum(self.counts.values())
@@ -107,6 +110,8 @@ class CrawlReport:
         """One line on why the crawl brought no page home and what to do; empty when it did."""
         if any(self.counts[state] for state in HAS_PAGE):
             return ""
+        if self._first_problem is None and self._redirect is not None:
+            return f"{self._redirect.url} redirects {self._redirect.reason}. Start from there instead."
         if self._first_problem is None:
             return "No page was found: check that the start address leads to pages of the same site."
         outcome = self._first_problem

@@ -18,6 +18,7 @@ from server.api.errors import register_errors
 from server.api.headers import register_headers
 from server.api.health import health_blueprint
 from server.api.openapi import openapi_blueprint
+from server.api.recent_sites import RecentSites
 from server.api.request_log import register_request_log
 from server.api.streams import Streams
 from server.api.visitor_tokens import VisitorTokens
@@ -49,6 +50,7 @@ def create_app(settings: Settings | None = None, services: Services | None = Non
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["docent"] = services
+    app.extensions["docent-sites"] = RecentSites(services.sites)
     app.extensions["docent-tokens"] = VisitorTokens(services.secret_key, settings.visitor_token_hours)
     app.extensions["docent-streams"] = Streams(lambda: services.cache, settings.web_threads)
     if settings.trusted_proxies:

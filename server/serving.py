@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import resource
 import socket
@@ -23,6 +24,8 @@ GRACE_S = 10
 IDLE_CONNECTIONS = 2000
 """Kept-alive connections of each process, beside those that a thread works for."""
 KEEPALIVE_S = 15
+GARBAGE = 20_000
+"""New objects after which Python looks for garbage among them, instead of 700."""
 
 
 MakeApp = Callable[[Settings], Flask]
@@ -89,6 +92,11 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 def _worker_starts(worker: Any) -> None:
+    # What is loaded by now stays; looking through it again and again for garbage would cost more
+    # than everything else that the server does for a question.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GARBAGE, 20, 50)
     start_warm_up(worker.wsgi)
 
 

@@ -108,12 +108,10 @@ class _Walk:
             self._callouts += 1
             self._scoped(element, depth)
             self._callouts -= 1
+        elif self._callouts and _is_label(element):
+            self._label(element)
         elif tag in _SCOPED:
             self._scoped(element, depth)
-        elif (self._callouts and tag == "th") or (
-            self._callouts and tag == "p" and _TITLE.search(element.get("class") or "")
-        ):
-            self._label(element)
         else:
             self._block(element, depth)
 
@@ -221,9 +219,9 @@ class _Walk:
                 if heading:
                     anchor = element.get("id") or anchor_of(summary) or self._outline.anchor
                     self._outline.push(_TERM_LEVEL, heading, anchor)
-                for child in summary:
-                    summary.remove(child)
-                summary.text = None
+                for paragraph in summary.iter("p"):
+                    self._block(paragraph, depth)
+                summary.tag = "template"  # has been read: the walk leaves it out
             self.container(element, depth + 1)
             self.flush()
 
@@ -235,6 +233,11 @@ class _Walk:
             return
         self.flush()
         self._add(alt, "text")
+
+
+def _is_label(element: _Element) -> bool:
+    """<p class="title"> in a note, or the header of a table that draws one."""
+    return element.tag == "th" or (element.tag == "p" and bool(_TITLE.search(element.get("class") or "")))
 
 
 def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:

@@ -32,10 +32,11 @@ _HARD_BLOCK = (
     "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
     "cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
     "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
-    "sphinxsidebar\\S*|table-of-contents|tableofcontents|toc|localtoc|on-this-page|"
+    "sphinxsidebar\\S*|"
     "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
     "masthead|(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
 )
+_CONTENTS = re.compile(_EDGE.format("table-of-contents|tableofcontents|toc|localtoc|on-this-page"))
 _INLINE = re.compile(_EDGE.format(_HARD_INLINE))
 _HARD = re.compile(_EDGE.format(f"{_HARD_INLINE}|{_HARD_BLOCK}"))
 # Content on some sites, furniture on others: dropped when mostly links.
@@ -124,12 +125,12 @@ class Boilerplate:
         if not names or tag not in _CLASS_TESTED:
             return False
         verdict = _verdict(names[:_LONGEST_NAMES], tag in _INLINE_TAGS)
-        if not verdict:
+        if not verdict or (verdict == "contents" and self._lenient):
             return False
         density = self._density(element)
         if text_length(element) > self._size // 2 and (density < 0.7 or self._lenient):
             return False  # a wrapper such as "page has-nav" holds the content itself
-        return verdict == "hard" or density > 0.5
+        return verdict != "soft" or density > 0.5
 
     def _density(self, element: _Element) -> float:
         links = self._links.get(element)
@@ -176,6 +177,8 @@ def _verdict(names: str, inline: bool) -> str:
         return "hard" if _INLINE.search(lowered) else ""
     if _HARD.search(lowered):
         return "hard"
+    if _CONTENTS.search(lowered):
+        return "contents"
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""
 
 

@@ -40,7 +40,7 @@ _COMMON_WORDS = {
 }
 _LANGUAGES_BY_WORD: dict[str, list[str]] = {}
 for _language, _words in _COMMON_WORDS.items():
-    for _word in set(_words.split()):
+    for _word in {word for word in _words.split() if len(word) > 1}:
         _LANGUAGES_BY_WORD.setdefault(_word, []).append(_language)
 
 _SCRIPTS = (
@@ -136,7 +136,7 @@ def _by_words(text: str, hint: str = "") -> str:
     if hint and votes[hint] * 2 >= max(votes.values()):
         votes[hint] *= 3
     (best, count), *rest = votes.most_common(2)
-    if count < 3 or count < len(words) * 0.06:
+    if count < 4 or count < len(words) * 0.08:
         return ""
     tie = rest and rest[0][1] == count
     return "" if tie else best

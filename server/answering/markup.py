@@ -46,6 +46,7 @@ def answer_html(answer: Answer) -> str:
         attributes=_ATTRIBUTES,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener",
+        url_relative="deny",
     )
 
 

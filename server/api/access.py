@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from flask import current_app
 
 if TYPE_CHECKING:
+    from server.api.recent_sites import RecentSites
     from server.api.streams import Streams
     from server.api.visitor_tokens import VisitorTokens
     from server.services import Services
@@ -20,6 +21,11 @@ def services() -> Services:
 def streams() -> Streams:
     """The answers that are being written in this process."""
     return cast("Streams", current_app.extensions["docent-streams"])
+
+
+def recent_sites() -> RecentSites:
+    """The sites, as they were at most a second ago."""
+    return cast("RecentSites", current_app.extensions["docent-sites"])
 
 
 def visitor_tokens() -> VisitorTokens:

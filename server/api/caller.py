@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import request
 
-from server.api.access import services, visitor_tokens
+from server.api.access import recent_sites, services, visitor_tokens
 from server.api.errors import ApiError
 from server.api.origins import calling_origin
 from server.api.visitor_tokens import TokenExpired, TokenInvalid
@@ -57,7 +57,7 @@ def known_caller() -> Caller:
 
 def known_site(site_id: str) -> Site:
     """Raises ApiError 404."""
-    site = services().sites.find(site_id)
+    site = recent_sites().find(site_id)
     if site is None:
         raise ApiError(
             404,

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from urllib.parse import urlsplit
 
-from flask import Response, current_app, request
+from flask import Response, request
 
-from server.api.access import services
+from server.api.access import recent_sites, services
 from server.api.errors import ApiError
 from server.domain.site import Site
 
-REFRESH_S = 2.0
-"""Seconds after which a newly listed origin is known to every web process."""
 PREFLIGHT_S = 600
 METHODS = "GET, POST, DELETE"
 HEADERS = "Authorization, Content-Type, Last-Event-ID"
@@ -67,12 +64,7 @@ def _is_listed_anywhere(origin: str) -> bool:
 
 
 def _all_listed() -> frozenset[str]:
-    known: tuple[float, frozenset[str]] | None = current_app.extensions.get("docent-origins")
-    now = time.monotonic()
-    if known is None or known[0] < now - REFRESH_S:
-        known = now, frozenset().union(*map(_spelled, services().sites.all()))
-        current_app.extensions["docent-origins"] = known
-    return known[1]
+    return frozenset().union(*map(_spelled, recent_sites().all()))
 
 
 def _spelled(site: Site) -> frozenset[str]:

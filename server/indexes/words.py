@@ -2,7 +2,7 @@
 
 The database keeps the postings and gives those of the query's tokens; the score is computed here.
 So SQLite and PostgreSQL rank alike, and a question costs a few milliseconds on 100,000 chunks,
-where SQLite's own full text (FTS5) takes 200 (benchmarks/indexing.py).
+where SQLite's own full text (FTS5) takes twenty times as long (benchmarks/indexing.py).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ TITLE_WEIGHT = 3
 HEADING_WEIGHT = 2
 """A word in the title or a heading counts as so many in the text. Measured with K1 and B of postings.py
 on two sets of real questions: weight 1 costs 4 points of MRR@10, 5 gains half a point over 3."""
-TRANSACTION = 512
-"""Chunks written at once: other writers of the database wait that long."""
+TRANSACTION = 128
+"""Chunks written at once. Other writers of SQLite, such as a visitor's answer, wait that long: 0.1 s."""
 
 
 class SqlWordIndex:

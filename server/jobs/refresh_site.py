@@ -12,9 +12,10 @@ from crawler.errors import CrawlError
 from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
-from server.domain.protocols import Incidents, ModelError, VectorIndex
+from server.domain.protocols import Embedder, Incidents, ModelError, VectorIndex
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
+from server.indexing.calibration import calibrate
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.site_profile import profile
 from server.settings import Settings
@@ -41,14 +42,13 @@ class SiteIndex:
     """What the pages of a site are brought into."""
 
     indexer: Indexer
-    fingerprint: str
-    """Of the embedder."""
+    embedder: Embedder
     vectors: VectorIndex | None
     """None when the strategy has none."""
 
     def signature(self, site: Site) -> str:
         """With what the site's chunks are indexed; a change of it makes every index stale."""
-        return f"{site.strategy} {self.fingerprint}"
+        return f"{site.strategy} {self.embedder.fingerprint}"
 
 
 class SiteRefresh:
@@ -113,6 +113,9 @@ class SiteRefresh:
             summary += f"; {indexer.reindex().chunks_embedded} chunks indexed anew"
         described = profile(self._sites.get(site.id), self._content)
         noted = {**described.options, "indexed_with": index.signature(site)}
+        if index.vectors is not None:
+            scale = calibrate(index.embedder, index.vectors, self._content.every_chunk())
+            noted["calibration"] = scale.to_json(index.embedder.fingerprint)
         self._sites.update(replace(described, options=noted))
         return summary
 

@@ -161,7 +161,7 @@ class Services:
         parts = self.parts(site_id, self.document_embedder)
         strategy = open_strategy(self.sites.get(site_id), parts, self.incidents)
         vectors = None if strategy.name == "lexical" else parts.vectors
-        index = SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder.fingerprint, vectors)
+        index = SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder, vectors)
         job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
         job.run(site_id, crawl_id, index, on_progress)
 

@@ -11,6 +11,7 @@ from server.answering.pipeline import Pipeline, Steps
 from server.answering.quoting import QuotingWriter
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.data_folder import DataFolder
+from server.domain.calibration import Calibration
 from server.domain.protocols import (
     ChatModel,
     Embedder,
@@ -113,6 +114,7 @@ def open_pipeline(
 ) -> Pipeline:
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)
+    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
     title = site.title or site.name
     quoting = QuotingWriter(rarity, parts.embedder)
     plain = HistoryRewriter(title)
@@ -122,7 +124,7 @@ def open_pipeline(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
         strategy=open_strategy(site, parts, incidents),
-        grader=EvidenceGrader(rarity, parts.embedder, _floor(site, settings)),
+        grader=EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings)),
         writers=writers,
         page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(url)),
         incidents=incidents,

@@ -10,6 +10,7 @@ from server.answering.pipeline import Pipeline, Steps
 from server.answering.quoting import QuotingWriter
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.domain.answer import Answer, Delta
+from server.domain.calibration import Calibration
 from server.domain.chunk import Changes, Chunk
 from server.domain.question import Question
 from server.domain.site import Site
@@ -84,7 +85,7 @@ class IndexedSite:
             guards=[InjectionGuard()],
             rewriter=ModelRewriter(model, plain, self.incidents) if model else plain,
             strategy=self.strategy,
-            grader=EvidenceGrader(self.rarity, self.embedder),
+            grader=EvidenceGrader(self.rarity, self.embedder, Calibration()),
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.page(url)),
             incidents=self.incidents,

@@ -104,9 +104,10 @@ def data_folder(tmp_path_factory):
 
 
 @pytest.fixture
-def make_app(data_folder, tmp_path, script):
+def make_app(data_folder, tmp_path, script, monkeypatch):
     """Makes an application; each call is one more web process on the same data folder."""
     made = []
+    monkeypatch.setattr("server.api.recent_sites.FRESH_S", -1.0)
     shutil.copytree(data_folder, tmp_path / "data")
 
     def make(**changes):

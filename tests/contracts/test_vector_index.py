@@ -108,13 +108,19 @@ def test_a_vector_of_another_length_is_rejected_in_one_line(vectors):
         vectors.search([1.0, 0.0], 1)
 
 
-def test_more_than_one_batch_is_stored_and_removed(vectors):
-    many = [chunk(f"c{i}") for i in range(6000)]
-    rng = np.random.default_rng(0)
-    vectors.add(many, rng.normal(size=(6000, 4)).astype(np.float32))
-    assert len(vectors.ids()) == 6000
+def test_more_than_one_batch_is_stored_and_removed(vectors, monkeypatch):
+    monkeypatch.setattr("server.indexes.vectors.BATCH_FLOATS", 4 * SIZE)
+    many = [chunk(f"c{i}") for i in range(130)]
+    vectors.add(many, np.random.default_rng(0).normal(size=(130, SIZE)).astype(np.float32))
+    assert len(vectors.ids()) == 130
     vectors.remove([c.id for c in many[1:]])
     assert vectors.ids() == {"c0"}
+
+
+def test_ids_are_read_page_by_page(vectors, monkeypatch):
+    monkeypatch.setattr("server.indexes.vectors.IDS_PAGE", 3)
+    vectors.add([chunk(f"c{i}") for i in range(8)], [unit(1, i) for i in range(8)])
+    assert vectors.ids() == {f"c{i}" for i in range(8)}
 
 
 def test_sites_embedders_and_kinds_do_not_mix(chroma, vectors):

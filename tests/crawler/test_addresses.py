@@ -63,7 +63,7 @@ def test_a_name_that_turns_private_after_the_check_is_not_connected_to(site, opt
     guard = AddressGuard(resolver=lambda host, port: next(answers))
     fetcher = Fetcher(options(allow_private=False), guard)
     port = site.server.server_port
-    fetcher.check(f"http://rebinding.example:{port}/")
+    guard.check(f"http://rebinding.example:{port}/")
     with pytest.raises(Refused, match="loopback"):
         fetcher.get(f"http://rebinding.example:{port}/")
     fetcher.close()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
+import multiprocessing
 import threading
 import time
 
@@ -8,9 +10,11 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.errors import BadStart
+from crawler.extractors import Source
 from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
-from crawler.report import UrlState
+from crawler.reading import PageReader, Unreadable
+from crawler.report import CrawlReport, UrlState
 from tests.crawler.conftest import html
 
 
@@ -423,3 +427,37 @@ def test_options_that_cannot_work_say_so(changes, message: str) -> None:
 
 def test_a_bare_host_means_https() -> None:
     assert CrawlOptions(start_urls=("Example.com/docs",)).start_urls == ("https://example.com/docs",)
+
+
+def test_a_start_that_redirects_to_another_site_says_where_to_start(site, options) -> None:
+    site.redirect("/", "https://other.example/home")
+    report = CrawlReport()
+    for outcome in crawl(options()):
+        report.add(outcome)
+    assert (
+        "redirects to https://other.example/home, which is another site. Start from there" in report.problem()
+    )
+
+
+def test_a_crawl_that_nobody_asks_for_outcomes_starts_nothing(site, options) -> None:
+    crawl(options())
+    assert crawler_threads() == []
+    assert site.requests == []
+
+
+def test_a_killed_reading_process_costs_one_page_and_no_more() -> None:
+    reader = PageReader(processes=1)
+    source = Source("https://example.com/", b"<p>Words of the page.</p>")
+    assert reader.read(source).page.text == "Words of the page."
+    for child in multiprocessing.active_children():
+        child.kill()
+        child.join()
+    with contextlib.suppress(Unreadable):
+        reader.read(source)
+    assert reader.read(source).page.text == "Words of the page."
+    reader.close()
+
+
+def test_a_page_that_defeats_its_extractor_is_an_error_of_that_page() -> None:
+    with pytest.raises(Unreadable, match="KeyError"):
+        PageReader().read(Source("https://example.com/", b"", content_type="no/such"))

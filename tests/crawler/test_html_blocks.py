@@ -108,6 +108,12 @@ def test_a_note_does_not_close_its_section(read) -> None:
     ]
 
 
+def test_a_note_drawn_with_a_table_is_text(read) -> None:
+    table = "<table><tr><td rowspan=2><img alt='[Note]'></td><th>Note</th></tr><tr><td><p>Mind this.</p></td></tr></table>"
+    page = read(f"<main><h2>Part</h2><div class=note>{table}</div>{FILLER}</main>").page
+    assert page.blocks[0] == Block("Mind this.", ("Part",))
+
+
 def test_line_breaks_and_no_break_spaces_are_spaces(blocks) -> None:
     assert blocks("<p>One<br>two&nbsp;three<wbr>four&shy;five</p>") == ["One two threefourfive"]
 
@@ -135,3 +141,8 @@ def test_every_line_stands_on_the_page_word_for_word(read) -> None:
         for line in block.text.splitlines():
             for cell in line.split("\t"):
                 assert cell.strip().removeprefix("- ").removeprefix("1. ") in seen
+
+
+def test_a_summary_with_paragraphs_loses_none(read) -> None:
+    markup = f"<main>{FILLER}<details><summary><h4>Returns</h4><p>Within a month.</p></summary>By post only.</details></main>"
+    assert [block.text for block in read(markup).page.blocks[1:]] == ["Within a month.", "By post only."]

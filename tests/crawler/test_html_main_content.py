@@ -107,3 +107,10 @@ def test_an_index_of_hundreds_of_links_is_no_content(read) -> None:
         )
         == ""
     )
+
+
+def test_the_contents_of_a_part_are_read_when_the_page_has_nothing_else(read) -> None:
+    toc = "".join(f'<dt><a href="ch{n}.html">Chapter {n}. Install it</a></dt>' for n in range(3))
+    page = f"<body><div class=navheader>{MENU}</div><h1>Part I</h1><div class=toc><p>Contents</p><dl>{toc}</dl></div></body>"
+    assert "Chapter 2. Install it" in text(read, page)
+    assert "Shop" not in text(read, page)
