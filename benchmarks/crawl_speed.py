@@ -16,6 +16,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -109,9 +110,9 @@ def main() -> None:
 
 
 def _run(python: str, code: str, *arguments: str) -> dict[str, float]:
-    script = Path(f"/tmp/crawl-speed-{time.time_ns()}.py")
-    script.write_text(code, "utf-8")
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "contestant.py"
+        script.write_text(code, "utf-8")
         done = subprocess.run(
             [python, str(script), *arguments],
             capture_output=True,
@@ -119,8 +120,6 @@ def _run(python: str, code: str, *arguments: str) -> dict[str, float]:
             check=True,
             env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
         )
-    finally:
-        script.unlink()
     result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return result
 

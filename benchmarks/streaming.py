@@ -42,7 +42,9 @@ def is_whole(asked: Asked, words: int) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--visitors", type=int, default=500)
     parser.add_argument("--words", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2.0)

@@ -71,6 +71,8 @@ class EvidenceGrader:
         if not chunks:
             return 0.0
         reads = not self._reads or query.language in self._reads
+        # Without a cosine, as when the provider of the embeddings is down, the words decide alone.
+        reads = reads and any("dense" in hit.scores for hit in chunks)
         return self.evidence(query, chunks).answerability(reads_language=reads)
 
     def evidence(self, query: Query, chunks: Sequence[ScoredChunk]) -> Evidence:

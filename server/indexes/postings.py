@@ -24,7 +24,8 @@ LENGTH = np.dtype("<u2")
 MOST = 65_535
 
 Floats = NDArray[np.float32]
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+Weights = NDArray[np.uint16]
 
 
 def encode(found: Sequence[int]) -> bytes:
@@ -45,36 +46,43 @@ class Lengths:
         self.blocks = sorted(blocks)
         self._first = {block: at * BLOCK for at, block in enumerate(self.blocks)}
         data = b"".join(blocks[block].ljust(BLOCK * 2, b"\0") for block in self.blocks)
-        self.values = np.frombuffer(data, LENGTH).astype(np.float32)
-        self.count = int(np.count_nonzero(self.values))
-        self.mean = float(self.values.sum()) / self.count if self.count else 1.0
+        values = np.frombuffer(data, LENGTH).astype(np.float32)
+        self.size = len(values)
+        self.count = int(np.count_nonzero(values))
+        mean = float(values.sum()) / self.count if self.count else 1.0
+        self.slack = np.float32(K1) * (np.float32(1 - B) + np.float32(B / mean) * values)
+        """BM25's measure of each chunk's length."""
+        self._alive = values > 0
+        # Blocks whose chunks all live, as most do, need no look at each of their postings.
+        self._whole = {b for b, lengths in blocks.items() if np.frombuffer(lengths, LENGTH).all()}
 
     def number(self, at: int) -> int:
-        """Chunk number of a place in `values`."""
+        """Chunk number of a place in `slack`."""
         return self.blocks[at // BLOCK] * BLOCK + at % BLOCK
 
-    def postings(self, pieces: Iterable[tuple[int, bytes]]) -> tuple[Numbers, Floats]:
-        """Places in `values` and weights of the living chunks in one token's pieces."""
+    def postings(self, pieces: Iterable[tuple[int, bytes]]) -> tuple[Numbers, Weights]:
+        """Places in `slack` and weights of the living chunks in one token's pieces."""
         places, weights = [], []
         for block, data in pieces:
-            if block in self._first:  # else it was made since the lengths were read
-                found = np.frombuffer(data, POSTING)
-                places.append(found["place"] + np.int64(self._first[block]))
-                weights.append(found["weight"])
+            if block not in self._first:  # made since the lengths were read
+                continue
+            found = np.frombuffer(data, POSTING)
+            at = found["place"] + np.int32(self._first[block])
+            alive = slice(None) if block in self._whole else self._alive[at]
+            places.append(at[alive])
+            weights.append(found["weight"][alive])
         if not places:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
-        at, weight = np.concatenate(places), np.concatenate(weights)
-        alive = self.values[at] > 0
-        return at[alive], weight[alive].astype(np.float32)
+            return np.empty(0, np.int32), np.empty(0, LENGTH)
+        return np.concatenate(places), np.concatenate(weights)
 
 
-def bm25(lengths: Lengths, tokens: Iterable[tuple[Numbers, Floats]]) -> Floats:
-    """Score of every chunk, by its place in `lengths.values`, for tokens given by their postings."""
-    scores = np.zeros(len(lengths.values), np.float32)
+def bm25(lengths: Lengths, tokens: Iterable[tuple[Numbers, Weights]]) -> Floats:
+    """Score of every chunk, by its place in `lengths.slack`, for tokens given by their postings."""
+    scores = np.zeros(lengths.size, np.float32)
     for places, weights in tokens:
         rarity = log(1 + (lengths.count - len(places) + 0.5) / (len(places) + 0.5))
-        slack = K1 * (1 - B + (B / lengths.mean) * lengths.values[places])
-        scores[places] += np.float32(rarity * (K1 + 1)) * weights / (weights + slack)
+        found = weights.astype(np.float32)
+        scores[places] += found * np.float32(rarity * (K1 + 1)) / (found + lengths.slack[places])
     return scores
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, TextClause, text
 
-_BLOCKS = text("SELECT block, revision, languages FROM word_blocks WHERE site_id = :site ORDER BY block")
-_LENGTHS = text("SELECT block, revision, lengths FROM word_blocks WHERE site_id = :site ORDER BY block")
+Revisions = tuple[tuple[int, int], ...]
+
+_REVISIONS = text("SELECT block, revision FROM word_blocks WHERE site_id = :site ORDER BY block")
+_BLOCKS = text(
+    "SELECT block, revision, languages, lengths FROM word_blocks WHERE site_id = :site ORDER BY block"
+)
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
 _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
@@ -29,21 +34,32 @@ _STATEMENTS = {
 }
 
 
-def read_blocks(connection: Connection, site_id: str) -> tuple[tuple[tuple[int, int], ...], list[str]]:
-    """(block, revision) of every block, and the languages of the chunks, most frequent first."""
-    blocks, languages = [], Counter[str]()
-    for block, revision, counts in connection.execute(_BLOCKS, {"site": site_id}):
-        blocks.append((block, revision))
-        languages.update(json.loads(counts))
-    return tuple(blocks), [language for language, _ in languages.most_common()]
+@dataclass(frozen=True, slots=True)
+class BlockRows:
+    """All blocks of an index, as one statement saw them."""
+
+    revisions: Revisions
+    lengths: dict[int, bytes]
+    languages: tuple[str, ...]
+    """Of the chunks, most frequent first."""
 
 
-def read_lengths(
-    connection: Connection, site_id: str
-) -> tuple[tuple[tuple[int, int], ...], dict[int, bytes]]:
-    """(block, revision) of every block, and the lengths of its chunks."""
-    rows = connection.execute(_LENGTHS, {"site": site_id}).all()
-    return tuple((row.block, row.revision) for row in rows), {row.block: row.lengths for row in rows}
+def read_revisions(connection: Connection, site_id: str) -> Revisions:
+    """(block, revision) of every block: what tells whether anything changed."""
+    return tuple((row[0], row[1]) for row in connection.execute(_REVISIONS, {"site": site_id}).all())
+
+
+def read_blocks(connection: Connection, site_id: str) -> BlockRows:
+    """Everything about the blocks but their postings."""
+    rows = connection.execute(_BLOCKS, {"site": site_id}).all()
+    languages: Counter[str] = Counter()
+    for row in rows:
+        languages.update(json.loads(row.languages))
+    return BlockRows(
+        tuple((row.block, row.revision) for row in rows),
+        {row.block: row.lengths for row in rows},
+        tuple(language for language, _ in languages.most_common()),
+    )
 
 
 def read_pieces(

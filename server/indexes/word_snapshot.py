@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from server.indexes.postings import Floats, Lengths, Numbers
-from server.indexes.word_reads import read_lengths, read_pieces
+from server.indexes.postings import Lengths, Numbers, Weights
+from server.indexes.word_reads import read_blocks, read_pieces
 
-MOST_KEPT = 1_000_000
+MOST_KEPT = 2_000_000
 """Postings kept at most: 12 MB."""
-
-Revisions = tuple[tuple[int, int], ...]
 
 
 class Snapshot:
@@ -22,13 +20,16 @@ class Snapshot:
     """
 
     def __init__(self, connection: Connection, site_id: str) -> None:
-        self.revisions, lengths = read_lengths(connection, site_id)
-        self.lengths = Lengths(lengths)
+        blocks = read_blocks(connection, site_id)
+        self.revisions = blocks.revisions
+        self.languages = blocks.languages
+        """Of the chunks, most frequent first."""
+        self.lengths = Lengths(blocks.lengths)
         self._site_id = site_id
-        self._postings: dict[str, tuple[Numbers, Floats]] = {}
+        self._postings: dict[str, tuple[Numbers, Weights]] = {}
         self._kept = 0
 
-    def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Floats]]:
+    def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]]:
         """Places and weights of the living chunks that hold each of these tokens."""
         found = {token: self._postings[token] for token in tokens if token in self._postings}
         unknown = [token for token in tokens if token not in found]
@@ -39,7 +40,7 @@ class Snapshot:
             found |= read
         return found
 
-    def _keep(self, read: dict[str, tuple[Numbers, Floats]]) -> None:
+    def _keep(self, read: dict[str, tuple[Numbers, Weights]]) -> None:
         size = sum(len(places) + 1 for places, _ in read.values())
         if self._kept + size > MOST_KEPT:
             self._postings, self._kept = {}, 0

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete
 from server.domain.chunk import Chunk
 from server.indexes.postings import MOST, best, bm25
 from server.indexes.tokens import query_tokens, tokens
-from server.indexes.word_reads import read_blocks, read_ids
+from server.indexes.word_reads import read_ids, read_revisions
 from server.indexes.word_snapshot import Snapshot
 from server.indexes.word_tables import ensure_tables, lock, word_blocks, word_chunks, word_postings
 from server.indexes.word_writer import Entry, WordWriter
@@ -58,8 +58,8 @@ class SqlWordIndex:
     def search(self, text: str, limit: int) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
         with self._db.connect() as connection:
-            snapshot, languages = self._state(connection)
-            found = query_tokens(text, languages)
+            snapshot = self._state(connection)
+            found = query_tokens(text, snapshot.languages)
             if not found or limit < 1:
                 return []
             scores = bm25(snapshot.lengths, snapshot.postings(connection, found).values())
@@ -70,18 +70,18 @@ class SqlWordIndex:
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
         """In how many chunks each token occurs; tokens that occur nowhere have 0."""
         with self._db.connect() as connection:
-            found = self._state(connection)[0].postings(connection, tokens)
+            found = self._state(connection).postings(connection, tokens)
         return {token: len(found[token][0]) for token in tokens}
 
     def query_tokens(self, text: str) -> list[str]:
         """The tokens that `search` looks for: in every language that the index holds."""
         with self._db.connect() as connection:
-            return query_tokens(text, self._state(connection)[1])
+            return query_tokens(text, self._state(connection).languages)
 
     def count(self) -> int:
         """How many chunks are indexed."""
         with self._db.connect() as connection:
-            return self._state(connection)[0].lengths.count
+            return self._state(connection).lengths.count
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
@@ -90,13 +90,12 @@ class SqlWordIndex:
             for table in (word_postings, word_chunks, word_blocks):
                 connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
-    def _state(self, connection: Connection) -> tuple[Snapshot, list[str]]:
-        """The index as it is now, and the languages of its chunks, most frequent first."""
-        revisions, languages = read_blocks(connection, self._site_id)
+    def _state(self, connection: Connection) -> Snapshot:
+        """The index as it is now."""
         snapshot = self._snapshot
-        if snapshot is None or snapshot.revisions != revisions:
+        if snapshot is None or snapshot.revisions != read_revisions(connection, self._site_id):
             self._snapshot = snapshot = Snapshot(connection, self._site_id)
-        return snapshot, languages
+        return snapshot
 
 
 def _entry(chunk: Chunk) -> Entry:

@@ -57,7 +57,11 @@ def main():
     stream_shelf.ALIVE_S = given.alive
     unlimited = dict.fromkeys(("visitor_limit", "address_limit", "token_limit"), "1000000/minute")
     settings = Settings(
-        data_dir=given.data, port=given.port, web_workers=given.workers, web_threads=given.threads, **unlimited
+        data_dir=given.data,
+        port=given.port,
+        web_workers=given.workers,
+        web_threads=given.threads,
+        **unlimited,
     )
     answers = SlowAnswers(given.words, given.pause)
     serve(settings, lambda own: create_app(own, SlowServices(own, answers)))

@@ -44,7 +44,13 @@ class Server:
     def __init__(self, folder, *options):
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "tests.api.scripted_server", f"--data={folder}", f"--port={self.port}"]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.api.scripted_server",
+            f"--data={folder}",
+            f"--port={self.port}",
+        ]
         self.log = folder.parent / "server.log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen([*command, *options], cwd=ROOT, stdout=log, stderr=log)

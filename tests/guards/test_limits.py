@@ -31,6 +31,26 @@ def limits(tmp_path):
     return RateLimits(DiskStorage(tmp_path))
 
 
+@pytest.fixture(params=["folder", "redis"])
+def kept_limits(request, tmp_path):
+    """Limits as the settings choose them: once for one machine, once for many."""
+    url = request.getfixturevalue("redis_url") if request.param == "redis" else ""
+    return RateLimits.from_settings(SimpleNamespace(redis_url=url), tmp_path)
+
+
+def test_limits_hold_wherever_they_are_kept(kept_limits):
+    assert [kept_limits.hit("2/minute", "ada") for _ in range(2)] == [0, 0]
+    assert 58 < kept_limits.hit("2/minute", "ada") <= 60
+    assert kept_limits.hit("2/minute", "bob") == 0
+    assert kept_limits.hit("0/minute", "eve") > 0
+
+
+def test_without_redis_everything_is_allowed_and_the_log_says_so(tmp_path, caplog):
+    limits = RateLimits.from_settings(SimpleNamespace(redis_url="redis://127.0.0.1:1/0"), tmp_path)
+    assert [limits.hit("1/minute", "ada") for _ in range(2)] == [0, 0]
+    assert "rate limits are not kept" in caplog.text
+
+
 def test_a_rule_allows_its_number_and_then_says_how_long_to_wait(limits, clock):
     assert [limits.hit("3/minute", "ada") for _ in range(3)] == [0, 0, 0]
     clock.now += 20
