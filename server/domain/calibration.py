@@ -16,7 +16,7 @@ class Calibration:
     """Median for the site's own headings."""
 
     def nearness(self, cosine: float) -> float:
-        """0 for as far as an off-topic question, 1 for as near as a heading of the site; within [-0.5, 1.5]."""
+        """0 as far as an off-topic question, 1 as near as a heading of the site; within [-0.5, 1.5]."""
         width = max(self.on_topic - self.off_topic, 0.05)
         return min(1.5, max(-0.5, (cosine - self.off_topic) / width))
 
