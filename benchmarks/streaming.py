@@ -1,8 +1,9 @@
 """500 visitors stream at once while the model takes 2 s: errors, and what the server adds to the 2 s.
 
-    python -m benchmarks.streaming [--visitors 500] [--words 20] [--seconds 2]
+    python -m benchmarks.streaming [--visitors 500] [--words 8] [--seconds 2] [--arrive 0]
 
-The model is scripted (a word every 0.1 s); everything else is the real server with its default two
+All visitors ask at the same moment, over new connections, or evenly spread over --arrive seconds. The model
+is scripted (a piece of the answer every --seconds / --words); everything else is the real server with its default two
 processes of 400 threads: token, limits, conversation, storage, streaming, keeping the stream resumable.
 Bar (design.md): no errors, p95 overhead under 0.5 s on 2 cores.
 """
@@ -19,10 +20,11 @@ from benchmarks.web_server import cpu_seconds, scripted_server
 BAR_S = 0.5
 
 
-async def visit(address: str, known: list[str]) -> list[Asked]:
-    """Every visitor asks at the same moment, over a new connection."""
+async def visit(address: str, known: list[str], arrive_s: float) -> list[Asked]:
+    """Every visitor asks once, over a new connection."""
 
-    async def ask(token: str) -> Asked:
+    async def ask(place: int, token: str) -> Asked:
+        await asyncio.sleep(arrive_s * place / len(known))
         connection = Connection(address)
         try:
             return await connection.ask("/api/v1/chat", {"message": "How long?", "stream": True}, token)
@@ -31,7 +33,7 @@ async def visit(address: str, known: list[str]) -> list[Asked]:
         finally:
             connection.close()
 
-    return await asyncio.gather(*map(ask, known))
+    return await asyncio.gather(*(ask(place, token) for place, token in enumerate(known)))
 
 
 def is_whole(asked: Asked, words: int) -> bool:
@@ -46,7 +48,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--visitors", type=int, default=500)
-    parser.add_argument("--words", type=int, default=20)
+    parser.add_argument("--words", type=int, default=8)
+    parser.add_argument("--arrive", type=float, default=0.0)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--threads", type=int, default=400)
@@ -62,7 +65,7 @@ def main() -> None:
         for number in range(given.rounds):
             known = asyncio.run(tokens(address, "shop", given.visitors))
             before = cpu_seconds(address)
-            asked = asyncio.run(visit(address, known))
+            asked = asyncio.run(visit(address, known, given.arrive))
             spent = cpu_seconds(address) - before
             errors = [one for one in asked if not is_whole(one, given.words)]
             added = [one.seconds - given.seconds for one in asked if one.status == 200] or [float("nan")]

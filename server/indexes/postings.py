@@ -53,8 +53,13 @@ class Lengths:
         self.slack = np.float32(K1) * (np.float32(1 - B) + np.float32(B / mean) * values)
         """BM25's measure of each chunk's length."""
         self._alive = values > 0
-        # Blocks whose chunks all live, as most do, need no look at each of their postings.
-        self._whole = {b for b, lengths in blocks.items() if np.frombuffer(lengths, LENGTH).all()}
+        # Full blocks whose chunks all live, as most do, need no look at each of their postings. One that
+        # is not full may have grown since its lengths were read.
+        self._whole = {
+            block
+            for block, lengths in blocks.items()
+            if len(lengths) == BLOCK * 2 and np.frombuffer(lengths, LENGTH).all()
+        }
 
     def number(self, at: int) -> int:
         """Chunk number of a place in `slack`."""
