@@ -96,13 +96,17 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 def _worker_starts(worker: Any) -> None:
-    # What is loaded by now stays; looking through it again and again for garbage would cost more
-    # than everything else that the server does for a question.
-    gc.collect()
-    gc.freeze()
+    _keep_what_is_loaded()
     gc.set_threshold(GARBAGE, 20, 50)
     sys.setswitchinterval(SWITCH_S)
-    start_warm_up(worker.wsgi)
+    start_warm_up(worker.wsgi, then=_keep_what_is_loaded)
+
+
+def _keep_what_is_loaded() -> None:
+    # Modules and models stay; looking through them for garbage again and again would cost a third of
+    # what the server does for a question.
+    gc.collect()
+    gc.freeze()
 
 
 def _worker_ends(arbiter: Any, worker: Any) -> None:

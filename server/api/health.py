@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from flask import Blueprint, Flask, Response, current_app, jsonify
 
@@ -22,17 +23,18 @@ def health_blueprint() -> Blueprint:
     return health
 
 
-def start_warm_up(app: Flask) -> None:
-    """Loads models and opens indexes in the background; until then the process is not ready."""
+def start_warm_up(app: Flask, then: Callable[[], None] = lambda: None) -> None:
+    """Loads models and opens indexes in the background; until `then` has run, too, the process is not ready."""
     warmed = app.extensions["docent-warmed"] = threading.Event()
-    threading.Thread(target=_warm_up, args=(app, warmed), name="warm-up", daemon=True).start()
+    threading.Thread(target=_warm_up, args=(app, warmed, then), name="warm-up", daemon=True).start()
 
 
-def _warm_up(app: Flask, warmed: threading.Event) -> None:
+def _warm_up(app: Flask, warmed: threading.Event, then: Callable[[], None]) -> None:
     said = ""
     while True:
         try:
             app.extensions["docent"].warm_up()
+            then()
             warmed.set()
             return
         except Exception as error:  # noqa: BLE001  whatever is missing may come, such as a Chroma that still starts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from crawler.crawl import crawl
@@ -92,17 +93,15 @@ class SiteRefresh:
     def _refresh(self, site: Site, crawl_id: int, index: SiteIndex, on_progress: ProgressCallback) -> str:
         indexer = index.indexer
         options = crawl_options(site, self._settings)
-        known = {
-            record.url: Validators(record.etag, record.last_modified, record.content_hash)
-            for record in self._content.known_pages().values()
-        }
+        known = self._known(site.id, crawl_id)
         indexer.begin()
         record = _Record(self._crawls, crawl_id, indexer, on_progress)
         report = CrawlReport()
-        for outcome in crawl(options, known=known, on_progress=record.crawled):
-            report.add(outcome)
-            record.add(outcome)
-            _index(indexer, outcome, known)
+        with closing(crawl(options, known=known, on_progress=record.crawled)) as outcomes:
+            for outcome in outcomes:
+                report.add(outcome)
+                record.add(outcome)
+                _index(indexer, outcome, known)
         if problem := report.problem():
             record.flush()
             raise CrawlError(problem)
@@ -118,6 +117,19 @@ class SiteRefresh:
             noted["calibration"] = scale.to_json(index.embedder.fingerprint)
         self._sites.update(replace(described, options=noted))
         return summary
+
+    def _known(self, site_id: str, crawl_id: int) -> dict[str, Validators]:
+        """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
+        that has not changed is not read for links again."""
+        known: dict[str, Validators] = {}
+        earlier = [crawl for crawl in self._crawls.history(site_id, 2) if crawl.id != crawl_id]
+        for state in (UrlState.ERROR, UrlState.OVER_LIMIT):
+            for crawl in earlier[:1]:
+                rows = self._crawls.urls(crawl.id, state, limit=self._settings.crawl_max_pages)
+                known |= {row.url: Validators() for row in rows}
+        for record in self._content.known_pages().values():
+            known[record.url] = Validators(record.etag, record.last_modified, record.content_hash)
+        return known
 
     def _is_stale(self, site: Site, index: SiteIndex) -> bool:
         """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last

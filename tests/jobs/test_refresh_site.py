@@ -1,0 +1,133 @@
+"""A site is read again: only what changed is touched, and what failed leaves the live index alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+from tests.websites import SHOP, Website, serve
+
+
+class Owner:
+    """Somebody whose website is read by Docent in this process."""
+
+    def __init__(self, folder, website, **settings):
+        self.website = website
+        self.services = Services(Settings(data_dir=folder, crawl_allow_private=True, **settings))
+        if self.services.sites.find("shop") is None:
+            self.services.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
+
+    def crawl(self):
+        crawl_id = self.services.crawls.start("shop")
+        self.website.requests.clear()
+        self.services.refresh("shop", crawl_id)
+        return self.services.crawls.latest("shop")
+
+    def pages(self):
+        return {page.url.removeprefix(self.website.url) for page in self.services.content("shop").pages()}
+
+    def answer(self, text):
+        exchange = self.services.chat.ask(self.services.sites.get("shop"), text, visitor_id="v")
+        *_, answer = exchange.events()
+        return answer
+
+
+@pytest.fixture
+def website():
+    with serve(Website("Lantern Shop", SHOP)) as site:
+        yield site
+
+
+@pytest.fixture
+def folder(tmp_path, model_cache):
+    (tmp_path / "models").symlink_to(model_cache)
+    return tmp_path
+
+
+@pytest.fixture
+def owner(folder, website):
+    made = Owner(folder, website)
+    yield made
+    made.services.close()
+
+
+def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
+    assert owner.crawl().state == "done"
+    assert owner.pages() == set(SHOP)
+    site = owner.services.sites.get("shop")
+    assert (site.title, site.language, site.generation) == ("Lantern Shop", "en", 1)
+    assert "Delivery" in site.options["topics"]
+    assert "4.50 EUR" in owner.answer("What does delivery cost?").text
+
+
+def test_an_unchanged_site_is_not_embedded_again(owner):
+    owner.crawl()
+    again = owner.crawl()
+    assert "0 pages indexed, 5 unchanged, 0 removed; 0 chunks new, 0 gone" in again.message
+    assert "anew" not in again.message
+    assert owner.services.sites.get("shop").generation == 1
+
+
+def test_a_changed_page_is_answered_from_its_new_text(owner, website):
+    owner.crawl()
+    title, content = SHOP["/delivery"]
+    website.pages["/delivery"] = (title, content.replace("4.50 EUR", "6.00 EUR"))
+    assert owner.crawl().message.startswith("1 pages indexed, 4 unchanged")
+    assert "6.00 EUR" in owner.answer("What does delivery cost?").text
+
+
+def test_a_page_gone_twice_leaves_the_index(owner, website):
+    owner.crawl()
+    del website.pages["/prices"]
+    owner.crawl()
+    assert "/prices" in owner.pages()
+    owner.crawl()
+    assert "/prices" not in owner.pages()
+
+
+def test_what_was_over_the_limit_is_read_when_the_limit_is_raised(owner, folder, website):
+    owner.services.close()
+    small = Owner(folder, website, crawl_max_pages=2)
+    small.crawl()
+    assert len(small.pages()) == 2
+    small.services.close()
+    owner.services = Owner(folder, website).services
+    owner.crawl()
+    assert owner.pages() == set(SHOP)
+
+
+def test_a_site_that_is_down_fails_with_a_reason_and_stays_answered(owner, website):
+    owner.crawl()
+    site = owner.services.sites.get("shop")
+    owner.services.sites.update(replace(site, start_urls=("http://127.0.0.1:9/",)))
+    website.pages.clear()
+    failed = owner.crawl()
+    assert failed.state == "failed"
+    assert "127.0.0.1:9" in failed.message
+    assert owner.services.incidents.recent("shop")[0].kind == "crawl_failed"
+    assert owner.pages() == set(SHOP)
+
+
+def test_another_strategy_indexes_the_unchanged_chunks_anew(owner):
+    site = owner.services.sites.get("shop")
+    owner.services.sites.update(replace(site, strategy="lexical"))
+    owner.crawl()
+    owner.services.sites.update(replace(owner.services.sites.get("shop"), strategy="hybrid"))
+    assert "chunks indexed anew" in owner.crawl().message
+    assert "4.50 EUR" in owner.answer("What does delivery cost?").text
+
+
+def test_lost_vectors_are_made_anew(owner):
+    owner.crawl()
+    owner.services.parts("shop", owner.services.document_embedder).vectors.drop()
+    assert "chunks indexed anew" in owner.crawl().message
+    assert "chunks indexed anew" not in owner.crawl().message
+
+
+def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):
+    owner.services.crawls.start("shop")
+    owner.services.resume_crawls()
+    assert owner.services.crawls.latest("shop").state == "waiting"
+    assert len(owner.services.jobs) == 1
