@@ -2,9 +2,9 @@
 
     python -m benchmarks.streaming [--visitors 500] [--words 8] [--seconds 2] [--arrive 0]
 
-All visitors ask at the same moment, over new connections, or evenly spread over --arrive seconds. The model
-is scripted (a piece of the answer every --seconds / --words); everything else is the real server with its default two
-processes of 400 threads: token, limits, conversation, storage, streaming, keeping the stream resumable.
+All visitors ask at the same moment, over new connections, or evenly spread over --arrive seconds. The
+model is scripted (a piece of the answer every --seconds / --words); everything else is the real server
+with its default two processes of 400 threads: token, limits, conversation, storage, streaming.
 Bar (design.md): no errors, p95 overhead under 0.5 s on 2 cores.
 """
 

@@ -22,6 +22,8 @@ from server.indexes.tokens import tokens
 from server.retrieval.parts import cosines
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
+_ENDS = (".", "!", "?", ":", "。", "！", "？", "：", "؟")
+
 CHUNKS = 5
 """Chunks that are read; the rest only stand by."""
 MAX_CHARS = 700
@@ -31,6 +33,8 @@ KEEP = 0.72
 """A further unit must reach this share of the best one's score."""
 WORDS, MEANING, CHUNK, HEADING, LEAD = 0.4, 0.3, 0.2, 0.1, 0.05
 """Weights of a unit's score; LEAD goes to the first sentence under a heading."""
+LABEL = 0.15
+"""Taken from lines such as "max_connections (integer)": they hold the words asked for and tell nothing."""
 EMBEDDED_UNITS = 12
 """Units whose meaning is compared; the others are judged by their words."""
 
@@ -79,6 +83,7 @@ class QuotingWriter:
                     + CHUNK * chunks[source].score / best
                     + HEADING * coverage(weights, heading)
                     + (LEAD if position == 0 and unit.kind is UnitKind.SENTENCE else 0.0)
+                    - (LABEL if _is_label(unit) else 0.0)
                 )
                 candidates.append(_Candidate(source, position, unit, score))
         candidates.sort(key=lambda candidate: -candidate.score)
@@ -95,6 +100,11 @@ class QuotingWriter:
             return  # the words alone decide; the failure itself was reported by the retrieval
         for candidate, similarity in zip(candidates, cosines(vectors[0], vectors[1:]), strict=True):
             candidate.score += MEANING * similarity
+
+
+def _is_label(unit: Unit) -> bool:
+    words = unit.quote.split()
+    return unit.kind is UnitKind.SENTENCE and len(words) < 6 and not unit.quote.endswith(_ENDS)
 
 
 def _choose(candidates: Sequence[_Candidate], read: Sequence[Sequence[Unit]]) -> dict[tuple[int, int], int]:

@@ -48,9 +48,10 @@ def ask() -> Response:
 
 def resume() -> Response:
     """GET /api/v1/chat/events: the same as a POST with `resume`."""
+    caller = known_caller()
     if "Last-Event-ID" not in request.headers:
         raise ApiError(422, "last_event_missing", LAST_EVENT)
-    return _resumed(known_caller())
+    return _resumed(caller)
 
 
 def _message(body: ChatRequest) -> str:

@@ -24,7 +24,7 @@ def health_blueprint() -> Blueprint:
 
 
 def start_warm_up(app: Flask, then: Callable[[], None] = lambda: None) -> None:
-    """Loads models and opens indexes in the background; until `then` has run, too, the process is not ready."""
+    """Loads models and opens indexes in the background; until `then` has run the process is not ready."""
     warmed = app.extensions["docent-warmed"] = threading.Event()
     threading.Thread(target=_warm_up, args=(app, warmed, then), name="warm-up", daemon=True).start()
 

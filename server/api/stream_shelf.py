@@ -15,7 +15,10 @@ from server.storage.errors import StorageError
 log = logging.getLogger(__name__)
 
 STEP_S = 0.3
-"""Seconds between two writes of a log that grows: each token by itself would cost too much."""
+"""Seconds between two writes of a log that grows: each word by itself would cost too much."""
+LONGEST_STEP_S = 2.0
+SHARE = 0.1
+"""Part of the time that writing growing logs may take: with hundreds of them the steps get coarser."""
 KEEP_S = 300.0
 """Seconds that a log can be resumed."""
 BEAT_S = 1.0
@@ -26,7 +29,7 @@ ALIVE_S = 6.0
 class StreamShelf:
     """Copies this process's logs to the cache in coarse steps, and says that the process lives.
 
-    One thread does it for all logs, so when writing is slow the steps get coarser and nobody waits.
+    One thread does it for all logs, so nobody waits for it.
     """
 
     def __init__(self, cache: Callable[[], Cache]) -> None:
@@ -71,23 +74,24 @@ class StreamShelf:
             return self._changed.wait_for(lambda: not self._logs, timeout_s)
 
     def _run(self) -> None:
-        stepped = beaten = 0.0
+        next_step = beaten = 0.0
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: bool(self._ended), STEP_S)
                 ended, self._ended = self._ended, set()
                 now = time.monotonic()
-                step = now - stepped >= STEP_S
+                step, working = now >= next_step, bool(self._logs)
                 due = {id: events for id, events in self._logs.items() if step or id in ended}
-            stepped = now if step else stepped
             try:
-                if due and now - beaten > BEAT_S:
+                if working and now - beaten > BEAT_S:
                     self._cache().set(_process_key(self._process), "1", ALIVE_S)
                     beaten = now
                 for message_id, events in due.items():
                     self._write(message_id, events)
             except StorageError as error:
                 log.warning("streams cannot be resumed by another process: %s", error)
+            if step:
+                next_step = now + min(max(STEP_S, (time.monotonic() - now) / SHARE), LONGEST_STEP_S)
             self._forget(ended)
 
     def _forget(self, ended: set[str]) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import product
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
@@ -122,11 +123,10 @@ class SiteRefresh:
         """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
         that has not changed is not read for links again."""
         known: dict[str, Validators] = {}
-        earlier = [crawl for crawl in self._crawls.history(site_id, 2) if crawl.id != crawl_id]
-        for state in (UrlState.ERROR, UrlState.OVER_LIMIT):
-            for crawl in earlier[:1]:
-                rows = self._crawls.urls(crawl.id, state, limit=self._settings.crawl_max_pages)
-                known |= {row.url: Validators() for row in rows}
+        last = [run.id for run in self._crawls.history(site_id, 2) if run.id != crawl_id][:1]
+        for number, state in product(last, (UrlState.ERROR, UrlState.OVER_LIMIT)):
+            rows = self._crawls.urls(number, state, limit=self._settings.crawl_max_pages)
+            known |= {row.url: Validators() for row in rows}
         for record in self._content.known_pages().values():
             known[record.url] = Validators(record.etag, record.last_modified, record.content_hash)
         return known

@@ -124,7 +124,7 @@ def test_a_threaded_process_opens_few_files(tmp_path):
     for thread in threads:
         thread.start()
     held.wait()
-    files = [target for target in opened_files() if "history" in target]
+    files = [target for target in opened_files() if target.startswith(str(tmp_path))]
     held.wait()
     for thread in threads:
         thread.join()

@@ -52,8 +52,9 @@ def tables(database):
         return set(inspect(connection).get_table_names())
 
 
-def test_the_migrations_make_the_tables_that_the_code_expects(database):
-    with database.connect() as connection:
+def test_the_migrations_make_the_tables_that_the_code_expects(empty):
+    empty.migrate()
+    with empty.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
 
 
