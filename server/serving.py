@@ -43,6 +43,9 @@ def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
     configure_logging(settings.log_level)
     _check_address(settings)
     _raise_file_limit(settings)
+    # Importing Chroma takes two seconds: once here, instead of in every worker after the fork.
+    import server.indexes.vectors  # noqa: F401
+
     _Server(settings, make_app).run()
 
 

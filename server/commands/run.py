@@ -9,11 +9,10 @@ import sys
 import threading
 from pathlib import Path
 
-from server.commands.onboarding import onboard
 from server.commands.supervisor import Supervisor
 from server.data_folder import DataFolder
 from server.errors import StartError
-from server.models.embedded import prepare
+from server.models.minilm_cache import is_built
 from server.settings import Settings, environment
 
 HELP = "start everything: Chroma, web workers, job worker; crawl the first site"
@@ -36,7 +35,9 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _serve(settings: Settings, folder: DataFolder) -> int:
-    if not settings.embedding_model:
+    if not settings.embedding_model and not is_built(folder.path / "models"):
+        from server.models.embedded import prepare  # costs a second, and is needed once
+
         prepare(folder.path / "models", on_progress=lambda line: print(line, flush=True))
     chroma_url = settings.chroma_url
     supervisor = Supervisor(settings.log_level)
@@ -51,11 +52,18 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
     folder.announce(chroma_url, settings.port)
     served = settings.model_copy(update={"chroma_url": chroma_url, "data_dir": folder.path})
-    threading.Thread(target=onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
+    threading.Thread(target=_onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
         chroma_lock.release()
     return code
+
+
+def _onboard(settings: Settings, supervisor: Supervisor) -> None:
+    # Imported beside the starting processes, which need the processors first.
+    from server.commands.onboarding import onboard
+
+    onboard(settings, supervisor)
 
 
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:
