@@ -54,12 +54,14 @@ class Chat:
 
         Raises UnknownConversation when that is not this visitor's on this site.
         """
+        turns: tuple[Turn, ...] = ()
         if conversation_id is None:
             conversation_id = self._conversations.start(site.id, visitor_id)
         elif not self._conversations.belongs(conversation_id, site.id, visitor_id):
             raise UnknownConversation(f"conversation {conversation_id} is not known here; start a new one")
+        else:
+            turns = self._history.turns(conversation_id)
         message_id = message_id or uuid4().hex
-        turns = self._history.turns(conversation_id)
         fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
         question = Question(text, site.id, turns, question_language(text, fallback))
         pipeline = self._pipeline_of(site)
