@@ -117,8 +117,7 @@ def test_after_additions_changes_and_removals_it_finds_what_a_fresh_index_finds(
     fresh.chroma.close()
 
 
+@pytest.mark.parametrize("shop", ["lexical", "hybrid"], indirect=True)
 def test_words_find_a_page_that_the_embedder_cannot_read(shop):
-    if shop.strategy.name == "dense":
-        return  # the English embedder alone cannot: that is why hybrid is the default
     shop.change(LAMPS, DELIVERY, KOREAN)
     assert shop.found("섬 소포 며칠", language="ko")[0].chunk == KOREAN
