@@ -22,7 +22,7 @@ URL_WORDS = {
     "excluded": ("Excluded", "Outside the part of the site that is read."),
     "disallowed": ("Disallowed", "The site's robots.txt asks crawlers to stay away."),
     "noindex": ("Noindex", "The page asks not to be indexed."),
-    "not_html": ("Not a page", "Another type of file."),
+    "unsupported": ("Not a page", "Another type of file."),
     "empty": ("Empty", "No text was found; its links were followed."),
     "too_large": ("Too large", "Larger than CRAWL_MAX_BYTES."),
     "error": ("Error", "No usable answer; it is tried again at the next crawl."),

@@ -1,6 +1,7 @@
 """What can go wrong, each with a message fit for the operator.
 
 CrawlError
+├── BadFile         a file cannot be read: protected, damaged, or more than the limits allow
 ├── BadStart        the crawl cannot begin: the address or an option is unusable
 └── FetchError      one URL could not be fetched; `kind` says why, `retry` whether trying again helps
     └── Refused     the address is one that the crawler must not connect to
@@ -15,6 +16,10 @@ class CrawlError(Exception):
 
 class BadStart(CrawlError):
     """The message is one line and says what to do."""
+
+
+class BadFile(CrawlError):
+    """The message says why, in words for the operator: "it is protected by a password"."""
 
 
 class FetchError(CrawlError):

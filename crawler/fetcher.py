@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ class Validators:
     etag: str = ""
     last_modified: str = ""
     content_hash: str = ""
+    fingerprint: int = 0
+    """By which nearly equal pages are found; 0 when unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Fetcher:
         self._options = options
         self._guard = guard or AddressGuard(options.allow_private)
         self._deadlines = Deadlines()
+        self._secrets = {origin: dict(options.headers) for origin in _start_origins(options)}
         self._local = threading.local()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
@@ -86,19 +89,21 @@ class Fetcher:
         *,
         wanted: Wanted | None = None,
         max_bytes: int = 0,
+        headers: Mapping[str, str] | None = None,
+        time_s: float = 0.0,
     ) -> Reply:
         """One answer. The body is read when its status is 200 and `wanted` says so of the headers.
 
         Raises FetchError, with kind "too_large" when more than the limit arrives.
         """
-        headers = _conditions(validators)
+        sent = {**(headers or {}), **_conditions(validators), **self._secrets.get(urls.origin(url), {})}
         session = self._session()
         session.cookies.clear()
-        with self._deadlines.within(self._options.page_time_s) as due:
+        with self._deadlines.within(time_s or self._options.page_time_s) as due:
             try:
                 with session.get(
                     url,
-                    headers=headers,
+                    headers=sent,
                     stream=True,
                     allow_redirects=False,
                     timeout=(self._options.timeout_s, self._options.timeout_s),
@@ -208,6 +213,12 @@ class _GuardedAdapter(HTTPAdapter):
         self.poolmanager = guarded_pools(
             self._guard, self._deadlines, num_pools=connections, maxsize=maxsize, block=block, **kwargs
         )
+
+
+def _start_origins(options: CrawlOptions) -> set[str]:
+    """Of the start addresses, with https instead of http too: many sites lead there first."""
+    origins = set(map(urls.origin, options.start_urls)) if options.headers else set()
+    return origins | {f"https://{origin[7:]}" for origin in origins if origin.startswith("http://")}
 
 
 def _drain(response: requests.Response) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from crawler import urls
 
@@ -21,6 +21,8 @@ class Item:
     depth: int
     hops: int = 0
     """Redirects that led here."""
+    found_on: str = ""
+    """Address of the page that links to it; empty for start addresses, sitemaps and earlier crawls."""
 
 
 class Frontier:
@@ -32,10 +34,12 @@ class Frontier:
         self._max_urls = max_urls
         self._queue: deque[Item] = deque()
         self._seen: set[str] = set()
-        self._deep: dict[str, int] = {}
+        self._deep: dict[str, Item] = {}
         self._index_names: set[str] = set()
         self._under_way = 0
         self._slots = 0
+        self.ignored = 0
+        """Times that a URL was not noted because there were too many."""
         self._closed = False
         self._changed = threading.Condition()
 
@@ -43,25 +47,37 @@ class Frontier:
     def discovered(self) -> int:
         return len(self._seen)
 
-    def add(self, url: str, depth: int, *, hops: int = 0, first: bool = False) -> bool:
-        """Queues a URL that is new and not too deep. `first` puts it before all others."""
+    @property
+    def under_way(self) -> int:
+        """URLs taken and not settled; one more while somebody is still finding URLs."""
         with self._changed:
-            url = self._without_index(url)
-            if depth > self._max_depth:
-                if self._enter(url):
-                    self._deep[url] = depth
-                return False
-            if url in self._deep:  # found again, by a shorter way
-                del self._deep[url]
-            elif not self._enter(url):
-                return False
-            item = Item(url, depth, hops)
+            return self._under_way
+
+    def add(self, item: Item, *, first: bool = False) -> Item | None:
+        """Notes a URL, and queues it when it is not too deep; `first` puts it before all others. Gives the
+        item that was noted, under the spelling that counts; None when the URL was known."""
+        with self._changed:
+            url = self._without_index(item.url)
+            item = item if url == item.url else replace(item, url=url)
+            if item.depth > self._max_depth:
+                if not self._enter(url):
+                    return None
+                self._deep[url] = item
+                return item
+            if self._deep.pop(url, None) is None and not self._enter(url):
+                return None  # what was too deep was found again, by a shorter way
             if first:
                 self._queue.appendleft(item)
             else:
                 self._queue.append(item)
             self._changed.notify()
-            return True
+            return item
+
+    def restore(self, url: str, *, keeps_slot: bool) -> None:
+        """A URL that ended, or was read, before the crawl was cut off."""
+        with self._changed:
+            self._seen.add(url)
+            self._slots += keeps_slot
 
     def enter(self, url: str) -> bool:
         """Marks a URL as found without queueing it; False when it was known."""
@@ -127,10 +143,13 @@ class Frontier:
     def left(self) -> tuple[list[Item], list[Item]]:
         """What still waits, and what was too deep. Only for a crawl that is over."""
         with self._changed:
-            return list(self._queue), [Item(url, depth) for url, depth in self._deep.items()]
+            return list(self._queue), list(self._deep.values())
 
     def _enter(self, url: str) -> bool:
-        if url in self._seen or len(self._seen) >= self._max_urls:
+        if url in self._seen:
+            return False
+        if len(self._seen) >= self._max_urls:
+            self.ignored += 1
             return False
         self._seen.add(url)
         return True

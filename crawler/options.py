@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from crawler import urls
 from crawler.errors import BadStart
+from crawler.extractors.limits import FileLimits
 
 MEGABYTE = 1024 * 1024
+RENDER_MODES = ("never", "auto", "always")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_NOT_OURS_TO_SET = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "range"}
+)
+_POSITIVE = (
+    *("max_pages", "max_urls", "concurrency", "max_bytes", "timeout_s", "page_time_s"),
+    *("max_file_pages", "max_file_s", "max_unpacked_bytes"),
+    *("render_pages", "render_time_s", "render_max_requests", "render_max_bytes"),
+)
+_NOT_NEGATIVE = ("max_depth", "processes", "delay_s", "retries", "max_redirects", "max_seconds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +42,8 @@ class CrawlOptions:
     """Clicks from a start address; sitemap entries count as one."""
     max_urls: int = 200_000
     """Addresses remembered; a site that invents more is endless."""
+    max_seconds: float = 0.0
+    """The crawl ends after this long; what then waits is reported. 0: no limit."""
     max_redirects: int = 8
     concurrency: int = 8
     """Requests at the same time."""
@@ -47,28 +63,91 @@ class CrawlOptions:
     """For one answer altogether."""
     max_bytes: int = 10 * MEGABYTE
     """Of one page, after decompression."""
+    max_file_pages: int = 1000
+    """Pages read of one PDF."""
+    max_file_s: float = 120.0
+    """To read one PDF, once it is here."""
+    max_unpacked_bytes: int = 100 * MEGABYTE
+    """Of what is packed in one PDF or DOCX."""
     user_agent: str = "DocentBot/0.1"
     """Product token, as robots.txt names it, and version."""
     contact: str = ""
     """Address or e-mail for owners of crawled sites; sent with the user agent."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Sent to the hosts of the start addresses only, such as ("Authorization", "Basic ...") for a staging
+    site; a redirect to another host gets none of them."""
+    render: str = "auto"
+    """Whether pages are opened in a browser: "never", "always", or "auto": those without text until their
+    scripts have run."""
+    render_pages: int = 2
+    """Pages open in browsers at the same time."""
+    render_time_s: float = 15.0
+    """For the scripts of one page."""
+    render_max_requests: int = 100
+    """Requests of one page in the browser; further ones fail."""
+    render_max_bytes: int = 50 * MEGABYTE
+    """Of all answers to one page in the browser."""
+    browser: str = ""
+    """Program of the browser; empty finds Chromium or Chrome on the PATH, or Playwright's own."""
+    browser_sandbox: bool = True
+    """Let the browser lock its processes in. As root there is no sandbox, whatever is set."""
     allow_private: bool = False
     """Crawl private and loopback addresses too."""
     obey_robots: bool = True
     use_sitemaps: bool = True
+    sitemap_max_urls: int = 50_000
+    """Entries read of one sitemap file; the protocol allows no more."""
+    sitemap_max_bytes: int = 50 * MEGABYTE
+    """Of one sitemap file, decompressed; the protocol allows no more."""
+    sitemap_max_files: int = 200
+    """Sitemap files read; indexes of indexes can name any number."""
+    include_subdomains: bool = False
+    """The hosts below those of the start addresses belong to the site too."""
+    hash_routes: bool = False
+    """Addresses that differ behind "#/" or "#!" are different pages, as on some sites made of scripts."""
+    host_concurrency: int = 8
+    """Requests to one host at the same time; fewer while it is overworked."""
+    near_duplicates: float = 0.97
+    """Share of different words two pages have in common that makes them duplicates, when their title,
+    numbers and names are equal and no word was exchanged for another; 0 keeps them all."""
+    soft_404: bool = True
+    """Find pages that say "not found" with status 200, by asking each host for an address that is none."""
+    max_path_depth: int = 20
+    """Parts of a path; longer ones come from links that append to their own address."""
+    max_repeats: int = 2
+    """Times that the same parts may follow each other in a path: "/a/b/a/b/" are two."""
+    max_query_variants: int = 500
+    """Different queries of one path."""
+    max_shape_urls: int = 50_000
+    """Addresses that differ in their numbers, dates and ids only, such as "/item/1" and "/item/2"."""
+    max_date_years: int = 5
+    """How far from today a date in an address may lie ahead; twice that far back for calendars."""
+    endless_after: int = 50
+    """Pages in a row, of addresses that differ in numbers, dates and ids only, that may bring nothing new."""
 
     def __post_init__(self) -> None:
         if not self.start_urls:
             raise BadStart("No start address: give one such as https://example.com/.")
         object.__setattr__(self, "start_urls", tuple(map(start_address, self.start_urls)))
-        for name in ("max_pages", "max_urls", "concurrency", "max_bytes", "timeout_s", "page_time_s"):
+        for name in _POSITIVE:
             if getattr(self, name) <= 0:
                 raise BadStart(f"{name} must be more than 0, not {getattr(self, name)}.")
-        for name in ("max_depth", "processes", "delay_s", "retries", "max_redirects"):
+        for name in _NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise BadStart(f"{name} must not be negative, but is {getattr(self, name)}.")
+        if self.render not in RENDER_MODES:
+            raise BadStart(f'render must be one of {", ".join(RENDER_MODES)}, not "{self.render}".')
+        _check_headers(self.headers)
         for pattern in (*self.include, *self.exclude):
             if not pattern.startswith(("/", "*", "http://", "https://")):
                 raise BadStart(f'Pattern "{pattern}" must start with "/", "*" or "https://".')
+
+    @property
+    def file_limits(self) -> FileLimits:
+        """For the extractors of files."""
+        return FileLimits(
+            pages=self.max_file_pages, seconds=self.max_file_s, unpacked_bytes=self.max_unpacked_bytes
+        )
 
     @property
     def user_agent_header(self) -> str:
@@ -79,6 +158,14 @@ class CrawlOptions:
     def robots_token(self) -> str:
         """The name that robots.txt files call us by."""
         return self.user_agent.partition("/")[0].strip()
+
+
+def _check_headers(headers: tuple[tuple[str, str], ...]) -> None:
+    for name, value in headers:
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise BadStart(f'"{name}" cannot be sent as a header: check its name and its value.')
+        if name.lower() in _NOT_OURS_TO_SET:
+            raise BadStart(f'The header "{name}" cannot be set: the crawler decides on it itself.')
 
 
 def start_address(text: str) -> str:

@@ -13,7 +13,7 @@ taken off, is verbatim on the page (white space folded):
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 BlockKind = Literal["text", "list", "table", "code"]
@@ -57,7 +57,23 @@ class Page:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object with every field, as `python -m crawler` writes it, one a line."""
-        return asdict(self)
+        page = {name: getattr(self, name) for name in _PAGE_FIELDS}
+        page["blocks"] = [{name: getattr(block, name) for name in _BLOCK_FIELDS} for block in self.blocks]
+        return page
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Page:
+        """The page that `to_json` wrote, also after a round trip through JSON text."""
+        blocks = tuple(Block(**_with_tuples(block)) for block in value["blocks"])
+        return cls(**{**_with_tuples(value), "blocks": blocks})
+
+
+def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(field) if isinstance(field, list) else field for name, field in value.items()}
+
+
+_PAGE_FIELDS = tuple(field.name for field in fields(Page))
+_BLOCK_FIELDS = tuple(field.name for field in fields(Block))
 
 
 def content_hash(title: str, blocks: tuple[Block, ...]) -> str:

@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
-from crawler.errors import CrawlError
+from crawler.errors import BadFile, CrawlError
 from crawler.extractors import Extraction, Source, extract
 
 
@@ -60,6 +60,8 @@ def _read_here(source: Source) -> Extraction:
 
 def _unreadable(error: Exception) -> Unreadable:
     """Whatever a hostile page does to its extractor must not end the crawl of a site."""
+    if isinstance(error, BadFile):
+        return Unreadable(str(error))
     return Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})")
 
 

@@ -23,7 +23,7 @@ class UrlState(StrEnum):
     DISALLOWED = "disallowed"
     """By robots.txt."""
     NOINDEX = "noindex"
-    NOT_HTML = "not_html"
+    UNSUPPORTED = "unsupported"
     """Nothing that is read here: another type of file."""
     EMPTY = "empty"
     """A page without text; its links were followed."""
@@ -50,6 +50,10 @@ class UrlOutcome:
     """HTTP status; 0 when no answer was had."""
     page: Page | None = None
     depth: int = 0
+    found_on: str = ""
+    """Address of the page that links to it; empty for start addresses, sitemaps and earlier crawls."""
+    target: str = ""
+    """Where a redirect leads, or the page that a duplicate repeats; canonical."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,21 @@ class Progress:
     pages: int
     """Fetched and unchanged ones."""
     seconds: float
+    """Since the crawl began or went on."""
     counts: dict[UrlState, int] = field(default_factory=dict)
+    done_before: int = 0
+    """How many of `done` ended before the crawl was cut off and went on."""
+    pages_before: int = 0
 
     @property
     def pages_per_second(self) -> float:
-        return self.pages / self.seconds if self.seconds > 0 else 0.0
+        return (self.pages - self.pages_before) / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds until all URLs found so far are done, at the pace so far; None when nothing is done."""
+        done = self.done - self.done_before
+        return (self.discovered - self.done) * self.seconds / done if done else None
 
     def line(self) -> str:
         """One line for people."""
@@ -90,6 +104,8 @@ class CrawlReport:
         self._started = time.monotonic()
         self._first_problem: UrlOutcome | None = None
         self._redirect: UrlOutcome | None = None
+        self._restored = 0
+        self._restored_pages = 0
 
     def add(self, outcome: UrlOutcome) -> None:
         self.counts[outcome.state] += 1
@@ -99,11 +115,23 @@ class CrawlReport:
         if outcome.state is UrlState.REDIRECTED and outcome.depth == 0:
             self._redirect = outcome
 
+    def restore(self, state: UrlState) -> None:
+        """An outcome from before the crawl was cut off."""
+        self.counts[state] += 1
+        self._restored += 1
+        self._restored_pages += state in HAS_PAGE
+
     def progress(self, discovered: int) -> Progress:
         done = sum(self.counts.values())
         pages = sum(self.counts[state] for state in HAS_PAGE)
         return Progress(
-            max(discovered, done), done, pages, time.monotonic() - self._started, dict(self.counts)
+            max(discovered, done),
+            done,
+            pages,
+            time.monotonic() - self._started,
+            dict(self.counts),
+            self._restored,
+            self._restored_pages,
         )
 
     def problem(self) -> str:
@@ -123,7 +151,7 @@ _ADVICE = {
     UrlState.EXCLUDED: "Change the include and exclude patterns so that the start address is crawled.",
     UrlState.DISALLOWED: "Allow the crawler in the site's robots.txt, or start elsewhere.",
     UrlState.NOINDEX: "Remove noindex from the page, or start elsewhere.",
-    UrlState.NOT_HTML: "Start from an HTML page.",
+    UrlState.UNSUPPORTED: "Start from an HTML page.",
     UrlState.EMPTY: "Its HTML holds no text (pages that JavaScript builds look like this): start elsewhere.",
     UrlState.TOO_LARGE: "Raise the size limit, or start elsewhere.",
 }

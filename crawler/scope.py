@@ -12,9 +12,9 @@ from crawler.wordset import wordset
 
 # Files that hold no page, known by their names: not worth a request.
 _NO_PAGE = wordset(
-    "7z aac apk atom avi avif bin bmp bz2 cab class css csv dat deb dmg doc docx dvi eot epub exe flac "
+    "7z aac apk atom avi avif bin bmp bz2 cab class css csv dat deb dmg doc dvi eot epub exe flac "
     "gif gz heic ico ics iso jar jpeg jpg js json jsonld key m3u8 m4a m4v map mid mjs mkv mobi mov mp3 "
-    "mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pdf pkg png pps ppt pptx ps psd rar rpm rss rtf so svg "
+    "mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pkg png pps ppt pptx ps psd rar rpm rss rtf so svg "
     "svgz swf tar tex tgz tif tiff ttf wasm wav webm webmanifest webp whl woff woff2 wma wmv xls xlsx xml "
     "xsl xz zip zst"
 )
@@ -48,7 +48,7 @@ class Scope:
             return UrlState.EXCLUDED, "matches no include pattern"
         _, dot, extension = path.rpartition("/")[2].rpartition(".")
         if dot and extension.lower() in _NO_PAGE:
-            return UrlState.NOT_HTML, f"a .{extension.lower()} file, not a web page"
+            return UrlState.UNSUPPORTED, f"a .{extension.lower()} file, not a web page"
         return None
 
 

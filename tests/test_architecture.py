@@ -19,7 +19,7 @@ LAYERS = {
     "server.settings": set(),
     "server.logs": {"server.settings"},
     "server.models": {"server.domain"},
-    "server.storage": {"server.domain"},
+    "server.storage": {"server.domain", "crawler.journal"},
     "server.indexes": {"server.domain", "server.storage"},
     "server.indexing": {"server.domain", "server.storage", "server.indexes", "crawler.page"},
     "server.retrieval": {"server.domain", "server.indexes"},
@@ -50,6 +50,7 @@ LAYERS = {
 
 CONFINED = {
     "requests": ["crawler/fetcher.py"],
+    "playwright": ["crawler/browsers.py"],
     "protego": ["crawler/robots.py"],
     "bs4": ["crawler"],
     "lxml": ["crawler"],

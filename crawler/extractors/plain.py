@@ -1,4 +1,4 @@
-"""Plain text and Markdown files: paragraphs, and the headings that Markdown marks."""
+"""Plain text files: paragraphs, lists and indented code."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from crawler.extractors import Extraction, Source
 from crawler.extractors.charset import decode
 from crawler.extractors.language import language_of_text
 from crawler.extractors.metadata import primary_language
-from crawler.extractors.outline import Outline
 from crawler.extractors.text import fold
 from crawler.page import Block, Page, content_hash
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
 _ITEM = re.compile(r"(?:[-*+•]|\d+[.)])\s+\S")
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 
@@ -21,9 +19,8 @@ _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 def extract(source: Source) -> Extraction:
     """Paragraphs are what blank lines separate; lines of lists and indented code stay lines."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
-    blocks = _blocks(text, markdown=source.content_type == "text/markdown" or source.url.endswith(".md"))
-    first = next((block.heading_path[0] for block in blocks if block.heading_path), "")
-    title = first or _first_line(blocks) or _name_in(source.url)
+    blocks = _blocks(text)
+    title = _first_line(blocks) or _name_in(source.url)
     return Extraction(
         Page(
             url=source.url,
@@ -37,26 +34,21 @@ def extract(source: Source) -> Extraction:
     )
 
 
-def _blocks(text: str, *, markdown: bool) -> tuple[Block, ...]:
-    outline = Outline()
+def _blocks(text: str) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for paragraph in _PARAGRAPH_BREAK.split(text):
         lines = [line.rstrip() for line in paragraph.strip("\n").split("\n")]
-        heading = _HEADING.match(lines[0]) if markdown else None
-        if heading:
-            outline.push(len(heading[1]), heading[2], "")
-            lines = lines[1:]
         if any(any(map(str.isalnum, line)) for line in lines):
-            blocks.append(_block(lines, outline))
+            blocks.append(_block(lines))
     return tuple(blocks)
 
 
-def _block(lines: list[str], outline: Outline) -> Block:
+def _block(lines: list[str]) -> Block:
     if all(line.startswith(("    ", "\t")) for line in lines if line):
-        return Block("\n".join(lines), outline.path, "code")
+        return Block("\n".join(lines), kind="code")
     if all(_ITEM.match(line.lstrip()) or line.startswith("  ") for line in lines if line):
-        return Block("\n".join(line for line in lines if line), outline.path, "list")
-    return Block(fold(" ".join(lines)), outline.path)
+        return Block("\n".join(line for line in lines if line), kind="list")
+    return Block(fold(" ".join(lines)))
 
 
 def _first_line(blocks: tuple[Block, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -61,6 +62,9 @@ class Changes:
 
     added: tuple[Chunk, ...] = ()
     removed: tuple[str, ...] = ()
+    twins: Mapping[str, str] = field(default_factory=dict)
+    """Added chunk -> a chunk with the same indexed text that may be indexed already, perhaps itself: what
+    was computed of it need not be computed again."""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed)

@@ -84,6 +84,9 @@ class VectorIndex(Protocol):
 
     def ids(self) -> set[str]: ...
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """The vectors of those of these chunks that are stored."""
+
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
 

@@ -29,6 +29,7 @@ HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbor
 BATCH_FLOATS = 500_000
 """Numbers in one request: about 10 MB of JSON, a quarter of what the server takes."""
 IDS_PAGE = 10_000
+VECTORS_PAGE = 500
 
 T = TypeVar("T")
 
@@ -144,6 +145,14 @@ class ChromaVectorIndex:
         """Ids of all chunks in the index."""
         return self._with_handle(_all_ids, set())
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """The vectors of those of these chunks that are stored."""
+        found: dict[str, Vector] = {}
+        for start in range(0, len(ids), VECTORS_PAGE):
+            wanted = list(ids[start : start + VECTORS_PAGE])
+            found |= self._with_handle(partial(_stored, ids=wanted), {})
+        return found
+
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
         self._handle = None
@@ -212,6 +221,16 @@ def _all_ids(handle: Collection) -> set[str]:
     for offset in range(0, handle.count(), IDS_PAGE):
         found.update(handle.get(include=[], limit=IDS_PAGE, offset=offset)["ids"])
     return found
+
+
+def _stored(handle: Collection, ids: list[str]) -> dict[str, Vector]:
+    got = handle.get(ids=ids, include=["embeddings"])
+    vectors = got["embeddings"]
+    if vectors is None:
+        return {}
+    return {
+        chunk_id: [float(x) for x in vector] for chunk_id, vector in zip(got["ids"], vectors, strict=True)
+    }
 
 
 def _first_line(error: Exception) -> str:

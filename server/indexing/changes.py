@@ -25,14 +25,14 @@ class PageChange:
 
 
 def page_change(
-    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str]
+    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str], source: str = ""
 ) -> PageChange:
     """`known` and `ids` are what is stored of the page: its record and the ids of its chunks."""
     stored = frozenset(ids)
     now = {chunk.id for chunk in chunks}
     retitled = known is not None and known.title != page.title
     return PageChange(
-        record=record_of(page),
+        record=record_of(page, known, source),
         chunks=tuple(chunks),
         fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in stored),
         removed=tuple(chunk_id for chunk_id in ids if chunk_id not in now),
@@ -44,8 +44,8 @@ def is_same(page: Page, known: PageRecord | None) -> bool:
     return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
 
 
-def record_of(page: Page) -> PageRecord:
-    """What is kept of a page that was just read."""
+def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
+    """What is kept of a page that was just read; `known` is what was kept of it before."""
     return PageRecord(
         url=page.url,
         title=page.title,
@@ -55,4 +55,6 @@ def record_of(page: Page) -> PageRecord:
         last_modified=page.last_modified,
         missed=0,
         fetched_at=datetime.now(UTC),
+        first_seen_at=known.first_seen_at if known else None,
+        source=source,
     )

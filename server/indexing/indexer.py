@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from crawler.page import Page
@@ -11,6 +11,7 @@ from server.domain.chunk import Changes, Chunk
 from server.domain.protocols import Strategy
 from server.indexing.changes import PageChange, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
+from server.indexing.twins import Twins
 from server.storage.content import ContentStore, PageRecord
 
 BATCH = 256
@@ -29,7 +30,8 @@ class IndexReport:
     chunks_added: int = 0
     """New on the site."""
     chunks_embedded: int = 0
-    """Sent to the strategies: the new ones, and those whose page has another title now."""
+    """Sent to the strategies to be computed: the new ones, and those whose page has another title now,
+    but none that is the same as one indexed under another address."""
     chunks_removed: int = 0
     seconds: float = 0.0
     generation: int = 0
@@ -39,10 +41,11 @@ class IndexReport:
 class Indexer:
     """One build at a time: `begin`, then each page of the crawl, then `finish`.
 
-    Readers see the state before until `finish`. A chunk goes to the content store first, as part of
-    the generation to come, and to the strategies then: so the content store knows all that a build
-    that was cut off has written anywhere, and the next `begin` takes it back. Errors of strategies
-    and stores pass through (ModelError, IndexFailure, StorageError) and leave the live index as it was.
+    Readers see the state before until `publish` or `finish`. A page goes to the content store first, as
+    part of the generation to come, then to the strategies, and is marked as indexed then: so the content
+    store knows all that a build that was cut off has written anywhere, and what it had not come to. The
+    next `begin` completes it, or takes it back. Errors of strategies and stores pass through (ModelError,
+    IndexFailure, StorageError) and leave the live index as it was.
     """
 
     def __init__(
@@ -57,9 +60,9 @@ class Indexer:
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
         self._known: dict[str, PageRecord] = {}
+        self._twins = Twins(content)
         self._waiting: list[PageChange] = []
         self._waiting_chunks = 0
-        self._changed = False
         self._started = time.monotonic()
         self.report = IndexReport()
 
@@ -68,30 +71,41 @@ class Indexer:
         """Pages of this build that are written or were unchanged."""
         return self.report.pages_indexed + self.report.pages_unchanged
 
-    def begin(self) -> None:
-        """Starts a build; what an interrupted one wrote is undone."""
-        unfinished = self._content.discard_unfinished()
-        self._forget(unfinished)
-        self._known = self._content.known_pages()
-        self._waiting, self._waiting_chunks, self._changed = [], 0, False
-        self._started = time.monotonic()
-        self.report = IndexReport()
+    @property
+    def known(self) -> dict[str, PageRecord]:
+        """Every page by address as this build has it now."""
+        return self._known
 
-    def add(self, page: Page) -> None:
-        """A page as it is now, new or known, changed or not."""
+    def begin(self, *, resume: bool = False, report: IndexReport | None = None) -> None:
+        """Starts a build, and undoes what an interrupted one wrote; with `resume` it goes on instead, where
+        that one was cut off, with its `report` so far."""
+        if not resume:
+            self._content.discard_unfinished()
+            self._clear_away()
+        self._waiting, self._waiting_chunks = [], 0
+        self._started = time.monotonic()
+        self.report = report or IndexReport()
+        self._complete()
+        self._known = self._content.known_pages()
+        self._twins = Twins(self._content, self._known.values())
+
+    def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
+        """A page as it is now, new or known, changed or not. `moved_from` is the address that it had."""
         known = self._known.get(page.url)
         if is_same(page, known):
             self._touch(page.url, page.etag, page.last_modified)
             return
         stored = self._content.chunk_ids(page.url) if known else []
-        change = page_change(page, chunk_page(page, self._sizes), known, stored)
+        change = page_change(page, chunk_page(page, self._sizes), known, stored, source)
+        # Before the page itself is known by this content.
+        self._twins.look_for(change, moved_from)
         self._known[page.url] = change.record
         self._waiting.append(change)
         self._waiting_chunks += len(change.fresh)
         self.report.chunks_added += len({chunk.id for chunk in change.fresh}.difference(stored))
         self.report.chunks_removed += len(change.removed)
         if self._waiting_chunks >= BATCH:
-            self._write()
+            self.flush()
 
     def unchanged(self, url: str) -> None:
         """A known page that the site says has not changed."""
@@ -99,24 +113,48 @@ class Indexer:
         if known is not None:
             self._touch(url, known.etag, known.last_modified)
 
-    def missing(self, url: str) -> None:
-        """A known address that is no page any more; removed when that is so for the second crawl in a row."""
-        if url not in self._known or self._content.miss_page(url) < MISSES:
-            return
+    def missing(self, url: str, crawl_id: int = 0) -> None:
+        """A known address that is no page any more; removed when that is so for the second crawl in a row.
+        Calling twice with the same crawl is one call."""
+        if url in self._known and self._content.miss_page(url, crawl_id) >= MISSES:
+            self.remove(url)
+
+    def remove(self, url: str) -> None:
+        """A known page that is to leave the index with this build."""
         self.report.chunks_removed += len(self._content.remove_page(url))
         self.report.pages_removed += 1
-        self._changed = True
         del self._known[url]
         self._progress()
 
+    def is_waiting(self, url: str) -> bool:
+        """Whether a page that was added is not in every index yet."""
+        return any(change.record.url == url for change in self._waiting)
+
+    def flush(self) -> None:
+        """Brings every page that was added into the content store and the indexes."""
+        for change in self._waiting:
+            self._content.put_page(change.record, change.chunks, change.removed)
+        self._index(chunk for change in self._waiting for chunk in change.fresh)
+        # Only now: what could not be written stays waiting, so that no build goes live without it.
+        self._content.mark_indexed([change.record.url for change in self._waiting])
+        self.report.pages_indexed += len(self._waiting)
+        self._waiting, self._waiting_chunks = [], 0
+        self._twins.forget()
+        self._progress()
+
+    def publish(self) -> None:
+        """Makes what was written so far live, and clears away what it replaces."""
+        self.flush()
+        if self._content.is_changed():
+            self._content.go_live()
+        self._clear_away()
+
     def finish(self) -> IndexReport:
         """Writes what waits, makes the new state the live one and clears the old one away."""
-        self._write()
-        if self._changed or not self._content.live_generation():
+        self.flush()
+        if self._content.is_changed() or not self._content.live_generation():
             self._content.go_live()
-        dead = self._content.dead()
-        self._forget(dead)
-        self._content.purge(dead)
+        self._clear_away()
         self.report.generation = self._content.live_generation()
         self._progress()
         return self.report
@@ -124,45 +162,48 @@ class Indexer:
     def reindex(self) -> IndexReport:
         """Gives every live chunk to the strategies again, for a new embedder or a new strategy."""
         self.begin()
-        for batch in _batches(self._content.every_chunk()):
-            self._index(batch)
-            self._progress()
+        self._index(self._content.every_chunk())
         self.report.generation = self._content.live_generation()
         return self.report
+
+    def _complete(self) -> None:
+        """Indexes the pages that a build which was cut off had stored, and not come to index."""
+        urls = self._content.unindexed()
+        if not urls:
+            return
+        stored = [pair for url in urls for pair in self._content.newest_chunks(url)]
+        # A chunk of that build, if its vector is there, has the vector of this very text.
+        self._twins.add({chunk.id: chunk.id for chunk, coming in stored if coming})
+        self._index(chunk for chunk, _ in stored)
+        self._content.mark_indexed(urls)
+        self.report.pages_indexed += len(urls)
 
     def _touch(self, url: str, etag: str, last_modified: str) -> None:
         self._content.touch_page(url, etag=etag, last_modified=last_modified)
         self.report.pages_unchanged += 1
         self._progress()
 
-    def _write(self) -> None:
-        for change in self._waiting:
-            self._content.put_page(change.record, change.chunks, change.removed)
-            self._changed = True
-        for batch in _batches(chunk for change in self._waiting for chunk in change.fresh):
-            self._index(batch)
-            self._progress()
-        # Only now: what could not be written stays waiting, so that no build goes live without it.
-        self.report.pages_indexed += len(self._waiting)
-        self._waiting, self._waiting_chunks = [], 0
-        self._progress()
-
-    def _index(self, chunks: tuple[Chunk, ...]) -> None:
-        for strategy in self._strategies:
-            strategy.index(Changes(added=chunks))
-        self.report.chunks_embedded += len(chunks)
-
-    def _forget(self, ids: Sequence[str]) -> None:
-        if ids:
+    def _index(self, chunks: Iterable[Chunk]) -> None:
+        for batch in _batches(chunks):
+            twins = self._twins.of(batch)
             for strategy in self._strategies:
-                strategy.forget(ids)
+                strategy.index(Changes(added=batch, twins=twins))
+            self.report.chunks_embedded += len(batch) - len(twins)
+            self._progress()
+
+    def _clear_away(self) -> None:
+        dead = self._content.dead()
+        if dead:
+            for strategy in self._strategies:
+                strategy.forget(dead)
+            self._content.purge(dead)
 
     def _progress(self) -> None:
         self.report.seconds = time.monotonic() - self._started
         self._on_progress(self.report)
 
 
-def _batches(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, ...]]:
+def _batches(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, ...]]:
     batch: list[Chunk] = []
     for chunk in chunks:
         batch.append(chunk)

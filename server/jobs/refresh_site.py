@@ -35,7 +35,7 @@ RECORD_EVERY_S = 0.5
 """Seconds between two writes of a crawl's progress."""
 
 MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
-                     UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.NOT_HTML})  # fmt: skip
+                     UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
 """States of an address that is no page of the site any more; an error or a limit says nothing."""
 
 

@@ -18,10 +18,17 @@ class DenseStrategy:
         self._parts = parts
 
     def index(self, changes: Changes) -> None:
-        """Embeds and stores the added chunks. Raises ModelError; then nothing was stored."""
-        if changes.added:
-            vectors = self._parts.embedder.embed([chunk.indexed_text for chunk in changes.added])
-            self._parts.vectors.add(changes.added, vectors)
+        """Embeds and stores the added chunks; of those with a twin the vector is taken over. Raises
+        ModelError; then nothing was stored."""
+        if not changes.added:
+            return
+        twins = changes.twins
+        known = self._parts.vectors.vectors(sorted(set(twins.values()))) if twins else {}
+        new = [chunk for chunk in changes.added if twins.get(chunk.id) not in known]
+        embedded = self._parts.embedder.embed([chunk.indexed_text for chunk in new])
+        made = {chunk.id: vector for chunk, vector in zip(new, embedded, strict=True)}
+        vectors = [made[chunk.id] if chunk.id in made else known[twins[chunk.id]] for chunk in changes.added]
+        self._parts.vectors.add(changes.added, vectors)
 
     def forget(self, ids: Sequence[str]) -> None:
         """Removes the chunks' vectors."""

@@ -3,7 +3,9 @@
 What a build writes belongs to the generation after the live one. A row that a build adds is `born`
 in it, a row that it removes has `died` in it; visitors are answered from the live generation until
 `go_live` moves the site to the next one, in one atomic step. A build that was cut off leaves rows
-born or died in a generation that never came; `discard_unfinished` takes them back.
+born or died in a generation that never came: the next one goes on from them, or `discard_unfinished`
+takes them back. A page that was put is `unindexed` until `mark_indexed`: what a build had not brought
+into the indexes when it was cut off is known.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, case, delete, select, update
+from sqlalchemy import Connection, bindparam, case, delete, exists, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from server.domain.chunk import Chunk
@@ -63,6 +65,39 @@ class ContentStore(LiveContent):
                 connection.execute(self._birth(live), rows)
             self._replace_page(connection, page, live + 1)
 
+    def mark_indexed(self, urls: Sequence[str]) -> None:
+        """Notes that the chunks of these pages are in every index."""
+        found = update(pages).where(*_NEWEST_PAGE, among(self._db.dialect, pages.c.url, "urls"))
+        with self._db.begin() as connection:
+            connection.execute(found.values(indexed=true()), {"site": self.site_id, "urls": list(urls)})
+
+    def unindexed(self) -> list[str]:
+        """Addresses of the pages that were put and not marked as indexed yet."""
+        waiting = select(pages.c.url).where(*_NEWEST_PAGE, pages.c.indexed.is_not(true()))
+        with self._db.connect() as connection:
+            found = connection.execute(waiting.order_by(pages.c.url), {"site": self.site_id})
+            return list(found.scalars())
+
+    def newest_chunks(self, url: str) -> list[tuple[Chunk, bool]]:
+        """The chunks of a page in the newest state written, each with whether it is not live yet."""
+        columns = [chunks.c[name] for name in Chunk.__dataclass_fields__]
+        newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        found = select(*columns, (chunks.c.born > live).label("coming")).where(*newest)
+        with self._db.connect() as connection:
+            rows = connection.execute(found.order_by(chunks.c.position)).all()
+        return [(Chunk(*row[:-1]), bool(row.coming)) for row in rows]
+
+    def is_changed(self) -> bool:
+        """Whether anything was written that is not live yet."""
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        written = [
+            exists().where(table.c.site_id == self.site_id, or_(table.c.born > live, table.c.died > live))
+            for table in (pages, chunks)
+        ]
+        with self._db.connect() as connection:
+            return bool(connection.execute(select(or_(*written))).scalar())
+
     def touch_page(self, url: str, *, etag: str, last_modified: str) -> None:
         """Notes that a page was found and has not changed. Unknown pages are no error."""
         found = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
@@ -72,15 +107,20 @@ class ContentStore(LiveContent):
                 {"site": self.site_id, "at": url},
             )
 
-    def miss_page(self, url: str) -> int:
+    def miss_page(self, url: str, crawl_id: int = 0) -> int:
         """Notes that a page was not found; returns how many crawls in a row now, 0 for an unknown page.
+        Calling twice with the same crawl is one call.
 
         The count is of the page and not of a build: it stays when the build is discarded.
         """
-        missed = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
-        counted = missed.values(missed=pages.c.missed + 1).returning(pages.c.missed)
+        at = {"site": self.site_id, "at": url}
+        same = (*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+        missed = update(pages).where(*same)
+        if crawl_id:
+            missed = missed.where(pages.c.missed_in != crawl_id)
         with self._db.begin() as connection:
-            return int(connection.execute(counted, {"site": self.site_id, "at": url}).scalar() or 0)
+            connection.execute(missed.values(missed=pages.c.missed + 1, missed_in=crawl_id), at)
+            return int(connection.execute(select(pages.c.missed).where(*same), at).scalar() or 0)
 
     def remove_page(self, url: str) -> list[str]:
         """Lets a page and its chunks die in the next generation; returns the ids of the chunks."""
@@ -93,15 +133,21 @@ class ContentStore(LiveContent):
         return ids
 
     def discard_unfinished(self) -> list[str]:
-        """Takes back all that was written since the last `go_live`; returns the ids of the chunks removed."""
+        """Takes back all that was written since the last `go_live`; returns the ids of the chunks removed.
+        They are among the `dead` then, until they are purged."""
         with self._db.begin() as connection:
             live = self._hold(connection)
             for table in (pages, chunks):
                 written = (table.c.site_id == self.site_id, table.c.died > live, table.c.born <= live)
                 connection.execute(update(table).where(*written).values(died=None))
             connection.execute(delete(pages).where(pages.c.site_id == self.site_id, pages.c.born > live))
-            unfinished = delete(chunks).where(chunks.c.site_id == self.site_id, chunks.c.born > live)
-            return list(connection.execute(unfinished.returning(chunks.c.id)).scalars())
+            unfinished = (
+                chunks.c.site_id == self.site_id,
+                chunks.c.born > live,
+                or_(chunks.c.died.is_(None), chunks.c.died > live),
+            )
+            dropped = update(chunks).where(*unfinished).values(died=live).returning(chunks.c.id)
+            return list(connection.execute(dropped).scalars())
 
     def go_live(self) -> int:
         """Makes the next generation the live one, in one step; returns it."""
@@ -172,7 +218,11 @@ class ContentStore(LiveContent):
         connection.execute(old.values(died=generation), {"site": self.site_id, "at": page.url})
         connection.execute(
             upsert(self._db.dialect, pages, key=("site_id", "url", "born")),
-            {**asdict(page), "missed": 0, "site_id": self.site_id, "born": generation, "died": None},
+            {
+                **asdict(page),
+                **{"site_id": self.site_id, "born": generation, "died": None, "missed": 0, "missed_in": 0},
+                **{"indexed": False, "first_seen_at": page.first_seen_at or page.fetched_at},
+            },
         )
 
     def _end_page(self, connection: Connection, url: str, generation: int) -> None:

@@ -1,133 +1,153 @@
-"""Every crawl of a site: how far it came, and what became of each address."""
+"""Every crawl of a site: who works on it, how far it came, what its operator wants of it.
+
+    waiting ──claim──> running ──finish──> done, failed, stopped
+       ^                 │  ^
+       │  release, or    │  └─ claimed again after its process was killed
+       └─ resume ── paused <─┘
+
+The database decides who works on a crawl: any number of workers may try. Of a site one crawl runs at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
+from server.storage.crawl_runs import OPEN, PAUSED, RUNNING, WAITING, CrawlRun
+from server.storage.crawl_urls import CrawlUrls, UrlRow
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl, UnknownSite
-from server.storage.live_content import literal_pattern
-from server.storage.statements import AnyRow, AnySelect, among, upsert
-from server.storage.tables import crawl_urls, crawls
+from server.storage.holders import LEASE_S, is_gone
+from server.storage.statements import AnyRow, AnySelect
+from server.storage.tables import crawls, sites
+
+__all__ = ["KEPT_CRAWLS", "CrawlRun", "CrawlStore", "UrlRow"]
 
 KEPT_CRAWLS = 20
 """Older crawls of a site are forgotten with their addresses when a new one starts."""
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRow:
-    """What became of one address in one crawl."""
-
-    url: str
-    state: str
-    reason: str = ""
-    status: int = 0
-    """HTTP status; 0 when there was no answer."""
-    at: datetime = field(default_factory=now)
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlRun:
-    """One crawl of a site."""
-
-    id: int
-    site_id: str
-    state: str
-    """waiting, running, done, failed or stopped."""
-    started_at: datetime
-    finished_at: datetime | None
-    found: int
-    fetched: int
-    indexed: int
-    message: str
-    counts: dict[str, int] = field(default_factory=dict)
-    """How many addresses are in each state."""
-
-
-class CrawlStore:
+class CrawlStore(CrawlUrls):
     """Crawls of all sites."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
 
     def wait(self, site_id: str) -> int:
         """Notes that a crawl is queued; returns its number. One that waits already is that one."""
-        return self._enter(site_id, "waiting")
+        return self._enter(site_id, WAITING)
 
     def start(self, site_id: str) -> int:
         """Begins a crawl, the one that waits if there is one; returns its number. Raises UnknownSite."""
-        return self._enter(site_id, "running")
+        return self._enter(site_id, RUNNING)
 
-    def record(self, crawl_id: int, rows: Sequence[UrlRow]) -> None:
-        """Notes what became of addresses; a later row of the same address replaces the earlier one."""
-        values = [{"crawl_id": crawl_id, **asdict(row)} for row in rows]
-        if not values:
-            return
-        try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, crawl_urls, key=("crawl_id", "url")), values)
-        except IntegrityError as error:
-            raise _unknown(crawl_id) from error
+    def claim(self, crawl_id: int, holder: str) -> CrawlRun | None:
+        """Takes a crawl that waits, or whose process is gone; None when it is not to be had: somebody works
+        on it or on another crawl of the site, or it has ended."""
+        with self._db.begin() as connection:
+            row = connection.execute(select(crawls).where(crawls.c.id == crawl_id)).first()
+            if row is None:
+                return None
+            # Claims of one site come one after the other.
+            held = select(sites.c.id).where(sites.c.id == row.site_id)
+            connection.execute(held.with_for_update(key_share=True))
+            same_site = select(crawls).where(crawls.c.site_id == row.site_id, crawls.c.state == RUNNING)
+            running = connection.execute(same_site).all()
+            if any(not _is_left(other) for other in running):
+                return None
+            row = connection.execute(select(crawls).where(crawls.c.id == crawl_id)).one()
+            if row.state not in (WAITING, RUNNING):
+                return None
+            values = {"state": RUNNING, "holder": holder, "beat_at": now(), "finished_at": None}
+            if row.beat_at is None:
+                values["started_at"] = now()
+            connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(values))
+        return self.get(crawl_id)
 
-    def progress(self, crawl_id: int, found: int, fetched: int, indexed: int) -> None:
+    def beat(self, crawl_id: int, holder: str) -> str | None:
+        """Says that `holder` still works on a crawl; gives what is wanted of it: "", "pause" or "stop".
+        None when the crawl is not its own any more."""
+        mine = update(crawls).where(crawls.c.id == crawl_id, crawls.c.holder == holder)
+        with self._db.begin() as connection:
+            found = connection.execute(mine.values(beat_at=now()).returning(crawls.c.wanted)).first()
+        return None if found is None else str(found.wanted)
+
+    def progress(
+        self,
+        crawl_id: int,
+        found: int,
+        fetched: int,
+        indexed: int,
+        rate: float = 0.0,
+        remaining_s: int | None = None,
+    ) -> None:
         """Notes how far a crawl came. Raises UnknownCrawl."""
-        self._change(crawl_id, found=found, fetched=fetched, indexed=indexed)
+        values = {"found": found, "fetched": fetched, "indexed": indexed}
+        self._change(crawl_id, **values, rate=rate, remaining_s=remaining_s)
 
     def finish(self, crawl_id: int, state: str, message: str = "") -> None:
         """Ends a crawl as done, failed or stopped. Raises UnknownCrawl."""
-        self._change(crawl_id, state=state, message=message, finished_at=now())
+        counts = self.counts([crawl_id])[crawl_id]
+        self._change(crawl_id, state=state, message=message, finished_at=now(), counts=counts, **_IDLE)
+
+    def set_aside(self, crawl_id: int, message: str = "") -> None:
+        """Keeps a crawl as paused, until it is resumed. Raises UnknownCrawl."""
+        self._change(crawl_id, state=PAUSED, message=message, **_IDLE)
+
+    def release(self, crawl_id: int) -> None:
+        """Gives a crawl back to wait for the next worker, with what is wanted of it."""
+        kept = {name: value for name, value in _IDLE.items() if name != "wanted"}
+        self._change(crawl_id, state=WAITING, **kept)
+
+    def want(self, crawl_id: int, wanted: str) -> None:
+        """Tells whoever works on a crawl what its operator wants: "pause", "stop", or "" to go on."""
+        self._change(crawl_id, wanted=wanted)
 
     def latest(self, site_id: str) -> CrawlRun | None:
         """The newest crawl of a site."""
         runs = self.history(site_id, 1)
         return runs[0] if runs else None
 
+    def get(self, crawl_id: int) -> CrawlRun:
+        """Raises UnknownCrawl."""
+        runs = self._load(select(crawls).where(crawls.c.id == crawl_id))
+        if not runs:
+            raise _unknown(crawl_id)
+        return runs[0]
+
     def history(self, site_id: str, limit: int = KEPT_CRAWLS) -> list[CrawlRun]:
         """Crawls of a site, the newest first."""
         newest_first = select(crawls).where(crawls.c.site_id == site_id).order_by(crawls.c.id.desc())
         return self._load(newest_first.limit(limit))
 
-    def interrupted(self) -> list[CrawlRun]:
-        """Crawls that still run by what is stored: for a worker that starts, those that a crash cut off."""
-        return self._load(select(crawls).where(crawls.c.state == "running").order_by(crawls.c.id))
+    def waiting(self) -> list[CrawlRun]:
+        """Crawls that wait for a worker and whose site has none under way, the oldest first."""
+        busy = select(crawls.c.site_id).where(crawls.c.state == RUNNING)
+        free = select(crawls).where(crawls.c.state == WAITING, crawls.c.site_id.not_in(busy))
+        return self._load(free.order_by(crawls.c.id))
 
-    def urls(
-        self, crawl_id: int, state: str | None = None, search: str = "", limit: int = 100, offset: int = 0
-    ) -> list[UrlRow]:
-        """Addresses of a crawl, sorted; with `search`, those that contain it or whose reason does."""
-        rows = select(*(crawl_urls.c[name] for name in UrlRow.__dataclass_fields__))
-        rows = rows.where(crawl_urls.c.crawl_id == crawl_id)
-        if state is not None:
-            rows = rows.where(crawl_urls.c.state == state)
-        if search:
-            pattern = literal_pattern(search.lower())
-            rows = rows.where(
-                or_(
-                    func.lower(crawl_urls.c.url).contains(pattern, escape="\\"),
-                    func.lower(crawl_urls.c.reason).contains(pattern, escape="\\"),
-                )
-            )
+    def interrupted(self) -> list[CrawlRun]:
+        """Crawls under way whose process is gone, the oldest first."""
+        under_way = select(crawls).where(crawls.c.state == RUNNING).order_by(crawls.c.id)
         with self._db.connect() as connection:
-            found = connection.execute(rows.order_by(crawl_urls.c.url).limit(limit).offset(offset))
-            return [UrlRow(*row) for row in found]
+            left = [row for row in connection.execute(under_way) if _is_left(row)]
+        return [_run(row, {}) for row in left]
 
     def _enter(self, site_id: str, state: str) -> int:
-        waits = (crawls.c.site_id == site_id, crawls.c.state == "waiting")
+        waits = (crawls.c.site_id == site_id, crawls.c.state == WAITING)
         row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
         row |= {"found": 0, "fetched": 0, "indexed": 0}
         try:
             with self._db.begin() as connection:
                 waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
                 if waiting is not None:
-                    again = update(crawls).where(crawls.c.id == waiting)
-                    connection.execute(again.values(state=state, started_at=now()))
+                    if state != WAITING:
+                        again = update(crawls).where(crawls.c.id == waiting)
+                        connection.execute(again.values(state=state, started_at=now()))
                     return int(waiting)
                 made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
                 _forget_old(connection, site_id)
@@ -142,17 +162,21 @@ class CrawlStore:
             raise _unknown(crawl_id)
 
     def _load(self, wanted: AnySelect) -> list[CrawlRun]:
-        counted = (
-            select(crawl_urls.c.crawl_id, crawl_urls.c.state, func.count())
-            .where(among(self._db.dialect, crawl_urls.c.crawl_id, "ids"))
-            .group_by(crawl_urls.c.crawl_id, crawl_urls.c.state)
-        )
         with self._db.connect() as connection:
             rows = connection.execute(wanted).all()
-            counts: dict[int, dict[str, int]] = {row.id: {} for row in rows}
-            for crawl_id, state, number in connection.execute(counted, {"ids": list(counts)}):
-                counts[crawl_id][state] = number
-        return [_run(row, counts[row.id]) for row in rows]
+        # Of a crawl that ended the counts were stored: it may have had very many addresses.
+        live = self.counts([row.id for row in rows if row.counts is None or row.state in OPEN])
+        return [_run(row, live.get(row.id, row.counts)) for row in rows]
+
+
+_IDLE: dict[str, Any] = {"wanted": "", "holder": "", "rate": 0.0, "remaining_s": None}
+
+
+def _is_left(row: AnyRow) -> bool:
+    """Whether nobody works on this crawl that is under way."""
+    if row.beat_at is None or not row.holder:
+        return True
+    return row.beat_at < now() - timedelta(seconds=LEASE_S) or is_gone(row.holder)
 
 
 def _forget_old(connection: Connection, site_id: str) -> None:
@@ -163,7 +187,8 @@ def _forget_old(connection: Connection, site_id: str) -> None:
 
 
 def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
-    return CrawlRun(**row._mapping, counts=counts)
+    values = row._mapping
+    return CrawlRun(**{name: values[name] for name in CrawlRun.STORED}, counts=counts)
 
 
 def _unknown(crawl_id: int) -> UnknownCrawl:

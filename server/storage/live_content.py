@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -34,6 +34,10 @@ class PageRecord:
     missed: int
     """How many crawls in a row did not find it."""
     fetched_at: datetime
+    first_seen_at: datetime | None = field(default=None, compare=False)
+    """When it was read first, under this address or one that it had before; None: just now."""
+    source: str = ""
+    """Where it comes from when it is not of the website itself, such as an upload."""
 
 
 _CHUNK = (
@@ -43,6 +47,7 @@ _CHUNK = (
 _PAGE = (
     *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),
     *(pages.c.etag, pages.c.last_modified, pages.c.missed, pages.c.fetched_at),
+    *(pages.c.first_seen_at, pages.c.source),
 )
 _SITE: BindParameter[str] = bindparam("site")
 

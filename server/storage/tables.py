@@ -6,12 +6,15 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
     Table,
+    false,
+    true,
 )
 
 from server.storage.columns import Json, Moment, Path, Words
@@ -69,6 +72,20 @@ pages = Table(
     Column("last_modified", Words, nullable=False),
     Column("missed", Integer, nullable=False),
     Column("fetched_at", Moment, nullable=False),
+    Column("first_seen_at", Moment),
+    Column("missed_in", BigInteger, nullable=False, server_default="0"),
+    Column("indexed", Boolean, nullable=False, server_default=true()),
+    Column("source", Words, nullable=False, server_default=""),
+)
+
+# Where a page went, so that it keeps its history under the new address.
+page_moves = Table(
+    "page_moves",
+    metadata,
+    _of_site_in_key(),
+    Column("old_url", Words, primary_key=True),
+    Column("new_url", Words, nullable=False),
+    Column("at", Moment, nullable=False),
 )
 
 chunks = Table(
@@ -153,6 +170,12 @@ crawls = Table(
     Column("fetched", Integer, nullable=False),
     Column("indexed", Integer, nullable=False),
     Column("message", Words, nullable=False),
+    Column("wanted", Words, nullable=False, server_default=""),
+    Column("holder", Words, nullable=False, server_default=""),
+    Column("beat_at", Moment),
+    Column("rate", Float, nullable=False, server_default="0"),
+    Column("remaining_s", Integer),
+    Column("counts", Json),
     Index(None, "site_id", "id"),
 )
 
@@ -165,8 +188,42 @@ crawl_urls = Table(
     Column("reason", Words, nullable=False),
     Column("status", Integer, nullable=False),
     Column("at", Moment, nullable=False),
+    Column("depth", Integer, nullable=False, server_default="0"),
+    Column("hops", Integer, nullable=False, server_default="0"),
+    Column("found_on", Words, nullable=False, server_default=""),
+    Column("content_hash", Words, nullable=False, server_default=""),
+    Column("fingerprint", BigInteger, nullable=False, server_default="0"),
+    Column("settled", Boolean, nullable=False, server_default=false()),
+    # Last, for it may be long: reading the others does not read it.
+    Column("visit", Words),
     ForeignKeyConstraint(["crawl_id"], ["crawls.id"], ondelete="CASCADE"),
-    Index(None, "crawl_id", "state"),
+    Index(None, "crawl_id", "state", "url"),
+)
+
+crawl_notes = Table(
+    "crawl_notes",
+    metadata,
+    Column("crawl_id", Number, ForeignKey("crawls.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", Words, primary_key=True),
+    Column("value", Words, nullable=False),
+)
+
+# What the crawls of a site leave behind for the next one.
+site_notes = Table(
+    "site_notes",
+    metadata,
+    _of_site_in_key(),
+    Column("name", Words, primary_key=True),
+    Column("value", Words, nullable=False),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    _of_site_in_key(),
+    Column("every", Words, nullable=False),
+    Column("next_at", Moment, nullable=False),
+    Index(None, "next_at"),
 )
 
 operators = Table(

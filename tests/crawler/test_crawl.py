@@ -92,7 +92,7 @@ def test_every_end_has_its_reason(site, ends) -> None:
     site.page("/robots.txt", "User-agent: *\nDisallow: /secret")
     site.page("/gone", "", status=410)
     site.page("/broken", "", status=500)
-    site.page("/pdf", b"%PDF", content_type="application/pdf")
+    site.page("/image", b"GIF89a", content_type="image/gif")
     site.page("/hidden", html("Hidden", "x y", head='<meta name="robots" content="NOINDEX">'))
     site.page(
         "/header", html("Header", "x y"), headers={"X-Robots-Tag": "otherbot: nofollow, docentbot: noindex"}
@@ -105,8 +105,8 @@ def test_every_end_has_its_reason(site, ends) -> None:
     reasons = {path: (o.state.value, o.reason, o.status) for path, o in found.items()}
     assert reasons["/gone"] == ("gone", "the server says it is gone (status 410)", 410)
     assert reasons["/broken"] == ("error", "status 500", 500)
-    assert reasons["/pdf"] == ("not_html", "its type is application/pdf, not a web page", 200)
-    assert reasons["/zip.zip"] == ("not_html", "a .zip file, not a web page", 0)
+    assert reasons["/image"] == ("unsupported", "its type is image/gif, not a web page", 200)
+    assert reasons["/zip.zip"] == ("unsupported", "a .zip file, not a web page", 0)
     assert reasons["/cart/1"] == ("excluded", 'matches the exclude pattern "/cart/*"', 0)
     assert reasons["/secret"] == ("disallowed", 'robots.txt forbids it ("Disallow: /secret")', 0)
     assert reasons["/hidden"] == ("noindex", "its markup says noindex", 200)
@@ -155,18 +155,18 @@ def test_equal_pages_are_duplicates_of_the_first(site, ends) -> None:
     assert found["/print/a"].reason == f"same content as {site.url('/a')}"
 
 
-def test_index_files_are_learned_from_the_first_pair(site, ends) -> None:
-    links = ("/index.html", "/docs/", "/docs/index.html", "/more/index.html")
+def test_index_files_are_learned_from_the_first_pairs(site, ends) -> None:
+    folders = [f"/{number}/" for number in range(30)]
+    links = ("/index.html", *(path for folder in folders for path in (folder, f"{folder}index.html")))
     for path in ("/", "/index.html"):
         site.page(path, html("Home", "Welcome.", links=links))
-    for path in ("/docs/", "/docs/index.html"):
-        site.page(path, html("Docs", "All about it."))
-    for path in ("/more/", "/more/index.html"):
-        site.page(path, html("More", "Even more."))
+    for folder in folders:
+        for path in (folder, f"{folder}index.html"):
+            site.page(path, html(folder, f"All about {folder}."))
     found = ends(concurrency=1)
     assert states(found)["/index.html"] == "duplicate"
-    assert states(found)["/docs/index.html"] == "duplicate"
-    assert site.hits("/docs/index.html") == 0
+    assert {states(found)[f"{folder}index.html"] for folder in folders} == {"duplicate"}
+    assert site.hits("/29/index.html") == 0
 
 
 def test_index_files_that_differ_from_their_folder_stay_pages(site, ends) -> None:
@@ -363,15 +363,19 @@ def test_closing_early_ends_all_threads_at_once(site, options) -> None:
     assert crawler_threads() == []
 
 
-def test_the_stop_event_ends_the_crawl_soon(site, options) -> None:
+def test_the_stop_event_ends_the_crawl_soon_and_keeps_what_was_read(site, options) -> None:
     site.page("/", html("Home", "Welcome.", links=("/slow",)))
-    site.routes["/slow"] = lambda handler: site.released.wait(20)
     stop = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def slow(handler) -> None:
+        threads.append(threading.Timer(0.2, stop.set))
+        threads[0].start()
+        site.released.wait(20)
+
+    site.routes["/slow"] = slow
     began = time.monotonic()
-    found = []
-    for outcome in crawl(options(timeout_s=30), stop=stop):
-        found.append(outcome.url)
-        stop.set()
+    found = [outcome.url for outcome in crawl(options(timeout_s=30), stop=stop)]
     assert found == [site.url("/")]
     assert time.monotonic() - began < 5
     assert crawler_threads() == []

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from crawler.frontier import Frontier
+from crawler.frontier import Frontier, Item
 
 
 def frontier(**changes: int) -> Frontier:
@@ -11,8 +11,8 @@ def frontier(**changes: int) -> Frontier:
 
 def test_a_url_is_handed_out_once() -> None:
     queue = frontier()
-    assert queue.add("https://e.com/a", 0)
-    assert not queue.add("https://e.com/a", 1)
+    assert queue.add(Item("https://e.com/a", 0))
+    assert not queue.add(Item("https://e.com/a", 1))
     assert queue.take().url == "https://e.com/a"
     queue.settle(keeps_slot=True)
     assert queue.take() is None
@@ -20,8 +20,8 @@ def test_a_url_is_handed_out_once() -> None:
 
 def test_nothing_is_handed_out_while_every_slot_may_become_a_page() -> None:
     queue = frontier(max_pages=1)
-    queue.add("https://e.com/a", 0)
-    queue.add("https://e.com/b", 0)
+    queue.add(Item("https://e.com/a", 0))
+    queue.add(Item("https://e.com/b", 0))
     queue.take()
     got: list[object] = []
     waiting = threading.Thread(target=lambda: got.append(queue.take()))
@@ -36,7 +36,7 @@ def test_nothing_is_handed_out_while_every_slot_may_become_a_page() -> None:
 def test_what_the_page_limit_leaves_is_known() -> None:
     queue = frontier(max_pages=1)
     for name in "abc":
-        queue.add(f"https://e.com/{name}", 0)
+        queue.add(Item(f"https://e.com/{name}", 0))
     queue.take()
     queue.settle(keeps_slot=True)
     assert queue.take() is None
@@ -45,14 +45,15 @@ def test_what_the_page_limit_leaves_is_known() -> None:
 
 def test_a_url_that_was_too_deep_is_taken_up_by_a_shorter_way() -> None:
     queue = frontier(max_depth=1)
-    assert not queue.add("https://e.com/a", 2)
-    assert queue.add("https://e.com/a", 1)
+    assert queue.add(Item("https://e.com/a", 2))
+    assert [item.depth for item in queue.left()[1]] == [2]
+    assert queue.add(Item("https://e.com/a", 1))
     assert queue.left()[1] == []
 
 
 def test_the_number_of_urls_is_limited() -> None:
     queue = frontier(max_urls=2)
-    assert [queue.add(f"https://e.com/{n}", 0) for n in range(4)] == [True, True, False, False]
+    assert [bool(queue.add(Item(f"https://e.com/{n}", 0))) for n in range(4)] == [True, True, False, False]
     assert queue.discovered == 2
 
 
@@ -62,7 +63,7 @@ def test_takers_wait_for_somebody_who_is_still_finding() -> None:
     got: list[object] = []
     waiting = threading.Thread(target=lambda: got.append(queue.take()))
     waiting.start()
-    queue.add("https://e.com/late", 1)
+    queue.add(Item("https://e.com/late", 1))
     waiting.join(5)
     assert got[0].url == "https://e.com/late"
     queue.settle(keeps_slot=True)
@@ -72,11 +73,11 @@ def test_takers_wait_for_somebody_who_is_still_finding() -> None:
 
 def test_learned_index_names_are_the_same_page() -> None:
     queue = frontier()
-    queue.add("https://e.com/docs/", 0)
-    queue.add("https://e.com/docs/index.html", 0)
+    queue.add(Item("https://e.com/docs/", 0))
+    queue.add(Item("https://e.com/docs/index.html", 0))
     queue.learn_index_name("index.html")
     assert queue.same_as("https://e.com/docs/index.html") == "https://e.com/docs/"
-    assert not queue.add("https://e.com/docs/index.html", 1)
+    assert not queue.add(Item("https://e.com/docs/index.html", 1))
     assert queue.same_as("https://e.com/docs/other.html") == ""
 
 

@@ -1,0 +1,111 @@
+"""What a crawl would do with one URL, and why: the same rules and the same visit, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from crawler import urls
+from crawler.addresses import AddressGuard
+from crawler.errors import FetchError
+from crawler.frontier import Item
+from crawler.options import CrawlOptions, start_address
+from crawler.report import UrlState
+from crawler.scope import Scope
+from crawler.sitemap import listed_urls
+from crawler.toolbox import Toolbox
+from crawler.visit import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One step on the way of a URL."""
+
+    step: str
+    text: str
+    ends_here: bool = False
+    """The crawl goes no further with this URL."""
+
+
+def explain(options: CrawlOptions, url: str, guard: AddressGuard | None = None) -> Iterator[Finding]:
+    """Findings in the order in which a crawl makes them, following redirects. Raises BadStart for what is
+    no web address."""
+    target = start_address(url)
+    yield Finding("address", target if target == url.strip() else f"counts as {target}")
+    guard = guard or AddressGuard(options.allow_private)
+    tools = Toolbox(options, guard, {})
+    try:
+        for hops in range(options.max_redirects + 1):
+            following = ""
+            for found in _explained(options, tools, guard, Item(target, 0, hops)):
+                if isinstance(found, Finding):
+                    yield found
+                else:
+                    following = found
+            if not following:
+                return
+            target = following
+    finally:
+        tools.close()
+
+
+def _explained(
+    options: CrawlOptions, tools: Toolbox, guard: AddressGuard, item: Item
+) -> Iterator[Finding | str]:
+    """Findings, and at the end the target of a redirect if there is one."""
+    url = item.url
+    if not Scope(options).same_site(url):
+        sites = ", ".join(sorted({urls.site_key(start) for start in options.start_urls}))
+        yield Finding("site", f"{urls.site_key(url)} is not {sites}: links to it are not followed", True)
+        return
+    objection = Scope(options).objection(url)
+    if objection:
+        yield Finding("rules", f"{objection[0].value}: {objection[1]}", True)
+        return
+    yield Finding("rules", "inside the scope; no rule objects")
+    parts = urlsplit(url)
+    try:
+        found = guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        yield Finding("network", f"{parts.hostname} is {', '.join(found)}, which may be connected to")
+    except FetchError as error:
+        yield Finding("network", str(error), True)
+        return
+    verdict = tools.robots.verdict(url)
+    delay = tools.robots.delay_s(url) if verdict.allowed else 0.0
+    pause = f"; it asks for {delay:g} s between two requests" if delay else ""
+    yield Finding("robots", f"robots.txt allows it{pause}" if verdict.allowed else verdict.reason)
+    if not verdict.allowed:
+        return
+    if options.use_sitemaps:
+        listed = url in set(listed_urls(url, tools.robots, tools.fetcher))
+        unlisted = "not in the sitemap: only a link leads the crawl to it"
+        yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
+    visit = tools.visits.visit(item)
+    yield from _visited(visit)
+    if visit.redirect:
+        yield visit.redirect
+
+
+def _visited(visit: Visit) -> Iterator[Finding]:
+    outcome = visit.outcome
+    status = f"status {outcome.status}" if outcome.status else "no answer"
+    page = outcome.page
+    if page is None:
+        reason = (
+            f"{status}: {outcome.reason}" if str(outcome.status) not in outcome.reason else outcome.reason
+        )
+        yield Finding("visit", f"{outcome.state.value}: {reason}", outcome.state is not UrlState.REDIRECTED)
+    else:
+        words = len(page.text.split())
+        language = page.language or "unknown"
+        yield Finding(
+            "visit",
+            f'{status}: "{page.title}", language {language}, {len(page.blocks)} blocks, {words} words',
+        )
+        if visit.canonical:
+            copy = f"says it is a copy of {visit.canonical}: that page is indexed instead, unless it is gone"
+            yield Finding("canonical", copy)
+        yield Finding("result", "it would be indexed, unless another page of the site says the same")
+    if visit.follow:
+        yield Finding("links", f"{len(visit.follow)} links on it would be followed")

@@ -1,0 +1,156 @@
+"""The parts of a DOCX file: a zip archive of XML, opened so that neither can hurt.
+
+Sizes are checked before anything is unpacked and again while it is; XML is parsed without entities,
+document types or the network.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from zipfile import BadZipFile, ZipFile
+
+from lxml import etree
+from lxml.etree import _Element
+
+from crawler.errors import BadFile
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_STRICT_W = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
+R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+_STRICT_R_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
+_RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_MOST_PARTS = 10_000
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What a part refers to by an id."""
+
+    kind: str
+    """Last word of its type: "hyperlink", "styles"."""
+    target: str
+    """Address, or name of a part."""
+    external: bool
+
+
+class Package:
+    """An opened file. Use it in a `with` block."""
+
+    def __init__(self, body: bytes, most_bytes: int) -> None:
+        """Raises BadFile."""
+        if body.startswith(_OLE):
+            raise BadFile("it is protected by a password, or in the format of Word 97")
+        self._left = most_bytes
+        try:
+            self._zip = ZipFile(BytesIO(body))
+            entries = self._zip.infolist()
+        except (BadZipFile, ValueError, OSError, NotImplementedError) as error:
+            raise BadFile(f"it is damaged or no DOCX file ({error})") from error
+        if len(entries) > _MOST_PARTS or sum(entry.file_size for entry in entries) > 8 * most_bytes:
+            raise BadFile("it unpacks to more than the limit")
+        self._names = {entry.filename.lstrip("/").lower(): entry.filename for entry in entries}
+
+    def __enter__(self) -> Package:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def document(self) -> str:
+        """Name of the main part. Raises BadFile."""
+        for relation in self.relations("").values():
+            if relation.kind == "officeDocument":
+                return relation.target
+        if "word/document.xml" in self._names:
+            return "word/document.xml"
+        raise BadFile("it is no DOCX file: it has no document inside")
+
+    def relations(self, part: str) -> dict[str, Relation]:
+        """What `part` refers to, by id."""
+        folder, _, name = part.rpartition("/")
+        root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
+        found = {}
+        for entry in root.iter(_RELATION) if root is not None else ():
+            external = entry.get("TargetMode", "") == "External"
+            target = entry.get("Target", "")
+            if not external:
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            kind = entry.get("Type", "").rpartition("/")[2]
+            found[entry.get("Id", "")] = Relation(kind, target, external)
+        return found
+
+    def related(self, part: str, kind: str) -> _Element | None:
+        """The XML of the part that `part` refers to as its `kind`; None when there is none."""
+        for relation in self.relations(part).values():
+            if relation.kind == kind and not relation.external:
+                return self.xml(relation.target)
+        return None
+
+    def xml(self, name: str) -> _Element | None:
+        """A part's root; None when there is no such part. Raises BadFile."""
+        stored = self._names.get(name.lower())
+        if stored is None:
+            return None
+        data = self._unpacked(stored)
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
+        )
+        try:
+            root = etree.fromstring(data, parser)
+        except etree.XMLSyntaxError as error:
+            raise BadFile(f"its part {name} is damaged ({error})") from error
+        if getattr(root.getroottree().docinfo, "internalDTD", None) is not None:
+            raise BadFile(f"its part {name} has a document type, which no word processor writes")
+        return _transitional(root)
+
+    def _unpacked(self, stored: str) -> bytes:
+        try:
+            with self._zip.open(stored) as part:
+                data = part.read(self._left + 1)
+        except (BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError) as error:
+            raise BadFile(f"its part {stored} is damaged or protected ({error})") from error
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadFile("it unpacks to more than the limit")
+        return data
+
+
+def children(element: _Element | None, *names: str) -> Iterator[_Element]:
+    """Direct children with one of these names of WordprocessingML."""
+    if element is not None:
+        yield from element.iterchildren(*(W + name for name in names))
+
+
+def child(element: _Element | None, *path: str) -> _Element | None:
+    """The first child of the first child …; None when one is missing."""
+    for name in path:
+        if element is None:
+            return None
+        element = element.find(W + name)
+    return element
+
+
+def value(element: _Element | None, *path: str) -> str:
+    """The w:val of the element at `path`; empty when there is none."""
+    found = child(element, *path)
+    return found.get(f"{W}val", "") if found is not None else ""
+
+
+def _transitional(root: _Element) -> _Element:
+    """Files in the strict variant use other names for the same things."""
+    if not root.tag.startswith(_STRICT_W):
+        return root
+    for element in root.iter(etree.Element):
+        if isinstance(element.tag, str) and element.tag.startswith(_STRICT_W):
+            element.tag = W + element.tag[len(_STRICT_W) :]
+        for name, told in list(element.attrib.items()):
+            if str(name).startswith(_STRICT_W):
+                element.set(W + str(name)[len(_STRICT_W) :], told)
+            elif name == _STRICT_R_ID:
+                element.set(R_ID, told)
+    return root

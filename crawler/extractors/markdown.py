@@ -1,0 +1,170 @@
+"""Markdown files: headings, lists, tables, code and links as CommonMark understands them.
+
+HTML blocks are left out; what inline HTML marks stays, without the tags.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from crawler import urls
+from crawler.errors import BadFile
+from crawler.extractors import Extraction, Source
+from crawler.extractors.charset import decode
+from crawler.extractors.language import language_of_text
+from crawler.extractors.metadata import primary_language
+from crawler.extractors.outline import Outline
+from crawler.extractors.text import fold
+from crawler.page import Block, Page, content_hash
+
+_MOST_CHARACTERS = 3_000_000
+_DEEPEST = 30
+_FIELD = re.compile(r"^(title|lang|language)\s*[:=]\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_EXPLICIT_ID = re.compile(r"\s*\{#([\w:.-]+)[^}]*\}\s*$")
+_NOT_IN_SLUG = re.compile(r"[^\w\- ]")
+
+
+def extract(source: Source) -> Extraction:
+    """Raises BadFile for a file too long to be a page."""
+    text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > _MOST_CHARACTERS:
+        raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
+    # Made anew: parsers keep state, and extractors run in any thread.
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
+    tree = SyntaxTreeNode(parser.parse(text))
+    fields: dict[str, str] = {}
+    walk = _Walk(source.url)
+    for node in tree.children:
+        if node.type == "front_matter":
+            fields = {name.lower(): told.strip("\"'") for name, told in _FIELD.findall(node.content)}
+        else:
+            walk.block(node)
+    blocks = tuple(walk.blocks)
+    title = fold(fields.get("title", "")) or walk.first_heading or _name_in(source.url)
+    told = primary_language(source.language or fields.get("lang", fields.get("language", "")))
+    prose = " ".join(block.text for block in blocks if block.kind != "code")
+    page = Page(
+        url=source.url,
+        title=title,
+        language=told or language_of_text(prose),
+        blocks=blocks,
+        links=tuple(walk.links),
+        content_hash=content_hash(title, blocks),
+        etag=source.etag,
+        last_modified=source.last_modified,
+    )
+    return Extraction(page, follow=page.links)
+
+
+class _Walk:
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._outline = Outline()
+        self._slugs: dict[str, int] = {}
+        self.blocks: list[Block] = []
+        self.links: dict[str, None] = {}
+        self.first_heading = ""
+
+    def block(self, node: SyntaxTreeNode, depth: int = 0) -> None:
+        kind = node.type
+        if kind == "heading":
+            self._heading(node)
+        elif kind == "paragraph":
+            self._add(fold(self._inline(node)), "text")
+        elif kind in ("fence", "code_block"):
+            self._add(node.content.rstrip("\n"), "code")
+        elif kind in ("bullet_list", "ordered_list"):
+            self._add("\n".join(self._items(node, 0)), "list")
+        elif kind == "table":
+            self._add("\n".join(self._rows(node)), "table")
+        elif kind == "blockquote" and depth < _DEEPEST:
+            for inner in node.children:
+                self.block(inner, depth + 1)
+
+    def _heading(self, node: SyntaxTreeNode) -> None:
+        text = self._inline(node)
+        explicit = _EXPLICIT_ID.search(text)
+        heading = fold(text[: explicit.start()] if explicit else text)
+        if heading:
+            self._outline.push(int(node.tag[1:]), heading, explicit[1] if explicit else self._slug(heading))
+            self.first_heading = self.first_heading or heading
+
+    def _slug(self, heading: str) -> str:
+        """As the common converters make it."""
+        slug = _NOT_IN_SLUG.sub("", heading.lower()).strip().replace(" ", "-")
+        count = self._slugs.get(slug, 0)
+        self._slugs[slug] = count + 1
+        return f"{slug}-{count}" if count else slug
+
+    def _add(self, text: str, kind: str) -> None:
+        if any(map(str.isalnum, text)):
+            self.blocks.append(
+                Block(text, self._outline.path, kind, self._outline.anchor)  # type: ignore[arg-type]
+            )
+
+    def _items(self, node: SyntaxTreeNode, depth: int) -> Iterator[str]:
+        if depth > _DEEPEST:
+            return
+        start = int(node.attrs.get("start", 1) or 1)
+        for number, item in enumerate(node.children, start):
+            marker = f"{number}." if node.type == "ordered_list" else "-"
+            nested = [part for part in item.children if part.type in ("bullet_list", "ordered_list")]
+            own = [part for part in item.children if part not in nested]
+            text = fold(" ".join(self._any_text(part) for part in own))
+            if text:
+                yield f"{'  ' * depth}{marker} {text}"
+            for inner in nested:
+                yield from self._items(inner, depth + 1)
+
+    def _any_text(self, node: SyntaxTreeNode, depth: int = 0) -> str:
+        if node.type in ("fence", "code_block"):
+            return node.content
+        if node.type == "html_block" or depth > _DEEPEST:
+            return ""
+        if node.type in ("paragraph", "heading", "th", "td"):
+            return self._inline(node)
+        return " ".join(self._any_text(part, depth + 1) for part in node.children)
+
+    def _rows(self, node: SyntaxTreeNode) -> Iterator[str]:
+        for part in node.children:
+            for row in part.children:
+                cells = [fold(self._inline(cell)) for cell in row.children]
+                if any(cells):
+                    yield "\t".join(cells).rstrip("\t")
+
+    def _inline(self, node: SyntaxTreeNode) -> str:
+        return "".join(self._spans(node.children, 0))
+
+    def _spans(self, nodes: Sequence[SyntaxTreeNode], depth: int) -> Iterator[str]:
+        for node in nodes if depth <= _DEEPEST else ():
+            if node.type in ("text", "code_inline"):
+                yield node.content
+            elif node.type in ("softbreak", "hardbreak"):
+                yield " "
+            elif node.type == "image":
+                yield self._alternative(node)
+            elif node.type == "html_inline":
+                yield " " if node.content.lower().startswith("<br") else ""
+            else:
+                if node.type == "link":
+                    self._link(str(node.attrs.get("href", "")))
+                yield from self._spans(node.children, depth + 1)
+
+    def _alternative(self, node: SyntaxTreeNode) -> str:
+        return "".join(self._spans(node.children, 1)) or node.content
+
+    def _link(self, target: str) -> None:
+        url = urls.canonical(target, self._url) if target and not target.startswith("#") else None
+        if url:
+            self.links[url] = None
+
+
+def _name_in(url: str) -> str:
+    parts = urlsplit(url)
+    return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc

@@ -1,0 +1,222 @@
+"""PDF files, page by page: `Block.anchor` is "page=N", so that a link opens the right page.
+
+1. pypdf gives the lines of each page, with place, size and face (pdf_lines.py), within its limits;
+2. running headers, footers and page numbers go (pdf_furniture.py);
+3. bookmarks, else sizes, tell the headings (pdf_headings.py);
+4. the lines between are joined to paragraphs, lists and code (pdf_paragraphs.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from pypdf import PdfReader, apply_configuration
+from pypdf.errors import PyPdfError
+from pypdf.generic import Destination
+
+from crawler import urls
+from crawler.errors import BadFile
+from crawler.extractors import Extraction, Source
+from crawler.extractors.language import language_of_text
+from crawler.extractors.limits import FileLimits
+from crawler.extractors.metadata import primary_language
+from crawler.extractors.outline import Outline
+from crawler.extractors.pdf_furniture import without_furniture
+from crawler.extractors.pdf_headings import Headings
+from crawler.extractors.pdf_lines import Deadline, Line, page_lines
+from crawler.extractors.pdf_paragraphs import Joiner, ends_open
+from crawler.extractors.text import fold
+from crawler.page import Block, Page, content_hash
+
+_STREAM_BYTES = 16_000_000
+"""Of one page's drawing, unpacked; a page of text has a hundredth of it."""
+_STREAM_PARTS = 400_000
+_MOST_BOOKMARKS = 20_000
+_NO_TITLE = re.compile(r"untitled|microsoft word|\.(docx?|odt|tex|indd|pdf|dvi|rtf)$|^\W*$", re.IGNORECASE)
+# A hostile file must not fill the log: what is wrong with a file is told in its outcome.
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+
+
+def extract(source: Source) -> Extraction:
+    """Raises BadFile for a file that is protected, damaged or takes too long; a scan has no blocks."""
+    limits = source.limits
+    with apply_configuration(**_limits(limits)):
+        try:
+            return _read(source, limits)
+        except (
+            PyPdfError,
+            RecursionError,
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+        ) as error:
+            # pypdf raises anything for a file that is damaged in a way that nobody thought of.
+            raise BadFile(f"it is damaged or no PDF ({type(error).__name__}: {error})") from error
+
+
+def _read(source: Source, limits: FileLimits) -> Extraction:
+    deadline = Deadline(limits.seconds)
+    reader = _opened(source.body)
+    count = len(reader.pages)
+    pages: list[list[Line]] = []
+    links: dict[str, None] = {}
+    failed: list[int] = []
+    for number in range(min(count, limits.pages)):
+        deadline.check()
+        page = reader.pages[number]
+        try:
+            pages.append(page_lines(page, deadline))
+            links |= dict.fromkeys(_links(page, source.url))
+        except BadFile:
+            raise
+        except Exception:  # noqa: BLE001 - any defect of one page leaves the others readable; it is reported
+            pages.append([])
+            failed.append(number + 1)
+    if failed and len(failed) == len(pages):
+        raise BadFile("none of its pages can be read")
+    blocks = _blocks(without_furniture(pages), reader, deadline)
+    title = _title(reader, blocks, pages) or unquote(urlsplit(source.url).path.rpartition("/")[2])
+    text = " ".join(block.text for block in blocks[:60])
+    return Extraction(
+        Page(
+            url=source.url,
+            title=title,
+            language=_declared(reader) or primary_language(source.language) or language_of_text(text),
+            blocks=blocks,
+            links=tuple(links),
+            content_hash=content_hash(title, blocks),
+            etag=source.etag,
+            last_modified=source.last_modified,
+        ),
+        follow=tuple(links),
+        remark=_remark(count, limits.pages, failed),
+    )
+
+
+def _opened(body: bytes) -> PdfReader:
+    reader = PdfReader(BytesIO(body))
+    if reader.is_encrypted and not reader.decrypt(""):
+        raise BadFile("it is protected by a password")
+    return reader
+
+
+def _limits(limits: FileLimits) -> dict[str, Any]:
+    stream = min(_STREAM_BYTES, limits.unpacked_bytes)
+    names = ("zlib", "lzw", "run_length", "jbig2", "brotli", "array_based_stream")
+    return {
+        **{f"{name}_maximum_output_length": stream for name in names},
+        "stream_decoding_work_maximum_length": min(4 * stream, limits.unpacked_bytes),
+        "stream_parsing_work_maximum_count": _STREAM_PARTS,
+        "xform_maximum_invocations_per_extraction": 500,
+        "outline_maximum_entries": _MOST_BOOKMARKS,
+        "disable_legacy_handling": True,
+    }
+
+
+def _blocks(pages: Sequence[list[Line]], reader: PdfReader, deadline: Deadline) -> tuple[Block, ...]:
+    outline = Outline()
+    headings = Headings(pages, _bookmarks(reader))
+    joiner = Joiner(pages)
+    blocks: list[Block] = []
+    for number, lines in enumerate(pages):
+        deadline.check()
+        starts = headings.on_page(number, lines)
+        first = True
+        for heading, stretch in _stretches(lines, starts):
+            if heading is not None:
+                level, said = heading
+                outline.push(level, joiner.joined([line.text for line in said]), "")
+            for paragraph in joiner.paragraphs(stretch):
+                text = joiner.text(paragraph)
+                if not any(map(str.isalnum, text)):
+                    continue
+                before = blocks[-1] if blocks and first else None
+                if before and heading is None and paragraph.kind == "text" and _continues(before, text):
+                    joined = joiner.joined([before.text, text])
+                    blocks[-1] = Block(joined, before.heading_path, "text", before.anchor)
+                else:
+                    blocks.append(Block(text, outline.path, paragraph.kind, f"page={number + 1}"))
+                first = False
+    return tuple(blocks)
+
+
+def _stretches(
+    lines: Sequence[Line], starts: dict[int, tuple[int, int]]
+) -> Iterator[tuple[tuple[int, Sequence[Line]] | None, Sequence[Line]]]:
+    """(level and lines of a heading, what stands below it); the first stretch has no heading."""
+    places = sorted(starts)
+    yield None, lines[: places[0] if places else len(lines)]
+    for place, following in zip(places, [*places, len(lines)][1:], strict=False):
+        level, count = starts[place]
+        yield (level, lines[place : place + count]), lines[place + count : following]
+
+
+def _continues(before: Block, text: str) -> bool:
+    """A paragraph that goes on at the next page belongs to the page where it begins."""
+    return before.kind == "text" and ends_open(before.text) and text[:1].islower()
+
+
+def _bookmarks(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
+    found: dict[int, list[tuple[int, str]]] = {}
+
+    def walk(entries: Sequence[Any], level: int) -> None:
+        for entry in entries:
+            if isinstance(entry, list):
+                walk(entry, level + 1)
+            elif isinstance(entry, Destination):
+                number = reader.get_destination_page_number(entry)
+                if number is not None:
+                    found.setdefault(number, []).append((level, fold(str(entry.title))))
+
+    try:
+        walk(reader.outline, 1)
+    except Exception:  # noqa: BLE001 - broken bookmarks are common; sizes tell the headings then
+        return {}
+    return found
+
+
+def _links(page: Any, base: str) -> Iterator[str]:
+    for entry in page.get("/Annots") or ():
+        action = entry.get_object().get("/A")
+        target = action.get_object().get("/URI") if action is not None else None
+        url = urls.canonical(str(target), base) if isinstance(target, str) else None
+        if url:
+            yield url
+
+
+def _title(reader: PdfReader, blocks: Sequence[Block], pages: Sequence[list[Line]]) -> str:
+    try:
+        told = fold((reader.metadata.title if reader.metadata else "") or "")
+    except Exception:  # noqa: BLE001 - damaged metadata is no reason to lose the file
+        told = ""
+    if told and not _NO_TITLE.search(told):
+        return told[:300]
+    first = [line for lines in pages[:1] for line in lines if len(line.text.strip()) > 3]
+    largest = max(first, key=lambda line: line.size, default=None)
+    if largest is not None and sum(line.size == largest.size for line in first) <= 3:
+        return " ".join(fold(line.text) for line in first if line.size == largest.size)[:300]
+    return next((block.heading_path[0] for block in blocks if block.heading_path), "")
+
+
+def _declared(reader: PdfReader) -> str:
+    try:
+        return primary_language(str(reader.root_object.get("/Lang") or ""))
+    except Exception:  # noqa: BLE001 - a damaged catalogue tells no language
+        return ""
+
+
+def _remark(count: int, most: int, failed: Sequence[int]) -> str:
+    remarks = []
+    if count > most:
+        remarks.append(f"{most} of its {count} pages were read: that is the limit")
+    if failed:
+        shown = ", ".join(map(str, failed[:5])) + (", …" if len(failed) > 5 else "")
+        remarks.append(f"{'page' if len(failed) == 1 else 'pages'} {shown} cannot be read")
+    return "; ".join(remarks)

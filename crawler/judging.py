@@ -1,0 +1,161 @@
+"""What can only be told by comparing pages: what is a page of its own, and what is content on it.
+
+1. The first pages wait until enough of them are there to tell what stands on most pages of the site
+   (template.py); every page is cleaned of that.
+2. A page with the content it had at the last crawl is unchanged.
+3. A page that calls itself a copy, or says what another says, exactly or nearly, is a duplicate; it
+   waits until its original has ended.
+
+Used by one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from crawler.duplicates import Duplicates, Held, as_duplicate
+from crawler.fetcher import Validators
+from crawler.near_duplicates import NearDuplicates
+from crawler.options import CrawlOptions
+from crawler.report import HAS_PAGE, UrlOutcome, UrlState
+from crawler.template import Template
+from crawler.template_learner import TemplateLearner
+from crawler.visit import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end of a visit."""
+
+    visit: Visit
+    outcome: UrlOutcome
+    fingerprint: int = 0
+
+
+class Judge:
+    """Visits in, endings out; a visit may end later, together with another."""
+
+    def __init__(
+        self, options: CrawlOptions, known: Mapping[str, Validators], template: Template | None
+    ) -> None:
+        self._known = known
+        self._stored = template
+        self._learner: TemplateLearner | None = TemplateLearner()
+        self.template = template or Template.EMPTY
+        """By which pages are cleaned, as soon as it is decided."""
+        self._unread: list[Visit] = []
+        self._first_with: dict[str, str] = {}
+        """Content hash -> URL, of those."""
+        self._duplicates = Duplicates(known)
+        self._near = NearDuplicates(options)
+        for url, entry in known.items():
+            self._near.add(url, entry.fingerprint)
+        self.index_pairs: list[tuple[str, str]] = []
+        """Two addresses of one page, found since the list was last emptied."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether pages wait for more pages to be compared with."""
+        return bool(self._unread)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the template is still to be learned."""
+        return self._learner is not None
+
+    def decided(self, template: Template) -> None:
+        """The template was learned before the crawl was cut off."""
+        self._learner, self.template = None, template
+
+    def restore(self, url: str, content_hash: str, fingerprint: int) -> None:
+        """How a URL ended before the crawl was cut off; the hash is empty when it is no page."""
+        self._duplicates.restore(url, content_hash)
+        if content_hash:
+            self._near.add(url, fingerprint)
+
+    def take(self, visit: Visit) -> list[Ending]:
+        """What ends with this visit, itself included when it need not wait."""
+        if visit.outcome.page is None:
+            return self._conclude(visit, visit.outcome)
+        if self._learner is None:
+            return self._compared(visit)
+        first = self._first_with.setdefault(visit.outcome.page.content_hash, visit.item.url)
+        if first != visit.item.url:
+            self.index_pairs.append((visit.item.url, first))
+        self._learner.add(visit.outcome.page)
+        self._unread.append(visit)
+        return self.learn() if self._learner.ready else []
+
+    def learn(self) -> list[Ending]:
+        """Decides on the template with the pages that there are, and judges those that waited for it."""
+        if self._learner is not None:
+            stored = self._stored
+            self.template = self._learner.renewed(stored) if stored else self._learner.template()
+            self._learner = None
+            self._first_with.clear()
+        waiting, self._unread = self._unread, []
+        return [ending for visit in waiting for ending in self._compared(visit)]
+
+    def last(self) -> list[Ending]:
+        """What still waits when nothing more will come: pages whose originals never ended."""
+        endings = self.learn() if self._unread else []
+        return endings + [self._ending(*held) for held in self._duplicates.never_ended()]
+
+    def _compared(self, visit: Visit) -> list[Ending]:
+        outcome = visit.outcome
+        assert outcome.page is not None
+        page = self.template.clean(outcome.page)
+        if not page.blocks:
+            reason = "nothing on it but what stands on most pages of the site"
+            return self._conclude(visit, replace(outcome, state=UrlState.EMPTY, reason=reason, page=None))
+        known = self._known.get(outcome.url)
+        if known and known.content_hash == page.content_hash:
+            unchanged = replace(outcome, state=UrlState.UNCHANGED, reason="same content", page=page)
+            return self._conclude(visit, unchanged)
+        outcome = replace(outcome, page=page)
+        if visit.canonical:
+            held = Held(visit, outcome, f"says it is a copy of {visit.canonical}", visit.canonical)
+            if self._duplicates.hold(held):
+                return []
+            if self._duplicates.is_copy(visit.canonical):
+                return self._conclude(visit, held.as_duplicate())
+        return self._conclude(visit, outcome)
+
+    def _conclude(self, visit: Visit, outcome: UrlOutcome) -> list[Ending]:
+        page = outcome.page
+        if outcome.state is UrlState.FETCHED and page is not None:
+            original = self._duplicates.original_of(outcome)
+            if original != outcome.url:
+                held = Held(visit, outcome, f"same content as {original}", original, page.content_hash)
+                if self._duplicates.hold(held):
+                    return []
+                if self._duplicates.is_copy(original, page.content_hash):
+                    self.index_pairs.append((outcome.url, original))
+                    outcome = held.as_duplicate()
+        ending = self._ending(visit, outcome)
+        content_hash = ending.outcome.page.content_hash if ending.outcome.page else self._hash_known(outcome)
+        endings = [ending]
+        for waiting, end in self._duplicates.ended(ending.outcome, content_hash):
+            if end.state is UrlState.DUPLICATE:
+                self.index_pairs.append((end.url, outcome.url))
+            endings += self._conclude(waiting, end)
+        return endings
+
+    def _ending(self, visit: Visit, outcome: UrlOutcome) -> Ending:
+        """Nearly equal pages are looked for last: their originals have ended."""
+        page = outcome.page
+        if page is None:
+            known = self._known.get(outcome.url) if outcome.state in HAS_PAGE else None
+            return Ending(visit, outcome, known.fingerprint if known else 0)
+        fingerprint = self._near.fingerprint(page)
+        if outcome.state is UrlState.FETCHED and (near := self._near.original_of(outcome.url, fingerprint)):
+            original, percent = near
+            reason = f"nearly the same as {original} ({percent} %)"
+            return Ending(visit, as_duplicate(outcome, original, reason))
+        self._near.add(outcome.url, fingerprint)
+        return Ending(visit, outcome, fingerprint)
+
+    def _hash_known(self, outcome: UrlOutcome) -> str:
+        entry = self._known.get(outcome.url)
+        return entry.content_hash if entry else ""

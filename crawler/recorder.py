@@ -1,0 +1,193 @@
+"""The thread that judges visits, remembers everything in the journal and hands outcomes on, in this order.
+
+So an outcome that the consumer got was remembered before, with all URLs that its visit found.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from queue import Empty, SimpleQueue
+
+from crawler import urls
+from crawler.explorer import Explorer, Step
+from crawler.frontier import Frontier, Item
+from crawler.journal import WAITING, Entry, Journal
+from crawler.judging import Ending, Judge
+from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
+from crawler.spool import ended_entry, read_entry, visit_of, waiting_entry
+from crawler.template import Template
+from crawler.visit import Visit
+
+_POLL_S = 0.05
+_MOST_STEPS = 200
+TEMPLATE = "template"
+_INDEX_NAMES = "index_names"
+
+
+class Recorder:
+    """One per crawl. `outcomes` ends with None."""
+
+    def __init__(self, frontier: Frontier, judge: Judge, journal: Journal | None, limit: int) -> None:
+        self._frontier = frontier
+        self._judge = judge
+        self._journal = journal
+        self._limit = limit
+        self._room = threading.Event()
+        self._room.set()
+        self._replays: list[Visit] = []
+        self._waits_for_pages = False
+        self._template_noted = False
+        self._index_names: list[str] = []
+        self.outcomes: SimpleQueue[UrlOutcome | None] = SimpleQueue()
+        self.failure: BaseException | None = None
+
+    def restore(self, report: CrawlReport) -> None:
+        """Takes up what the journal remembers. Before anything is visited."""
+        if self._journal is None:
+            return
+        notes = self._journal.notes()
+        if TEMPLATE in notes:
+            self._judge.decided(Template.from_json(notes[TEMPLATE]))
+            self._template_noted = True
+        for name in notes.get(_INDEX_NAMES, "").split():
+            self._index_names.append(name)
+            self._frontier.learn_index_name(name)
+        for entry in self._journal.entries():
+            self._restore(entry, report)
+
+    def _restore(self, entry: Entry, report: CrawlReport) -> None:
+        if entry.state == WAITING:
+            self._frontier.add(Item(entry.url, entry.depth, entry.hops, entry.found_on))
+        elif entry.settled:
+            state = UrlState(entry.state)
+            report.restore(state)
+            self._frontier.restore(entry.url, keeps_slot=state in HAS_PAGE)
+            self._judge.restore(entry.url, entry.content_hash, entry.fingerprint)
+        else:
+            visit = visit_of(entry)
+            self._frontier.restore(entry.url, keeps_slot=visit.outcome.state in HAS_PAGE)
+            self._replays.append(visit)
+
+    def may_go_on(self) -> None:
+        """Blocks while the consumer has not taken what was handed out."""
+        self._room.wait()
+
+    def taken(self) -> None:
+        """The consumer took an outcome."""
+        if self.outcomes.qsize() < self._limit:
+            self._room.set()
+
+    def stop(self) -> None:
+        """Nobody takes outcomes any more, or soon."""
+        self._limit = 1 << 60
+        self._room.set()
+
+    def run(self, explorer: Explorer, leftovers: Callable[[], Iterable[Visit]]) -> None:
+        """Until the explorer is done; `leftovers` then gives what a limit kept from being visited."""
+        try:
+            self._replay()
+            for steps in self._steps(explorer):
+                self._process(steps)
+            self._finish(explorer, leftovers)
+        except BaseException as error:  # noqa: BLE001 - raised again in the consumer's thread, not lost
+            self.failure = error
+            explorer.stop()
+        finally:
+            self.outcomes.put(None)
+
+    def _replay(self) -> None:
+        """What was visited before the crawl was cut off is judged again, and handed out."""
+        replays, self._replays = self._replays, []
+        for visit in replays:
+            self._record({}, self._judge.take(visit))
+
+    def _steps(self, explorer: Explorer) -> Iterator[list[Step]]:
+        while True:
+            alive = explorer.is_alive
+            batch: list[Step] = []
+            with suppress(Empty):
+                batch.append(explorer.steps.get(timeout=_POLL_S if alive else 0.001))
+                while len(batch) < _MOST_STEPS:
+                    batch.append(explorer.steps.get_nowait())
+            if batch:
+                yield batch
+            elif not alive:
+                return
+            elif self._waits_for_pages and self._frontier.under_way <= 1:
+                self._record({}, self._judge.learn())  # no more pages are coming to learn from
+
+    def _finish(self, explorer: Explorer, leftovers: Callable[[], Iterable[Visit]]) -> None:
+        if explorer.was_stopped and self._journal is not None:
+            # Copies whose originals were not read yet are judged when the crawl goes on.
+            self._record({}, self._judge.learn())
+            return
+        self._record({}, self._judge.last())
+        if not explorer.was_stopped:
+            visits = iter(leftovers())
+            while batch := list(islice(visits, _MOST_STEPS)):
+                self._process([Step(objected=batch)])
+
+    def _process(self, steps: list[Step]) -> None:
+        entries: dict[str, Entry] = {}
+        endings: list[Ending] = []
+        for step in steps:
+            for item in step.found:
+                entries[item.url] = waiting_entry(item)
+            for visit in step.objected:
+                endings += self._judge.take(visit)
+            if step.visit is not None:
+                endings += self._visited(step.visit, entries)
+        self._record(entries, endings)
+
+    def _visited(self, visit: Visit, entries: dict[str, Entry]) -> list[Ending]:
+        endings = self._judge.take(visit)
+        own = next((ending.outcome for ending in endings if ending.visit is visit), None)
+        if own is None and self._journal is not None:
+            entries[visit.item.url] = read_entry(visit)
+        self._note_waiting()
+        self._frontier.settle(keeps_slot=visit.outcome.state in HAS_PAGE)
+        return endings
+
+    def _note_waiting(self) -> None:
+        """While pages wait for pages to be compared with, the crawl is not over."""
+        if self._judge.is_waiting and not self._waits_for_pages:
+            self._frontier.expect_more()
+        elif self._waits_for_pages and not self._judge.is_waiting:
+            self._frontier.no_more()
+        self._waits_for_pages = self._judge.is_waiting
+
+    def _record(self, entries: dict[str, Entry], endings: list[Ending]) -> None:
+        self._learn_index_names()
+        if self._journal is not None:
+            self._note_template(self._journal)
+            entries |= {ending.outcome.url: ended_entry(ending) for ending in endings}
+            if entries:
+                self._journal.write(list(entries.values()))
+        for ending in endings:
+            self.outcomes.put(ending.outcome)
+        if self.outcomes.qsize() >= self._limit:
+            self._room.clear()
+        for ending in endings:
+            if ending.visit.outcome.state in HAS_PAGE and ending.outcome.state not in HAS_PAGE:
+                self._frontier.release_slot()
+        self._note_waiting()
+
+    def _note_template(self, journal: Journal) -> None:
+        if self._template_noted or self._judge.is_undecided:
+            return
+        journal.note(TEMPLATE, self._judge.template.to_json())
+        self._template_noted = True
+
+    def _learn_index_names(self) -> None:
+        pairs, self._judge.index_pairs = self._judge.index_pairs, []
+        for one, other in pairs:
+            long, short = (one, other) if len(one) > len(other) else (other, one)
+            name = urls.index_name(long)
+            if urls.without_index(long) == short and name not in self._index_names:
+                self._index_names.append(name)
+                self._frontier.learn_index_name(name)
+                if self._journal is not None:
+                    self._journal.note(_INDEX_NAMES, " ".join(self._index_names))

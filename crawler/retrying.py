@@ -1,0 +1,44 @@
+"""One request at the host's pace, and again after a pause when the host asks for it."""
+
+from __future__ import annotations
+
+from crawler.errors import FetchError
+from crawler.fetcher import Fetcher, Reply, Validators, Wanted
+from crawler.options import CrawlOptions
+from crawler.pacer import Pacer, retry_after_s
+
+OVERWORKED = frozenset({429, 503})
+_TRANSIENT = frozenset({500, 502, 504})
+
+
+class RetryingFetcher:
+    """Safe to use from many threads."""
+
+    def __init__(self, options: CrawlOptions, fetcher: Fetcher, pacer: Pacer) -> None:
+        self._options = options
+        self._fetcher = fetcher
+        self._pacer = pacer
+
+    def get(self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None) -> Reply:
+        """The last answer when all tries were used up; raises FetchError."""
+        tries = self._options.retries
+        for attempt in range(tries + 1):
+            if not self._pacer.wait():
+                raise FetchError("stopped", "the crawl was stopped")
+            pause = 0.5 * 2**attempt
+            try:
+                reply = self._fetcher.get(url, validators, wanted=wanted)
+            except FetchError as error:
+                if not error.retry or attempt == tries:
+                    raise
+                self._pacer.slow_down(pause)
+                continue
+            if reply.status in OVERWORKED:
+                pause = retry_after_s(reply.headers.get("retry-after", ""), pause)
+            elif reply.status not in _TRANSIENT:
+                self._pacer.went_well()
+                return reply
+            if attempt == tries or pause > self._options.max_wait_s:
+                return reply
+            self._pacer.slow_down(pause)
+        raise AssertionError("unreachable: the last try returns or raises")

@@ -1,0 +1,111 @@
+"""The journal of one crawl in the database: what became of each address, and what still waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+
+from sqlalchemy import bindparam, null, select, true, update
+from sqlalchemy.exc import IntegrityError
+
+from crawler.journal import Entry
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownCrawl
+from server.storage.statements import AnyRow, among, upsert
+from server.storage.tables import crawl_notes, crawl_urls
+
+BATCH = 1000
+"""Entries read at once."""
+
+_FIELDS = tuple(field.name for field in fields(Entry))
+_DEPTHS = (
+    select(crawl_urls.c.depth)
+    .where(crawl_urls.c.crawl_id == bindparam("crawl"))
+    .distinct()
+    .order_by(crawl_urls.c.depth)
+)
+# Depth by depth in the order of the key: no index of depths has to be kept while a crawl writes.
+_NEXT = (
+    select(*(crawl_urls.c[name] for name in _FIELDS))
+    .where(
+        crawl_urls.c.crawl_id == bindparam("crawl"),
+        crawl_urls.c.depth == bindparam("depth"),
+        crawl_urls.c.url > bindparam("after"),
+    )
+    .order_by(crawl_urls.c.url)
+    .limit(BATCH)
+)
+
+
+class CrawlJournal:
+    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownCrawl."""
+
+    def __init__(self, db: Database, crawl_id: int) -> None:
+        self._db = db
+        self._crawl_id = crawl_id
+
+    def entries(self) -> Iterator[Entry]:
+        """Everything written before, lowest depth first, a batch in memory at a time."""
+        with self._db.connect() as connection:
+            depths = list(connection.execute(_DEPTHS, {"crawl": self._crawl_id}).scalars())
+        for depth in depths:
+            after = ""
+            while True:
+                with self._db.connect() as connection:
+                    values = {"crawl": self._crawl_id, "depth": depth, "after": after}
+                    rows = connection.execute(_NEXT, values).all()
+                yield from map(_entry, rows)
+                if len(rows) < BATCH:
+                    break
+                after = rows[-1].url
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Adds entries; one of the same address is replaced."""
+        if not entries:
+            return
+        at = now()
+        rows = [
+            {name: getattr(entry, name) for name in _FIELDS}
+            | {"crawl_id": self._crawl_id, "at": at, "visit": entry.visit or None}
+            for entry in entries
+        ]
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, crawl_urls, key=("crawl_id", "url")), rows)
+        except IntegrityError as error:
+            raise self._unknown() from error
+
+    def settle(self, urls: Sequence[str]) -> None:
+        """Marks entries as settled and drops their visits."""
+        if not urls:
+            return
+        settled = update(crawl_urls).where(
+            crawl_urls.c.crawl_id == self._crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
+        )
+        with self._db.begin() as connection:
+            connection.execute(settled.values(settled=true(), visit=null()), {"urls": list(urls)})
+
+    def notes(self) -> dict[str, str]:
+        """What `note` wrote: name -> value."""
+        mine = select(crawl_notes.c.name, crawl_notes.c.value)
+        with self._db.connect() as connection:
+            rows = connection.execute(mine.where(crawl_notes.c.crawl_id == self._crawl_id))
+            return {name: value for name, value in rows}
+
+    def note(self, name: str, value: str) -> None:
+        """Remembers something about the whole crawl; an earlier value is replaced."""
+        row = {"crawl_id": self._crawl_id, "name": name, "value": value}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, crawl_notes, key=("crawl_id", "name")), row)
+        except IntegrityError as error:
+            raise self._unknown() from error
+
+    def _unknown(self) -> UnknownCrawl:
+        return UnknownCrawl(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")
+
+
+def _entry(row: AnyRow) -> Entry:
+    values = row._mapping
+    return Entry(**{**values, "visit": values["visit"] or ""})

@@ -1,0 +1,111 @@
+"""What became of each address of a crawl, to look through: filtered, searched, counted, paged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, or_, select
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.live_content import literal_pattern
+from server.storage.statements import among
+from server.storage.tables import crawl_urls
+
+BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """What became of one address in one crawl."""
+
+    url: str
+    state: str
+    reason: str = ""
+    status: int = 0
+    """HTTP status; 0 when there was no answer."""
+    at: datetime = field(default_factory=now)
+    found_on: str = ""
+    """The page that links to it."""
+    depth: int = 0
+    """Clicks from a start address."""
+
+
+_ROW = tuple(crawl_urls.c[name] for name in UrlRow.__dataclass_fields__)
+
+
+class CrawlUrls:
+    """Addresses of crawls by crawl number."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def urls(
+        self, crawl_id: int, state: str | None = None, search: str = "", limit: int = 100, offset: int = 0
+    ) -> list[UrlRow]:
+        """Addresses of a crawl, sorted; with `search`, those that contain it or whose reason does."""
+        # The page of addresses comes from an index alone, however far down it lies; then its rows are read.
+        page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search))
+        page = page.order_by(crawl_urls.c.url).limit(limit).offset(offset)
+        with self._db.connect() as connection:
+            urls = list(connection.execute(page).scalars())
+            rows = select(*_ROW).where(
+                crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
+            )
+            found = {row.url: UrlRow(*row) for row in connection.execute(rows, {"urls": urls})}
+        return [found[url] for url in urls if url in found]
+
+    def every_url(self, crawl_id: int, state: str | None = None, search: str = "") -> Iterator[UrlRow]:
+        """The same, all of them, a batch in memory at a time."""
+        after = ""
+        while True:
+            rows = select(*_ROW).where(*_wanted(crawl_id, state, search), crawl_urls.c.url > after)
+            with self._db.connect() as connection:
+                found = connection.execute(rows.order_by(crawl_urls.c.url).limit(BATCH)).all()
+            yield from (UrlRow(*row) for row in found)
+            if len(found) < BATCH:
+                return
+            after = found[-1].url
+
+    def in_states(self, crawl_id: int, states: Collection[str]) -> list[str]:
+        """Addresses of a crawl that are in one of these states."""
+        return [url for url, _, _ in self.ends(crawl_id, states)]
+
+    def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
+        """(address, state, content hash) of those in one of these states, sorted by address."""
+        rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(
+            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
+        )
+        with self._db.connect() as connection:
+            return [(row[0], row[1], row[2]) for row in connection.execute(rows.order_by(crawl_urls.c.url))]
+
+    def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
+        """Crawl -> state -> how many addresses are in it."""
+        counted = (
+            select(crawl_urls.c.crawl_id, crawl_urls.c.state, func.count())
+            .where(among(self._db.dialect, crawl_urls.c.crawl_id, "ids"))
+            .group_by(crawl_urls.c.crawl_id, crawl_urls.c.state)
+        )
+        counts: dict[int, dict[str, int]] = {crawl_id: {} for crawl_id in crawl_ids}
+        if counts:
+            with self._db.connect() as connection:
+                for crawl_id, state, number in connection.execute(counted, {"ids": list(counts)}):
+                    counts[crawl_id][state] = number
+        return counts
+
+
+def _wanted(crawl_id: int, state: str | None, search: str) -> list[ColumnElement[bool]]:
+    wanted = [crawl_urls.c.crawl_id == crawl_id]
+    if state is not None:
+        wanted.append(crawl_urls.c.state == state)
+    if search:
+        pattern = literal_pattern(search.lower())
+        wanted.append(
+            or_(
+                func.lower(crawl_urls.c.url).contains(pattern, escape="\\"),
+                func.lower(crawl_urls.c.reason).contains(pattern, escape="\\"),
+            )
+        )
+    return [and_(*wanted)]
