@@ -29,6 +29,7 @@ from crawler.recorder import Recorder
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
 from crawler.template import Template
 from crawler.toolbox import Toolbox
+from crawler.traps import Traps
 from crawler.visit import Visit, ended
 
 OnProgress = Callable[[Progress], None]
@@ -113,8 +114,12 @@ class _Crawl:
         )
         tools = Toolbox(options, guard, memory.known)
         judge = Judge(options, memory.known, memory.template)
-        self._recorder = Recorder(self._frontier, judge, memory.journal, 2 * options.concurrency + 16)
-        self._explorer = Explorer(options, tools, self._frontier, memory.known, self._recorder.may_go_on)
+        traps = Traps(options)
+        most = 2 * options.concurrency + 16
+        self._recorder = Recorder(self._frontier, judge, traps, memory.journal, most)
+        self._explorer = Explorer(
+            options, tools, self._frontier, traps, memory.known, self._recorder.may_go_on
+        )
 
     def outcomes(self) -> Iterator[UrlOutcome]:
         self._recorder.restore(self._report)

@@ -74,9 +74,10 @@ def _explained(
     verdict = tools.robots.verdict(url)
     delay = tools.robots.delay_s(url) if verdict.allowed else 0.0
     pause = f"; it asks for {delay:g} s between two requests" if delay else ""
-    yield Finding("robots", f"robots.txt allows it{pause}" if verdict.allowed else verdict.reason)
     if not verdict.allowed:
+        yield Finding("robots", verdict.reason, True)
         return
+    yield Finding("robots", f"robots.txt allows it{pause}")
     if options.use_sitemaps:
         listed = url in set(listed_urls(url, tools.robots, tools.fetcher))
         unlisted = "not in the sitemap: only a link leads the crawl to it"

@@ -19,6 +19,7 @@ from crawler.report import UrlState
 from crawler.scope import Scope
 from crawler.sitemap import listed_urls
 from crawler.toolbox import Toolbox
+from crawler.traps import Traps
 from crawler.visit import Visit, ended
 
 _GOODBYE_S = 3.0
@@ -44,6 +45,7 @@ class Explorer:
         options: CrawlOptions,
         tools: Toolbox,
         frontier: Frontier,
+        traps: Traps,
         known: Iterable[str],
         may_go_on: Callable[[], None],
     ) -> None:
@@ -53,6 +55,7 @@ class Explorer:
         self._known = known
         self._may_go_on = may_go_on
         self._scope = Scope(options)
+        self._traps = traps
         self._threads: list[threading.Thread] = []
         self.steps: SimpleQueue[Step] = SimpleQueue()
         self.failure: BaseException | None = None
@@ -112,7 +115,7 @@ class Explorer:
     def _read_sitemaps(self) -> None:
         step = Step()
         for start in {urls.origin(url): url for url in self._options.start_urls}.values():
-            self._tools.pacer.at_least(self._tools.robots.delay_s(start))
+            self._tools.pacer.at_least(self._tools.robots.delay_s(start), start)
             for url in listed_urls(start, self._tools.robots, self._tools.fetcher):
                 if self._tools.stopped.is_set():
                     return
@@ -140,7 +143,10 @@ class Explorer:
         other = self._frontier.same_as(item.url)
         if other:
             return ended(item, UrlState.DUPLICATE, f"same page as {other}")
-        self._tools.pacer.at_least(self._tools.robots.delay_s(item.url))
+        trap = self._traps.closed(item.url)
+        if trap:
+            return ended(item, UrlState.OVER_LIMIT, trap)
+        self._tools.pacer.at_least(self._tools.robots.delay_s(item.url), item.url)
         return self._tools.visits.visit(item)
 
     def _followed(self, item: Item, visit: Visit) -> Step:
@@ -165,6 +171,9 @@ class Explorer:
         if not self._scope.same_site(item.url):
             return
         objection = self._scope.objection(item.url)
+        if objection is None and not self._frontier.knows(item.url):
+            trap = self._traps.objection(item.url, item.depth)
+            objection = (UrlState.OVER_LIMIT, trap) if trap else None
         if objection is None:
             added = self._frontier.add(item, first=first)
             if added is not None:

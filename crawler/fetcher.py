@@ -164,6 +164,8 @@ class Fetcher:
             session = self._local.session = self._new_session()
             with self._lock:
                 self._sessions.append(session)
+        if self._deadlines.closed:  # sessions are closed once
+            raise FetchError("stopped", "the crawl was stopped")
         return session
 
     def _new_session(self) -> requests.Session:

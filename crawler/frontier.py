@@ -79,6 +79,11 @@ class Frontier:
             self._seen.add(url)
             self._slots += keeps_slot
 
+    def knows(self, url: str) -> bool:
+        """Whether a URL was found before, under this spelling or the one that counts."""
+        with self._changed:
+            return self._without_index(url) in self._seen
+
     def enter(self, url: str) -> bool:
         """Marks a URL as found without queueing it; False when it was known."""
         with self._changed:

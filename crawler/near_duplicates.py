@@ -39,9 +39,9 @@ _FEWEST_WORDS = 40
 _LARGEST_BUCKET = 200
 _MOST_REPEATS = 1000
 _WORD = re.compile(r"\w+")
-_NUMBER = re.compile(r"\w*\d[\w.,:/+-]*")
-# In the middle of a sentence: after a small letter or a comma.
-_NAME = re.compile(r"(?:(?<=[^\W\d_A-Z] )|(?<=, ))[^\W\d_a-z]\w*")
+_NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
+# In the middle of a sentence: behind a small letter or a comma.
+_NAME = re.compile(r" ([^\W\d_a-z]\w*)")
 # Scripts without spaces: every sign counts, together with the one behind it.
 _DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
@@ -65,9 +65,8 @@ class NearDuplicates:
         size = words.total()
         if size < _FEWEST_WORDS:
             return 0
-        exact = sorted(_NUMBER.findall(text))
-        exact += sorted(name for name in set(_NAME.findall(text)) if not name.islower())
-        key = blake2b("\x1f".join((page.title.casefold(), *exact)).encode(), digest_size=8).digest()
+        exact = "\x1f".join((page.title.casefold(), *sorted(_NUMBER.findall(text)), *sorted(_names(text))))
+        key = blake2b(exact.encode(), digest_size=8).digest()
         sketch = 0
         for word, count in words.items():
             sketch ^= _turned(word, count)
@@ -110,6 +109,14 @@ def _words_more(one: int, other: int) -> int | None:
     more = min(more, _SIZES + 1 - more)
     differing = ((one ^ other) & _SKETCH).bit_count()
     return more if differing <= 2 * more and more <= _MOST_WORDS_MORE else None
+
+
+def _names(text: str) -> set[str]:
+    return {
+        found[1]
+        for found in _NAME.finditer(text)
+        if text[found.start() - 1] == "," or text[found.start() - 1].islower()
+    }
 
 
 def _words(text: str) -> list[str]:

@@ -121,7 +121,8 @@ class CrawlOptions:
     max_shape_urls: int = 50_000
     """Addresses that differ in their numbers, dates and ids only, such as "/item/1" and "/item/2"."""
     max_date_years: int = 5
-    """How far from today a date in an address may lie ahead; twice that far back for calendars."""
+    """How many years from today a date in the address of a calendar may lie ahead, ten times that far back;
+    0: any date."""
     endless_after: int = 50
     """Pages in a row, of addresses that differ in numbers, dates and ids only, that may bring nothing new."""
 

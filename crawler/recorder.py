@@ -19,10 +19,12 @@ from crawler.judging import Ending, Judge
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
 from crawler.spool import ended_entry, read_entry, visit_of, waiting_entry
 from crawler.template import Template
+from crawler.traps import Traps
 from crawler.visit import Visit
 
 _POLL_S = 0.05
 _MOST_STEPS = 200
+_NOTHING_NEW = frozenset({UrlState.DUPLICATE, UrlState.EMPTY, UrlState.GONE})
 TEMPLATE = "template"
 _INDEX_NAMES = "index_names"
 
@@ -30,8 +32,12 @@ _INDEX_NAMES = "index_names"
 class Recorder:
     """One per crawl. `outcomes` ends with None."""
 
-    def __init__(self, frontier: Frontier, judge: Judge, journal: Journal | None, limit: int) -> None:
+    def __init__(
+        self, frontier: Frontier, judge: Judge, traps: Traps, journal: Journal | None, limit: int
+    ) -> None:
+        """`limit` outcomes wait for the consumer before the crawl does."""
         self._frontier = frontier
+        self._traps = traps
         self._judge = judge
         self._journal = journal
         self._limit = limit
@@ -60,12 +66,14 @@ class Recorder:
 
     def _restore(self, entry: Entry, report: CrawlReport) -> None:
         if entry.state == WAITING:
+            self._traps.restore(entry.url)
             self._frontier.add(Item(entry.url, entry.depth, entry.hops, entry.found_on))
         elif entry.settled:
             state = UrlState(entry.state)
             report.restore(state)
             self._frontier.restore(entry.url, keeps_slot=state in HAS_PAGE)
             self._judge.restore(entry.url, entry.content_hash, entry.fingerprint)
+            self._traps.restore(entry.url, _usefulness(state))
         else:
             visit = visit_of(entry)
             self._frontier.restore(entry.url, keeps_slot=visit.outcome.state in HAS_PAGE)
@@ -167,6 +175,7 @@ class Recorder:
             if entries:
                 self._journal.write(list(entries.values()))
         for ending in endings:
+            self._learn_traps(ending.outcome)
             self.outcomes.put(ending.outcome)
         if self.outcomes.qsize() >= self._limit:
             self._room.clear()
@@ -181,6 +190,11 @@ class Recorder:
         journal.note(TEMPLATE, self._judge.template.to_json())
         self._template_noted = True
 
+    def _learn_traps(self, outcome: UrlOutcome) -> None:
+        useful = _usefulness(outcome.state)
+        if useful is not None:
+            self._traps.learn(outcome.url, useful, outcome.page.text if outcome.page else "")
+
     def _learn_index_names(self) -> None:
         pairs, self._judge.index_pairs = self._judge.index_pairs, []
         for one, other in pairs:
@@ -191,3 +205,8 @@ class Recorder:
                 self._frontier.learn_index_name(name)
                 if self._journal is not None:
                     self._journal.note(_INDEX_NAMES, " ".join(self._index_names))
+
+
+def _usefulness(state: UrlState) -> bool | None:
+    """Whether a URL brought something new to the site; None when nothing can be told."""
+    return True if state in HAS_PAGE else False if state in _NOTHING_NEW else None

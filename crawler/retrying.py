@@ -23,22 +23,26 @@ class RetryingFetcher:
         """The last answer when all tries were used up; raises FetchError."""
         tries = self._options.retries
         for attempt in range(tries + 1):
-            if not self._pacer.wait():
-                raise FetchError("stopped", "the crawl was stopped")
             pause = 0.5 * 2**attempt
             try:
-                reply = self._fetcher.get(url, validators, wanted=wanted)
+                reply = self._asked(url, validators, wanted)
             except FetchError as error:
                 if not error.retry or attempt == tries:
                     raise
-                self._pacer.slow_down(pause)
+                self._pacer.slow_down(pause, url)
                 continue
             if reply.status in OVERWORKED:
                 pause = retry_after_s(reply.headers.get("retry-after", ""), pause)
             elif reply.status not in _TRANSIENT:
-                self._pacer.went_well()
+                self._pacer.went_well(url)
                 return reply
             if attempt == tries or pause > self._options.max_wait_s:
                 return reply
-            self._pacer.slow_down(pause)
+            self._pacer.slow_down(pause, url)
         raise AssertionError("unreachable: the last try returns or raises")
+
+    def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> Reply:
+        with self._pacer.slot(url) as may_ask:
+            if not may_ask:
+                raise FetchError("stopped", "the crawl was stopped")
+            return self._fetcher.get(url, validators, wanted=wanted)

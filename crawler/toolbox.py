@@ -6,10 +6,12 @@ import threading
 from collections.abc import Mapping
 
 from crawler.addresses import AddressGuard
+from crawler.content import ContentReader
 from crawler.fetcher import Fetcher, Validators
 from crawler.options import CrawlOptions
 from crawler.pacer import Pacer
 from crawler.reading import PageReader
+from crawler.renderer import Renderer
 from crawler.retrying import RetryingFetcher
 from crawler.robots import Robots
 from crawler.visit import Visits
@@ -22,13 +24,18 @@ class Toolbox:
         self.stopped = threading.Event()
         self.fetcher = Fetcher(options, guard)
         self.robots = Robots(options, self.fetcher)
-        self.pacer = Pacer(options.delay_s, self.stopped)
+        self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency)
         self._reader = PageReader(options.processes)
+        self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
+        if options.render == "always":
+            self._renderer.require()
         retrying = RetryingFetcher(options, self.fetcher, self.pacer)
-        self.visits = Visits(options, retrying, self.robots, self._reader, known)
+        content = ContentReader(options, self._reader, self._renderer)
+        self.visits = Visits(options, retrying, self.robots, content, known)
 
     def close(self) -> None:
         """Cuts off what is under way; may be called twice."""
         self.stopped.set()
         self.fetcher.close()
+        self._renderer.close()
         self._reader.close()

@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from crawler.content import Content, ContentReader, Unsupported, is_readable
 from crawler.directives import is_believable_canonical, robots_header
 from crawler.errors import FetchError
-from crawler.extractors import EXTRACTORS, Extraction, Source
+from crawler.extractors import Extraction
 from crawler.fetcher import Reply, Validators
 from crawler.frontier import Item
 from crawler.options import CrawlOptions
 from crawler.page import Page
-from crawler.reading import PageReader, Unreadable
+from crawler.reading import Unreadable
 from crawler.report import UrlOutcome, UrlState
 from crawler.retrying import OVERWORKED, RetryingFetcher
 from crawler.robots import Robots
+from crawler.soft_404 import Soft404
 
 _GONE = frozenset({404, 410})
 _SHORT_PAGE = 500
@@ -51,14 +53,15 @@ class Visits:
         options: CrawlOptions,
         fetcher: RetryingFetcher,
         robots: Robots,
-        reader: PageReader,
+        content: ContentReader,
         known: Mapping[str, Validators],
     ) -> None:
         self._options = options
         self._fetcher = fetcher
         self._robots = robots
-        self._reader = reader
+        self._content = content
         self._known = known
+        self._soft_404 = Soft404(options, self._probe)
 
     def visit(self, item: Item) -> Visit:
         """Never raises for anything that a site does."""
@@ -67,13 +70,23 @@ class Visits:
             state = UrlState.ERROR if verdict.unreachable else UrlState.DISALLOWED
             return ended(item, state, verdict.reason)
         try:
-            reply = self._fetcher.get(item.url, self._known.get(item.url), wanted=_is_readable)
+            reply = self._fetcher.get(item.url, self._known.get(item.url), wanted=is_readable)
         except FetchError as error:
             state = UrlState.TOO_LARGE if error.kind == "too_large" else UrlState.ERROR
             return ended(item, state, str(error))
         if reply.status != 200:
             return self._without_page(item, reply)
         return self._with_body(item, reply)
+
+    def _probe(self, url: str) -> Extraction | None:
+        """What stands at an address that was made up, or at the start page to compare it with."""
+        if not self._robots.verdict(url).allowed:
+            return None
+        try:
+            reply = self._fetcher.get(url, wanted=is_readable)
+            return self._content.read(reply).found if reply.status == 200 else None
+        except (FetchError, Unsupported, Unreadable):
+            return None
 
     def _without_page(self, item: Item, reply: Reply) -> Visit:
         status = reply.status
@@ -100,27 +113,31 @@ class Visits:
         return replace(visit, outcome=replace(visit.outcome, target=target), redirect=target)
 
     def _with_body(self, item: Item, reply: Reply) -> Visit:
-        source = _source(reply)
-        if source.content_type not in EXTRACTORS:
-            kind = source.content_type or "unknown"
-            return ended(item, UrlState.UNSUPPORTED, f"its type is {kind}, not a web page", reply.status)
         try:
-            found = self._reader.read(source)
-        except Unreadable as error:
+            content = self._content.read(reply)
+        except Unsupported as error:
+            return ended(item, UrlState.UNSUPPORTED, str(error), reply.status)
+        except (Unreadable, FetchError) as error:
             return ended(item, UrlState.ERROR, str(error), reply.status)
+        found = content.found
         if found.refresh and found.refresh != item.url and len(found.page.text) < _SHORT_PAGE:
             return self._redirected(item, found.refresh, reply.status)
-        return self._judged(item, reply, found)
+        return self._judged(item, reply, content)
 
-    def _judged(self, item: Item, reply: Reply, found: Extraction) -> Visit:
+    def _judged(self, item: Item, reply: Reply, content: Content) -> Visit:
+        found = content.found
         header = robots_header(reply.headers.get("x-robots-tag", ""), self._options.robots_token)
         follow = () if found.nofollow or "nofollow" in header else found.follow
         if found.noindex or "noindex" in header:
             where = "its markup" if found.noindex else "its X-Robots-Tag"
             return ended(item, UrlState.NOINDEX, f"{where} says noindex", reply.status, follow=follow)
         if not found.page.blocks:
-            return ended(item, UrlState.EMPTY, "no text on the page", reply.status, follow=follow)
-        visit = ended(item, UrlState.FETCHED, "", reply.status, found.page, follow)
+            reason = content.remark or "no text on the page"
+            return ended(item, UrlState.EMPTY, reason, reply.status, follow=follow)
+        not_there = self._soft_404.reason(item.url, found.page, reply.status)
+        if not_there:
+            return ended(item, UrlState.GONE, not_there, reply.status, follow=follow)
+        visit = ended(item, UrlState.FETCHED, content.remark, reply.status, found.page, follow)
         believable = is_believable_canonical(found.canonical, item.url)
         return replace(visit, canonical=found.canonical) if believable else visit
 
@@ -136,22 +153,3 @@ def ended(
     """A visit of `item` that ended so."""
     outcome = UrlOutcome(item.url, state, reason, status, page, item.depth, item.found_on)
     return Visit(item, outcome, follow)
-
-
-def _is_readable(reply: Reply) -> bool:
-    return not reply.content_type or reply.content_type in EXTRACTORS
-
-
-def _source(reply: Reply) -> Source:
-    content_type = reply.content_type
-    if not content_type and reply.body.lstrip()[:1] == b"<":
-        content_type = "text/html"
-    return Source(
-        url=reply.url,
-        body=reply.body,
-        content_type=content_type,
-        charset=reply.charset,
-        language=reply.headers.get("content-language", ""),
-        etag=reply.headers.get("etag", ""),
-        last_modified=reply.headers.get("last-modified", ""),
-    )

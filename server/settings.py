@@ -103,8 +103,14 @@ class Settings(BaseModel):
     crawl_contact: str = Field(
         "", description="Address or e-mail in the User-Agent, so that site owners can reach you."
     )
+    crawls_at_once: int = Field(2, ge=1, le=16, description="Sites that one job worker crawls side by side.")
 
     # --- Indexing and retrieval
+    index_publish_s: float = Field(
+        30.0,
+        ge=0,
+        description="Seconds until changed pages go live while a site is crawled again; 0: at its end.",
+    )
     chunk_chars: int = Field(1000, ge=200, le=8000, description="Longest chunk, in characters.")
     chunk_overlap: int = Field(
         100, ge=0, le=2000, description="Characters that two chunks of one section share."

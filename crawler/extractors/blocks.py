@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from lxml.etree import _Element
 
@@ -30,20 +30,23 @@ _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "aside", "fieldset"})
 
 
-def read_blocks(main: _Element, boilerplate: Boilerplate) -> tuple[Block, ...]:
-    """All content below `main`."""
-    walk = _Walk(boilerplate)
+def read_blocks(
+    main: _Element, boilerplate: Boilerplate, panels: Mapping[_Element, str] | None = None
+) -> tuple[Block, ...]:
+    """All content below `main`; `panels` are its tabs and folded sections with their labels."""
+    walk = _Walk(boilerplate, panels or {})
     walk.container(main, 0)
     walk.flush()
     return tuple(_without_menus(walk.blocks, walk.linkish))
 
 
 class _Walk:
-    def __init__(self, boilerplate: Boilerplate) -> None:
+    def __init__(self, boilerplate: Boilerplate, panels: Mapping[_Element, str]) -> None:
         self.blocks: list[Block] = []
         self.linkish: set[int] = set()
         """Positions of blocks that are lists of links."""
         self._drops = boilerplate.drops
+        self._panels = panels
         self._is_link_list = boilerplate.is_link_list
         self._outline = Outline()
         self._inline: list[str] = []
@@ -93,6 +96,9 @@ class _Walk:
         if self._drops(element):
             if tag in BLOCK_TAGS:
                 self.flush()
+            return
+        if self._panels and self._panels.get(element):
+            self._panel(element, depth)
             return
         if not self._in_links and self._is_link_list(element):
             self._links(element, depth)
@@ -209,6 +215,14 @@ class _Walk:
         lines = table_lines(element, self._drops)
         if lines:
             self._add("\n".join(lines), "table")
+
+    def _panel(self, element: _Element, depth: int) -> None:
+        self.flush()
+        with self._outline.scope():
+            anchor = element.get("id") or self._outline.anchor
+            self._outline.push(_TERM_LEVEL, self._panels[element], anchor)
+            self.container(element, depth + 1)
+            self.flush()
 
     def _details(self, element: _Element, depth: int) -> None:
         self.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,7 +32,7 @@ _HARD_BLOCK = (
     "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
     "cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
     "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
-    "sphinxsidebar\\S*|"
+    "sphinxsidebar\\S*|postprofile|site-title|site-branding|"
     "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
     "masthead|(?:language|lang|version)-?(?:switcher|selector|toggle|picker)\\S*|toplang|bottomlang"
 )
@@ -79,20 +79,30 @@ class Links:
 class Boilerplate:
     """Tells content from furniture on one page. `drops` is asked for every element, once each."""
 
-    def __init__(self, root: _Element, *, trusted: bool, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        root: _Element,
+        *,
+        trusted: bool,
+        lenient: bool = False,
+        panels: Collection[_Element] = frozenset(),
+    ) -> None:
         """`trusted`: the page's own markup says that `root` is its main content. `lenient` lets lists
-        of links pass, for pages that hold nothing else."""
+        of links pass, for pages that hold nothing else. `panels` are content although hidden."""
         self._root = root
         self._trusted = trusted
         self._size = max(1, text_length(root))
         self._links = _links_below(root)
         self._lenient = lenient
+        self._panels = panels
 
     def drops(self, element: _Element) -> bool:
         """Whether `element` with all below it is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
+        if self._panels and element in self._panels:
+            return False
         items = element.items()
         if items and self._drops_by_attributes(element, tag, items):
             return True
@@ -104,6 +114,8 @@ class Boilerplate:
             return text_length(element) < 300
         if tag == "a":
             return _is_permalink(element)
+        if tag == "label":
+            return next(element.iter(*_FIELDS), None) is not None
         return tag in _LISTS and not self._lenient and self._is_contents(element)
 
     def is_link_list(self, element: _Element) -> bool:
@@ -118,7 +130,7 @@ class Boilerplate:
     ) -> bool:
         names = ""
         for name, value in items:
-            if name in ("class", "id"):
+            if name == "class" or (name == "id" and not _is_section(element, tag)):
                 names += f" {value}"
             elif name in _TELLING and _says_no(element):
                 return True
@@ -146,7 +158,9 @@ class Boilerplate:
         return self._mostly_links(element, links)
 
     def _mostly_links(self, element: _Element, links: Links | None) -> bool:
-        if links is None or links.count < 3 or links.characters / links.count > 60:
+        if links is None or links.count < 3:
+            return False
+        if links.characters / links.count > (200 if links.local == links.count else 60):
             return False
         if element.tag in _WRAPPERS and any(
             piece.tag in ("h1", "h2") or text_length(piece) > 100 for piece in element.iter("h1", "h2", "p")
@@ -161,7 +175,13 @@ _INLINE_TAGS = frozenset({"a", "span", "small", "sup", "em", "strong", "i", "b",
 _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
 _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
+_FIELDS = ("input", "select", "textarea")
 _TELLING = frozenset({"role", "hidden", "style", "aria-hidden"})
+
+
+def _is_section(element: _Element, tag: object) -> bool:
+    """Ids of sections are made from their headings: "cookie-management" is a chapter, no banner."""
+    return tag == "section" or "sect" in (element.get("class") or "")
 
 
 def is_callout(element: _Element) -> bool:

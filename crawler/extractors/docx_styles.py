@@ -64,12 +64,14 @@ class Styles:
         if any(name.lower() == "title" for name in names):
             return Role(title=True)
         listed, depth = self._numbering(properties, chain)
-        if listed:
-            return Role(listed=listed, depth=depth, numbered=self._is_numbered(listed, depth))
         by_name = next((match for name in names if (match := _LISTED.fullmatch(name))), None)
+        named_depth = int(by_name[2] or 1) - 1 if by_name else 0
+        if listed:
+            numbered = self._is_numbered(listed, depth)
+            return Role(listed=listed, depth=max(depth, named_depth), numbered=numbered)
         if by_name:
-            depth = int(by_name[2] or 1) - 1
-            return Role(listed=by_name[1].lower(), depth=depth, numbered=by_name[1].lower() == "number")
+            kind = by_name[1].lower()
+            return Role(listed=kind, depth=named_depth, numbered=kind == "number")
         return Role(code=any(_CODE.search(name) for name in names))
 
     def _chain(self, style_id: str) -> list[_Element]:

@@ -20,6 +20,7 @@ from crawler.extractors.charset import decode
 from crawler.extractors.language import page_language
 from crawler.extractors.main_content import find_main
 from crawler.extractors.metadata import choose_title, read_head
+from crawler.extractors.panels import find_panels
 from crawler.extractors.text import fold, plain_text
 from crawler.page import Block, Page, content_hash
 
@@ -82,10 +83,11 @@ def _without_excess(tag: re.Match[str]) -> str:
 
 def _blocks(body: _Element) -> tuple[Block, ...]:
     etree.strip_elements(body, "script", "style", "noscript", "template", with_tail=False)
+    panels = find_panels(body)
     main, trusted = find_main(body)
-    blocks = read_blocks(main, Boilerplate(main, trusted=trusted))
+    blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels), panels)
     if not blocks and main is not body:
-        blocks = read_blocks(body, Boilerplate(body, trusted=False))
+        blocks = read_blocks(body, Boilerplate(body, trusted=False, panels=panels), panels)
     if not blocks and sum(1 for _ in main.iter("a")) <= _LINKS_OF_A_HUB:
         # A page of links only still tells where things are; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))

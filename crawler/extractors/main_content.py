@@ -57,7 +57,29 @@ def _candidates(body: _Element) -> Iterator[tuple[_Element, bool]]:
     if len(articles) == 1:
         yield articles[0], True
     for rank in sorted(known):
-        yield max(known[rank], key=text_length), False
+        outermost = _outermost(known[rank])
+        if len(outermost) == 1:
+            yield outermost[0], False
+        else:  # posts of a thread, not the thread
+            yield _around(outermost), False
+
+
+def _outermost(elements: list[_Element]) -> list[_Element]:
+    """Those that stand in no other of them. `elements` are in document order."""
+    found: list[_Element] = []
+    for element in elements:
+        if not any(parent is found[-1] for parent in element.iterancestors()) if found else True:
+            found.append(element)
+    return found
+
+
+def _around(elements: list[_Element]) -> _Element:
+    """The smallest element that holds all of them."""
+    common = list(elements[0].iterancestors())
+    for element in elements[1:]:
+        around = set(element.iterancestors())
+        common = [parent for parent in common if parent in around]
+    return common[0]
 
 
 def _rank(element: _Element) -> int | None:

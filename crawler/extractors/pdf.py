@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pypdf import PdfReader, apply_configuration
-from pypdf.errors import PyPdfError
 from pypdf.generic import Destination
 
 from crawler import urls
@@ -27,7 +27,7 @@ from crawler.extractors.limits import FileLimits
 from crawler.extractors.metadata import primary_language
 from crawler.extractors.outline import Outline
 from crawler.extractors.pdf_furniture import without_furniture
-from crawler.extractors.pdf_headings import Headings
+from crawler.extractors.pdf_headings import Bookmarks, Headings
 from crawler.extractors.pdf_lines import Deadline, Line, page_lines
 from crawler.extractors.pdf_paragraphs import Joiner, ends_open
 from crawler.extractors.text import fold
@@ -42,33 +42,52 @@ _NO_TITLE = re.compile(r"untitled|microsoft word|\.(docx?|odt|tex|indd|pdf|dvi|r
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What pypdf makes of a file."""
+
+    pages: list[list[Line]]
+    bookmarks: dict[int, list[tuple[int, str]]]
+    links: tuple[str, ...]
+    title: str
+    language: str
+    remark: str
+
+
 def extract(source: Source) -> Extraction:
     """Raises BadFile for a file that is protected, damaged or takes too long; a scan has no blocks."""
-    limits = source.limits
-    with apply_configuration(**_limits(limits)):
+    deadline = Deadline(source.limits.seconds)
+    with apply_configuration(**_limits(source.limits)):
         try:
-            return _read(source, limits)
-        except (
-            PyPdfError,
-            RecursionError,
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-        ) as error:
+            found = _contents(source, deadline)
+        except BadFile:
+            raise
+        except Exception as error:
             # pypdf raises anything for a file that is damaged in a way that nobody thought of.
             raise BadFile(f"it is damaged or no PDF ({type(error).__name__}: {error})") from error
+    blocks = _blocks(without_furniture(found.pages), found.bookmarks, deadline)
+    title = found.title or _title_in(blocks, found.pages) or _name_in(source.url)
+    text = " ".join(block.text for block in blocks[:60])
+    page = Page(
+        url=source.url,
+        title=title,
+        language=primary_language(found.language or source.language) or language_of_text(text),
+        blocks=blocks,
+        links=found.links,
+        content_hash=content_hash(title, blocks),
+        etag=source.etag,
+        last_modified=source.last_modified,
+    )
+    return Extraction(page, follow=found.links, remark=found.remark)
 
 
-def _read(source: Source, limits: FileLimits) -> Extraction:
-    deadline = Deadline(limits.seconds)
+def _contents(source: Source, deadline: Deadline) -> _Contents:
     reader = _opened(source.body)
     count = len(reader.pages)
     pages: list[list[Line]] = []
     links: dict[str, None] = {}
     failed: list[int] = []
-    for number in range(min(count, limits.pages)):
+    for number in range(min(count, source.limits.pages)):
         deadline.check()
         page = reader.pages[number]
         try:
@@ -81,22 +100,13 @@ def _read(source: Source, limits: FileLimits) -> Extraction:
             failed.append(number + 1)
     if failed and len(failed) == len(pages):
         raise BadFile("none of its pages can be read")
-    blocks = _blocks(without_furniture(pages), reader, deadline)
-    title = _title(reader, blocks, pages) or unquote(urlsplit(source.url).path.rpartition("/")[2])
-    text = " ".join(block.text for block in blocks[:60])
-    return Extraction(
-        Page(
-            url=source.url,
-            title=title,
-            language=_declared(reader) or primary_language(source.language) or language_of_text(text),
-            blocks=blocks,
-            links=tuple(links),
-            content_hash=content_hash(title, blocks),
-            etag=source.etag,
-            last_modified=source.last_modified,
-        ),
-        follow=tuple(links),
-        remark=_remark(count, limits.pages, failed),
+    return _Contents(
+        pages=pages,
+        bookmarks=_bookmarks(reader),
+        links=tuple(links),
+        title=_told_title(reader),
+        language=_told_language(reader),
+        remark=_remark(count, source.limits.pages, failed),
     )
 
 
@@ -120,9 +130,9 @@ def _limits(limits: FileLimits) -> dict[str, Any]:
     }
 
 
-def _blocks(pages: Sequence[list[Line]], reader: PdfReader, deadline: Deadline) -> tuple[Block, ...]:
+def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadline) -> tuple[Block, ...]:
     outline = Outline()
-    headings = Headings(pages, _bookmarks(reader))
+    headings = Headings(pages, bookmarks)
     joiner = Joiner(pages)
     blocks: list[Block] = []
     for number, lines in enumerate(pages):
@@ -191,25 +201,33 @@ def _links(page: Any, base: str) -> Iterator[str]:
             yield url
 
 
-def _title(reader: PdfReader, blocks: Sequence[Block], pages: Sequence[list[Line]]) -> str:
+def _told_title(reader: PdfReader) -> str:
     try:
         told = fold((reader.metadata.title if reader.metadata else "") or "")
     except Exception:  # noqa: BLE001 - damaged metadata is no reason to lose the file
-        told = ""
-    if told and not _NO_TITLE.search(told):
-        return told[:300]
+        return ""
+    return "" if _NO_TITLE.search(told) else told[:300]
+
+
+def _told_language(reader: PdfReader) -> str:
+    try:
+        return str(reader.root_object.get("/Lang") or "")
+    except Exception:  # noqa: BLE001 - a damaged catalogue tells no language
+        return ""
+
+
+def _title_in(blocks: Sequence[Block], pages: Sequence[list[Line]]) -> str:
+    """What stands largest on the first page, else the first heading."""
     first = [line for lines in pages[:1] for line in lines if len(line.text.strip()) > 3]
-    largest = max(first, key=lambda line: line.size, default=None)
-    if largest is not None and sum(line.size == largest.size for line in first) <= 3:
-        return " ".join(fold(line.text) for line in first if line.size == largest.size)[:300]
+    size = max((line.size for line in first), default=0.0)
+    largest = [line for line in first if line.size == size]
+    if 0 < len(largest) <= 3 and len(first) > len(largest):
+        return " ".join(fold(line.text) for line in largest)[:300]
     return next((block.heading_path[0] for block in blocks if block.heading_path), "")
 
 
-def _declared(reader: PdfReader) -> str:
-    try:
-        return primary_language(str(reader.root_object.get("/Lang") or ""))
-    except Exception:  # noqa: BLE001 - a damaged catalogue tells no language
-        return ""
+def _name_in(url: str) -> str:
+    return unquote(urlsplit(url).path.rpartition("/")[2])
 
 
 def _remark(count: int, most: int, failed: Sequence[int]) -> str:

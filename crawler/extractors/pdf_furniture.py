@@ -15,6 +15,9 @@ _SHARE = 0.4
 _RUN = 3
 """Pages near each other that share a line, such as a chapter's title."""
 _NEAR = 4
+_LONGEST = 120
+_SENTENCE_ENDS = (".", "!", "?", ":", "。")
+_LARGER = 1.12
 _PAGE_NUMBER = re.compile(r"\W*(?:page|seite|página|pagina|sida|strana)?\W*(?:\d{1,4}|[ivxlc]{1,7})"
                           r"(?:\s*(?:/|of|von|de|di|av)\s*\d{1,4})?\W*", re.IGNORECASE)  # fmt: skip
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
@@ -29,6 +32,8 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[list[Line]]:
     counts = Counter(key for found in keys for key in found)
     numbered = sum(any(_PAGE_NUMBER.fullmatch(line.text) for line in edge) for edge in edges)
     offset = _number_offset(edges)
+    sizes = Counter(line.size for lines in pages for line in lines)
+    largest = _LARGER * sizes.most_common(1)[0][0] if sizes else 0.0
     kept = []
     for number, (lines, edge) in enumerate(zip(pages, edges, strict=True)):
         gone = {
@@ -36,7 +41,7 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[list[Line]]:
             for line in edge
             if _is_running(_key(line), number, keys, counts)
             or (numbered >= min(len(pages), _RUN) and _PAGE_NUMBER.fullmatch(line.text))
-            or (offset is not None and number + offset in _numbers_at_ends(line))
+            or (offset is not None and line.size <= largest and number + offset in _numbers_at_ends(line))
         }
         kept.append([line for line in lines if id(line) not in gone])
     return kept
@@ -71,13 +76,17 @@ def _numbers_at_ends(line: Line) -> set[int]:
 
 
 def _key(line: Line) -> str:
-    return _DIGITS.sub("#", " ".join(line.text.split()).lower())
+    """Equal for lines that differ in their numbers; sentences ("Page 3 says …") must not differ at all."""
+    text = " ".join(line.text.split()).lower()
+    return text if text.endswith(_SENTENCE_ENDS) else _DIGITS.sub("#", text)
 
 
 def _is_running(key: str, number: int, keys: Sequence[set[str]], counts: Counter[str]) -> bool:
     pages = len(keys)
+    if len(key) > _LONGEST:
+        return False
     if pages < 4:
-        return counts[key] == pages
+        return counts[key] == pages and not key.endswith(_SENTENCE_ENDS)
     if counts[key] >= max(_RUN, pages * _SHARE):
         return True
     near = keys[max(0, number - _NEAR) : number + _NEAR + 1]

@@ -27,13 +27,18 @@ def text_fragment_link(url: str, quoted: str, page_text: str = "", anchor: str =
     blocks = [block for block in blocks if block]
     base = urldefrag(url).url
     if not blocks:
-        return f"{base}#{quote(anchor)}" if anchor else base
+        return f"{base}#{_fragment(anchor)}" if anchor else base
     start, end = _ends(blocks)
     directive = _encode(start) + (f",{_encode(end)}" if end else "")
     prefix = _prefix(start, " ".join(blocks), page_text)
     if prefix:
         directive = f"{_encode(prefix)}-,{directive}"
-    return f"{base}#{quote(anchor, safe='')}:~:text={directive}"
+    return f"{base}#{_fragment(anchor)}:~:text={directive}"
+
+
+def _fragment(anchor: str) -> str:
+    # "page=3" of a PDF is read by the viewer, which does not decode it.
+    return quote(anchor, safe="=")
 
 
 def _ends(blocks: list[str]) -> tuple[str, str]:

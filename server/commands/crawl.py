@@ -3,52 +3,129 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from server.jobs.crawl_watch import Interrupt
 from server.services import Services
 from server.settings import Settings
 from server.site_setup import site_from_address
+from server.storage.crawl_runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
-HELP = "crawl a site and index it (adds the site when it is new)"
+HELP = "crawl a site and index it (adds the site when it is new), or go on with its crawl"
+INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The address, and under which id."""
-    parser.add_argument("url", help="address where the crawl starts, such as https://example.com/help/")
+    parser.add_argument(
+        "url", help="address where the crawl starts, such as https://example.com/help/, or id of a known site"
+    )
     parser.add_argument("--site", default="", help="id of the site; made from the address when left out")
     parser.add_argument(
         "--allow-private",
         action="store_true",
         help="let this site's crawl use private and loopback addresses",
     )
+    parser.add_argument(
+        "--anew", action="store_true", help="begin anew, where a paused or interrupted crawl would go on"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """0 when the site's new index is live; 1 with the reason when it is not."""
-    wanted = site_from_address(
-        options.url, settings, site_id=options.site, allow_private=options.allow_private
-    )
+    """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
     services = Services(settings)
-    known = services.sites.find(wanted.id)
+    try:
+        site_id = _site(services, options, settings)
+        crawl_id = _crawl_id(services, site_id, anew=options.anew)
+        return _crawl(services, site_id, crawl_id)
+    finally:
+        services.close()
+
+
+def _site(services: Services, options: argparse.Namespace, settings: Settings) -> str:
+    known = services.sites.find(options.url)
     if known is None:
-        services.sites.create(wanted)
-    elif options.allow_private and not known.allow_private:
+        wanted = site_from_address(
+            options.url, settings, site_id=options.site, allow_private=options.allow_private
+        )
+        known = services.sites.find(wanted.id) or services.sites.create(wanted)
+    if options.allow_private and not known.allow_private:
         services.sites.update(known.with_private_allowed())
-    crawl_id = services.crawls.start(wanted.id)
+    return known.id
+
+
+def _crawl_id(services: Services, site_id: str, *, anew: bool) -> int:
+    """The crawl to run: one that was paused or cut off, unless a new one is wanted."""
+    if anew:
+        services.crawling.give_up(site_id)
+    last = services.crawls.latest(site_id)
+    if last is not None and last.state == PAUSED:
+        services.crawls.release(last, wanted="")
+    if last is not None and last.is_open:
+        if last.beat_at is not None:
+            print(f"Going on with crawl {last.id}: {_so_far(last)}.", file=sys.stderr)
+        return last.id
+    return services.crawls.wait(site_id)
+
+
+def _so_far(run: CrawlRun) -> str:
+    waiting = run.counts.get("waiting", 0)
+    return f"{sum(run.counts.values()) - waiting} addresses are done, {waiting} wait"
+
+
+def _crawl(services: Services, site_id: str, crawl_id: int) -> int:
     started = time.monotonic()
-    services.refresh(wanted.id, crawl_id, on_progress=_show)
-    run_ = services.crawls.latest(wanted.id)
-    pages, chunks = services.content(wanted.id).counts()
-    services.close()
-    print(file=sys.stderr)
-    if run_ is None or run_.state != "done":
-        print(f"docent: {run_.message if run_ else 'the crawl left no record'}", file=sys.stderr)
+    with _ctrl_c_pauses(site_id) as interrupt:
+        has_run = services.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
+    ended = services.crawls.get(crawl_id)
+    if not has_run:
+        who = "another process" if ended.state == RUNNING else "the job worker"
+        print(f"docent: {who} crawls {site_id} already: python -m server crawls list", file=sys.stderr)
         return 1
+    print(file=sys.stderr)
+    if ended.state not in (DONE, STOPPED):
+        return _not_done(ended)
+    pages, chunks = services.content(site_id).counts()
     spent = time.monotonic() - started
-    print(f"{wanted.id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {run_.message}")
-    print(f'Ask it: python -m server ask --site {wanted.id} "..."')
+    print(f"{site_id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {ended.message}")
+    print(f'Ask it: python -m server ask --site {site_id} "..."')
     return 0
+
+
+def _not_done(run: CrawlRun) -> int:
+    if run.state == PAUSED:
+        print(f"Paused: {_so_far(run)}. {_GO_ON.format(run.site_id)}", file=sys.stderr)
+        return INTERRUPTED
+    print(f"docent: {run.message or f'the crawl is {run.state}'}", file=sys.stderr)
+    return 1
+
+
+_GO_ON = "Nothing is lost. To go on: python -m server crawl {}"
+
+
+@contextmanager
+def _ctrl_c_pauses(site_id: str) -> Iterator[Interrupt]:
+    """The first Ctrl-C pauses the crawl in good order, the second ends the process at once."""
+    interrupt = Interrupt(pauses=True)
+    before = signal.getsignal(signal.SIGINT)
+
+    def pause(number: int, frame: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        interrupt.event.set()
+        print("\nPausing; Ctrl-C again ends it at once.", file=sys.stderr, flush=True)
+
+    signal.signal(signal.SIGINT, pause)
+    try:
+        yield interrupt
+    except KeyboardInterrupt:
+        print(f"\nCut off. {_GO_ON.format(site_id)}", file=sys.stderr)
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _show(found: int, fetched: int, indexed: int) -> None:

@@ -1,25 +1,33 @@
-"""`python -m server sites`: what this server answers for."""
+"""`python -m server sites`: what this server answers for, and when it is read again."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from datetime import UTC, datetime
 from typing import Any
 
+from server.domain.schedule import OFF, PERIODS, next_time
 from server.services import Services
 from server.settings import Settings
 
-HELP = "list the sites with their pages, chunks and last crawl"
+HELP = "list the sites with their pages, chunks and last crawl, or set when one is crawled"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """`--json` for machines."""
     parser.add_argument("--json", action="store_true", help="one JSON array")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    schedule = actions.add_parser("schedule", help="crawl a site by itself, again and again")
+    schedule.add_argument("site", help="id of the site")
+    schedule.add_argument("every", choices=[*PERIODS, OFF], help="how often")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Prints one line a site."""
+    """Prints one line a site, or changes one. Raises UnknownSite."""
     services = Services(settings)
+    if options.action == "schedule":
+        return _schedule(services, options.site, options.every)
     rows = [_row(services, site.id) for site in services.sites.all()]
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -30,7 +38,22 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             print(
                 f"{row['id']}\t{row['start_urls'][0]}\t{row['pages']} pages, {row['chunks']} chunks"
                 f"\tlast crawl: {row['last_crawl'] or 'none'}\tstrategy: {row['strategy']}"
+                f"\tcrawled: {row['schedule'] or 'on demand'}"
             )
+    services.close()
+    return 0
+
+
+def _schedule(services: Services, site_id: str, every: str) -> int:
+    services.sites.get(site_id)
+    if every == OFF:
+        services.schedules.clear(site_id)
+        print(f"{site_id} is crawled on demand only.")
+    else:
+        next_at = next_time(every, datetime.now(UTC))
+        services.schedules.set(site_id, every, next_at)
+        at = next_at.isoformat(timespec="minutes")
+        print(f"{site_id} is crawled {every}, next at {at}, while the server or a job worker runs.")
     services.close()
     return 0
 
@@ -39,6 +62,7 @@ def _row(services: Services, site_id: str) -> dict[str, Any]:
     site = services.sites.get(site_id)
     pages, chunks = services.content(site_id).counts()
     latest = services.crawls.latest(site_id)
+    schedule = services.schedules.get(site_id)
     return {
         "id": site.id,
         "name": site.name,
@@ -50,4 +74,6 @@ def _row(services: Services, site_id: str) -> dict[str, Any]:
         "pages": pages,
         "chunks": chunks,
         "last_crawl": latest.state if latest else "",
+        "schedule": schedule.every if schedule else "",
+        "next_crawl": schedule.next_at.isoformat(timespec="seconds") if schedule else "",
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 COMMANDS = {
     "run": "server.commands.run",
     "crawl": "server.commands.crawl",
+    "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
     "sites": "server.commands.sites",
     "doctor": "server.commands.doctor",

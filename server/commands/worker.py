@@ -16,10 +16,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Works until SIGTERM. Crawls that a killed worker left are started again first."""
+    """Works until SIGTERM. Crawls that a killed worker left go on where they were cut off."""
     configure_logging(settings.log_level)
     services = Services(settings)
-    services.resume_crawls()
-    services.jobs.work()
+    services.work()
     services.close()
     return 0

@@ -148,9 +148,10 @@ class ChromaVectorIndex:
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
         """The vectors of those of these chunks that are stored."""
         found: dict[str, Vector] = {}
+        none: dict[str, Vector] = {}
         for start in range(0, len(ids), VECTORS_PAGE):
             wanted = list(ids[start : start + VECTORS_PAGE])
-            found |= self._with_handle(partial(_stored, ids=wanted), {})
+            found |= self._with_handle(partial(_stored, ids=wanted), none)
         return found
 
     def drop(self) -> None:

@@ -35,9 +35,9 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
     """The chunks of a page in page order, each with `sizes.most` characters at most."""
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[Chunk] = []
-    for path, group in groupby(page.blocks, key=lambda block: block.heading_path):
+    # A chunk lies on one page of a PDF, too, so that its link opens that page.
+    for (path, anchor), group in groupby(page.blocks, key=lambda block: (block.heading_path, block.anchor)):
         section = list(group)
-        anchor = next((block.anchor for block in section if block.anchor), "")
         for text in _texts(section, sizes):
             seen[path, text] += 1
             chunks.append(

@@ -126,9 +126,10 @@ class Indexer:
         del self._known[url]
         self._progress()
 
-    def is_waiting(self, url: str) -> bool:
-        """Whether a page that was added is not in every index yet."""
-        return any(change.record.url == url for change in self._waiting)
+    @property
+    def waiting(self) -> frozenset[str]:
+        """Addresses of the pages that were added and are not in every index yet."""
+        return frozenset(change.record.url for change in self._waiting)
 
     def flush(self) -> None:
         """Brings every page that was added into the content store and the indexes."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from huey import Huey, RedisHuey, SqliteHuey
 
+GOODBYE_S = 3.0
+"""Jobs that are under way get so long to leave off, less than it takes until they are killed."""
+
 
 class JobQueue:
-    """Named jobs with JSON-like arguments. Any process may add; the worker process runs them in order."""
+    """Named jobs with JSON-like arguments. Any process may add; worker processes run them in order."""
 
     def __init__(self, folder: Path, redis_url: str = "") -> None:
         """Opens `folder`/jobs.sqlite3, or the Redis server when `redis_url` is given."""
@@ -34,7 +39,22 @@ class JobQueue:
         waiting: int = self._huey.pending_count()
         return waiting
 
-    def work(self) -> None:
-        """Runs jobs in this process, one at a time, until SIGTERM or SIGINT; a job under way is finished
-        or, if it takes too long, taken up again by the next worker."""
-        self._huey.create_consumer(workers=1, periodic=False, initial_delay=0.05, max_delay=1.0).run()
+    def work(self, at_once: int, ending: threading.Event) -> None:
+        """Runs jobs in this process, `at_once` side by side, until SIGTERM or SIGINT. Then `ending` is set,
+        and what is still under way a few seconds later is cut off."""
+        consumer = self._huey.create_consumer(
+            workers=at_once, periodic=False, initial_delay=0.05, max_delay=1.0, shutdown_timeout=GOODBYE_S
+        )
+        threading.Thread(
+            target=_pass_on, args=(consumer.stop_flag, ending), name="worker-ending", daemon=True
+        ).start()
+        consumer.run()
+        ending.set()
+        deadline = time.monotonic() + GOODBYE_S
+        for _, thread in consumer.worker_threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+
+def _pass_on(stopped: threading.Event, ending: threading.Event) -> None:
+    stopped.wait()
+    ending.set()

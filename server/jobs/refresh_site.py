@@ -1,42 +1,50 @@
-"""Reads a site anew: crawl, index, go live. The job worker and the shell run the same code."""
+"""Reads a site anew: crawl, index, go live. The job worker and the shell run the same code.
+
+A crawl may be cut off at any moment, by kill -9 too: whoever takes it up next runs the same steps over
+the same journal and the same content, and each step does what the one before it left to do.
+"""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import product
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
-from crawler.fetcher import Validators
-from crawler.options import CrawlOptions
-from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
+from crawler.page import Page
 from server.domain.protocols import Embedder, Incidents, ModelError, VectorIndex
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
 from server.indexing.calibration import calibrate
 from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.crawl_intake import CrawlIntake, ProgressCallback, report_so_far
+from server.jobs.crawl_options import crawl_options
+from server.jobs.crawl_past import Interruptions, known_addresses, problem
+from server.jobs.crawl_watch import LOST, QUIT, CrawlWatch, Interrupt
+from server.jobs.departures import see_off
 from server.jobs.site_profile import profile
 from server.settings import Settings
 from server.storage.content import ContentStore
-from server.storage.crawls import CrawlStore, UrlRow
+from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawl_runs import DONE, FAILED, PAUSE, STOP, STOPPED, CrawlRun
+from server.storage.crawls import CrawlStore
+from server.storage.database import Database
 from server.storage.errors import StorageError
+from server.storage.holders import new_holder
+from server.storage.page_moves import PageMoves
+from server.storage.site_notes import SiteNotes
 from server.storage.sites import SiteStore
+
+__all__ = ["ProgressCallback", "SiteIndex", "SiteRefresh"]
 
 log = logging.getLogger(__name__)
 
-ProgressCallback = Callable[[int, int, int], None]
-"""Called with pages found, fetched and indexed."""
-
-RECORD_EVERY_S = 0.5
-"""Seconds between two writes of a crawl's progress."""
-
-MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
-                     UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
-"""States of an address that is no page of the site any more; an error or a limit says nothing."""
+TEMPLATE = "template"
+"""Note of a crawl, kept for the next one: what stands on most pages of the site."""
+SourcePages = Callable[[Site], Iterable[Page]]
+"""Pages of a site that come from elsewhere than its website."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,151 +61,177 @@ class SiteIndex:
         return f"{site.strategy} {self.embedder.fingerprint}"
 
 
+class _CutShort(Exception):
+    """The crawl ended before it was over: paused, or left to the next worker."""
+
+
 class SiteRefresh:
     """One crawl of one site, from its start address to the live index."""
 
     def __init__(
-        self,
-        sites: SiteStore,
-        content: ContentStore,
-        crawls: CrawlStore,
-        incidents: Incidents,
-        settings: Settings,
+        self, database: Database, incidents: Incidents, settings: Settings, sources: SourcePages | None = None
     ) -> None:
-        self._sites = sites
-        self._content = content
-        self._crawls = crawls
+        self._db = database
+        self._sites = SiteStore(database)
+        self._crawls = CrawlStore(database)
+        self._notes = SiteNotes(database)
         self._incidents = incidents
         self._settings = settings
+        self._sources = sources or (lambda site: ())
 
-    def run(self, site_id: str, crawl_id: int, index: SiteIndex, on_progress: ProgressCallback) -> None:
-        """Leaves the outcome in the crawl's record; a failure leaves the live index as it was."""
-        site = self._sites.find(site_id)
-        if site is None:
-            log.warning("site %s was deleted before its crawl %s began", site_id, crawl_id)
-            return
-        crawl_id = self._crawls.start(site_id)
-        log.info("crawl %s of %s begins at %s", crawl_id, site_id, ", ".join(site.start_urls))
-        try:
-            message = self._refresh(site, crawl_id, index, on_progress)
-        except (CrawlError, ModelError, IndexFailure, StorageError) as error:
-            self._fail(site_id, crawl_id, str(error))
-        else:
-            self._crawls.finish(crawl_id, "done", message)
-            log.info("crawl %s of %s is live: %s", crawl_id, site_id, message)
-
-    def _fail(self, site_id: str, crawl_id: int, message: str) -> None:
-        log.error("crawl %s of %s failed: %s", crawl_id, site_id, message)
-        self._crawls.finish(crawl_id, "failed", message)
-        self._incidents.record(site_id, "crawl_failed", message)
-
-    def _refresh(self, site: Site, crawl_id: int, index: SiteIndex, on_progress: ProgressCallback) -> str:
-        indexer = index.indexer
-        options = crawl_options(site, self._settings)
-        known = self._known(site.id, crawl_id)
-        indexer.begin()
-        record = _Record(self._crawls, crawl_id, indexer, on_progress)
-        report = CrawlReport()
-        with closing(crawl(options, known=known, on_progress=record.crawled)) as outcomes:
-            for outcome in outcomes:
-                report.add(outcome)
-                record.add(outcome)
-                _index(indexer, outcome, known)
-        if problem := report.problem():
-            record.flush()
-            raise CrawlError(problem)
-        indexed = indexer.finish()
-        record.flush()
-        summary = _summary(indexed)
-        if self._is_stale(site, index):
-            summary += f"; {indexer.reindex().chunks_embedded} chunks indexed anew"
-        described = profile(self._sites.get(site.id), self._content)
-        noted = {**described.options, "indexed_with": index.signature(site)}
-        if index.vectors is not None:
-            scale = calibrate(index.embedder, index.vectors, self._content.every_chunk())
-            noted["calibration"] = scale.to_json(index.embedder.fingerprint)
-        self._sites.update(replace(described, options=noted))
-        return summary
-
-    def _known(self, site_id: str, crawl_id: int) -> dict[str, Validators]:
-        """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
-        that has not changed is not read for links again."""
-        known: dict[str, Validators] = {}
-        last = [run.id for run in self._crawls.history(site_id, 2) if run.id != crawl_id][:1]
-        for number, state in product(last, (UrlState.ERROR, UrlState.OVER_LIMIT)):
-            rows = self._crawls.urls(number, state, limit=self._settings.crawl_max_pages)
-            known |= {row.url: Validators() for row in rows}
-        for record in self._content.known_pages().values():
-            known[record.url] = Validators(record.etag, record.last_modified, record.content_hash)
-        return known
-
-    def _is_stale(self, site: Site, index: SiteIndex) -> bool:
-        """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
-        time, or Chroma's folder was lost (the words lie in the database, beside the chunks)."""
-        was = site.options.get("indexed_with")
-        if was is not None and was != index.signature(site):
-            return True
-        if index.vectors is None:
+    def run(
+        self,
+        crawl_id: int,
+        open_index: Callable[[Site], SiteIndex],
+        on_progress: ProgressCallback,
+        interrupt: Interrupt | None = None,
+    ) -> bool:
+        """Begins a crawl, or goes on with it; false when it is not to be had, for somebody works on the
+        site already or the crawl has ended. Leaves the outcome in the crawl's record."""
+        holder = new_holder()
+        run = self._crawls.claim(crawl_id, holder)
+        if run is None:
             return False
-        live = {chunk.id for chunk in self._content.every_chunk()}
-        return not live <= index.vectors.ids()
+        with CrawlWatch(self._crawls, crawl_id, holder, interrupt or Interrupt()) as watch:
+            try:
+                site = self._sites.get(run.site_id)
+                log.info("crawl %s of %s begins at %s", crawl_id, site.id, ", ".join(site.start_urls))
+                refresh = _Refresh(self, run, site, open_index(site), watch)
+                state, message = refresh.run(on_progress)
+            except _CutShort:
+                self._set_aside(run, watch)
+            except (CrawlError, ModelError, IndexFailure, StorageError) as error:
+                self._fail(run, watch, str(error))
+            except Exception as error:
+                # Anything else is a fault of ours: on record too, or the crawl would be taken up for ever.
+                self._fail(run, watch, f"{type(error).__name__}: {error}")
+                raise
+            else:
+                self._crawls.finish(crawl_id, state, message)
+                log.info("crawl %s of %s is live: %s", crawl_id, run.site_id, message)
+        return True
+
+    def _set_aside(self, run: CrawlRun, watch: CrawlWatch) -> None:
+        if watch.reason == LOST:
+            log.warning("crawl %s of %s was taken over by another worker", run.id, run.site_id)
+        elif watch.reason == QUIT or (not watch.pauses_here and not self._crawls.get(run.id).wanted):
+            self._crawls.release(run)  # or it was resumed before it was paused
+            log.info("crawl %s of %s is left to the next worker", run.id, run.site_id)
+        else:
+            self._crawls.set_aside(run)
+            log.info("crawl %s of %s is paused", run.id, run.site_id)
+
+    def _fail(self, run: CrawlRun, watch: CrawlWatch, message: str) -> None:
+        if watch.is_lost or self._sites.find(run.site_id) is None:
+            log.warning("crawl %s of %s ends: %s", run.id, run.site_id, message)
+            return
+        log.error("crawl %s of %s failed: %s", run.id, run.site_id, message)
+        self._crawls.finish(run.id, FAILED, message)
+        self._incidents.record(run.site_id, "crawl_failed", message)
 
 
-def _index(indexer: Indexer, outcome: UrlOutcome, known: dict[str, Validators]) -> None:
-    if outcome.page is not None:
-        indexer.add(outcome.page)
-    elif outcome.state is UrlState.UNCHANGED:
-        indexer.unchanged(outcome.url)
-    elif outcome.state in MISSING and outcome.url in known:
-        indexer.missing(outcome.url)
-
-
-class _Record:
-    """Writes the crawl's progress and each address's outcome, not more often than needed."""
+class _Refresh:
+    """The steps of one run over a crawl."""
 
     def __init__(
-        self, crawls: CrawlStore, crawl_id: int, indexer: Indexer, on_progress: ProgressCallback
+        self, job: SiteRefresh, run: CrawlRun, site: Site, index: SiteIndex, watch: CrawlWatch
     ) -> None:
-        self._crawls = crawls
-        self._crawl_id = crawl_id
-        self._indexer = indexer
-        self._on_progress = on_progress
-        self._rows: list[UrlRow] = []
-        self._found = self._fetched = 0
-        self._written = 0.0
+        self._job = job
+        self._db = job._db
+        self._crawls = job._crawls
+        self._run = run
+        self._site = site
+        self._index = index
+        self._indexer = index.indexer
+        self._watch = watch
+        self._content = ContentStore(self._db, site.id)
+        self._journal = CrawlJournal(self._db, run.id)
 
-    def crawled(self, progress: Progress) -> None:
-        self._found, self._fetched = progress.discovered, progress.pages
+    def run(self, on_progress: ProgressCallback) -> tuple[str, str]:
+        """(state in which the crawl ended, what it brought). Raises _CutShort."""
+        interruptions = Interruptions(self._journal, self._crawls, self._run)
+        interruptions.check()
+        self._indexer.begin(resume=interruptions.before, report=report_so_far(self._journal))
+        # A first crawl goes live as a whole: nobody shall see half a site.
+        publish_s = self._job._settings.index_publish_s if self._content.live_generation() else 0.0
+        intake = CrawlIntake(self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress)
+        try:
+            self._crawl(intake)
+        except _CutShort:
+            interruptions.forgive()
+            raise
+        state, trouble = DONE, problem(self._crawls, self._run.id)
+        if self._watch.reason == STOP:
+            state = STOPPED
+            if trouble and not self._content.live_generation():
+                return STOPPED, "stopped before a page was read"
+        elif trouble:
+            raise CrawlError(trouble)
+        return state, self._bring_live(intake)
 
-    def add(self, outcome: UrlOutcome) -> None:
-        self._rows.append(UrlRow(outcome.url, outcome.state, outcome.reason, outcome.status))
-        if time.monotonic() - self._written >= RECORD_EVERY_S:
-            self.flush()
+    def _crawl(self, intake: CrawlIntake) -> None:
+        outcomes = crawl(
+            crawl_options(self._site, self._job._settings),
+            known_addresses(self._indexer.known, self._crawls, self._run),
+            self._watch.stop,
+            intake.crawled,
+            journal=self._journal,
+            template=self._job._notes.get(self._site.id, TEMPLATE),
+        )
+        with closing(outcomes):
+            for outcome in outcomes:
+                intake.take(outcome)
+                if self._watch.reason in (QUIT, LOST):
+                    break  # what was handed out and not settled is handed out again
+        if self._watch.reason in (QUIT, LOST):
+            raise _CutShort
+        self._indexer.flush()
+        intake.record()
+        if self._watch.reason == PAUSE:
+            raise _CutShort
 
-    def flush(self) -> None:
-        self._written = time.monotonic()
-        rows, self._rows = self._rows, []
-        indexed = self._indexer.pages_done
-        self._crawls.record(self._crawl_id, rows)
-        self._crawls.progress(self._crawl_id, self._found, self._fetched, indexed)
-        self._on_progress(self._found, self._fetched, indexed)
+    def _bring_live(self, intake: CrawlIntake) -> str:
+        see_off(self._run, self._crawls, self._indexer, intake.moves, PageMoves(self._db, self._site.id))
+        self._add_sources()
+        report = self._indexer.finish()
+        intake.record()
+        summary = _summary(report)
+        if self._is_stale():
+            summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
+        self._keep_what_was_learned()
+        intake.settle_all()
+        return summary
 
+    def _add_sources(self) -> None:
+        """Pages from elsewhere than the website; one that is not there any more goes at once."""
+        there = set()
+        for page in self._job._sources(self._site):
+            there.add(page.url)
+            self._indexer.add(page, source="source")
+        for url in [url for url, page in self._indexer.known.items() if page.source and url not in there]:
+            self._indexer.remove(url)
 
-def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
-    """Limits of the settings, scope of the site. Raises BadStart."""
-    return CrawlOptions(
-        start_urls=site.start_urls,
-        path_prefix=str(site.options.get("scope_path", "")),
-        max_pages=settings.crawl_max_pages,
-        max_depth=settings.crawl_max_depth,
-        concurrency=settings.crawl_concurrency,
-        delay_s=settings.crawl_delay_s,
-        timeout_s=settings.crawl_timeout_s,
-        page_time_s=settings.crawl_page_s,
-        max_bytes=settings.crawl_max_bytes,
-        contact=settings.crawl_contact,
-        allow_private=site.allow_private or settings.crawl_allow_private,
-    )
+    def _keep_what_was_learned(self) -> None:
+        """For the answers, and for the next crawl."""
+        described = profile(self._job._sites.get(self._site.id), self._content)
+        noted = {**described.options, "indexed_with": self._index.signature(self._site)}
+        if self._index.vectors is not None:
+            scale = calibrate(self._index.embedder, self._index.vectors, self._content.every_chunk())
+            noted["calibration"] = scale.to_json(self._index.embedder.fingerprint)
+        self._job._sites.update(replace(described, options=noted))
+        if template := self._journal.notes().get(TEMPLATE, ""):
+            self._job._notes.set(self._site.id, TEMPLATE, template)
+
+    def _is_stale(self) -> bool:
+        """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
+        time, or Chroma's folder was lost (the words lie in the database, beside the chunks)."""
+        was = self._site.options.get("indexed_with")
+        if was is not None and was != self._index.signature(self._site):
+            return True
+        if self._index.vectors is None:
+            return False
+        live = {chunk.id for chunk in self._content.every_chunk()}
+        return not live <= self._index.vectors.ids()
 
 
 def _summary(report: IndexReport) -> str:

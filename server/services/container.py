@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from server.answering.chat import Chat
@@ -17,8 +17,11 @@ from server.data_folder import DataFolder
 from server.domain.protocols import Cache, ChatModel, Embedder, History
 from server.domain.site import Site
 from server.guards.limits import RateLimits
+from server.jobs.crawl_control import CrawlControl
+from server.jobs.crawl_watch import Interrupt
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
+from server.jobs.upkeep import Upkeep
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.services.sites import (
     SiteParts,
@@ -39,6 +42,7 @@ from server.storage.feedback import FeedbackStore
 from server.storage.history import DiskHistory, RedisHistory
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
+from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites import SiteStore
 
@@ -61,7 +65,10 @@ class Services:
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
-        self._queue_refresh = self.jobs.register("refresh_site", self.refresh)
+        self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
+        self.schedules = ScheduleStore(self.database)
+        self.crawling = CrawlControl(self.crawls, self._queue_refresh)
+        self._ending = Event()
         self._lock = Lock()
         self._pipelines: dict[str, tuple[Site, Pipeline]] = {}
 
@@ -141,29 +148,45 @@ class Services:
 
     def start_crawl(self, site_id: str) -> int:
         """Queues a crawl; returns its number. A site that has one waiting gets no second."""
-        crawl_id = self.crawls.wait(site_id)
-        self._queue_refresh(site_id, crawl_id)
-        return crawl_id
+        return self.crawling.start(site_id)
 
     def resume_crawls(self) -> None:
         """Queues anew the crawls that a killed worker left under way."""
-        for crawl in self.crawls.interrupted():
-            self.crawls.finish(crawl.id, "stopped", "the worker was ended meanwhile; the crawl starts again")
-            self.start_crawl(crawl.site_id)
+        self._upkeep().take_up_left()
+
+    def work(self) -> None:
+        """Runs queued jobs and looks after crawls and schedules, until SIGTERM or SIGINT."""
+        upkeep = self._upkeep()
+        upkeep.take_up_left()
+        Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
+        self.jobs.work(self.settings.crawls_at_once, self._ending)
 
     def refresh(
         self,
         site_id: str,
         crawl_id: int,
         on_progress: ProgressCallback = lambda found, fetched, indexed: None,
-    ) -> None:
-        """Crawls and indexes a site in this process; the outcome is in the crawl's record."""
-        parts = self.parts(site_id, self.document_embedder)
-        strategy = open_strategy(self.sites.get(site_id), parts, self.incidents)
+        interrupt: Interrupt | None = None,
+    ) -> bool:
+        """Crawls and indexes a site in this process; the outcome is in the crawl's record. False when the
+        crawl is not to be had: see SiteRefresh."""
+        job = SiteRefresh(self.database, self.incidents, self.settings)
+        return job.run(crawl_id, self._site_index, on_progress, interrupt)
+
+    def _work_on(self, site_id: str, crawl_id: int) -> None:
+        """The job of a worker."""
+        if self.refresh(site_id, crawl_id, interrupt=Interrupt(self._ending)) and not self._ending.is_set():
+            # What came meanwhile for this site had to wait for it.
+            self._upkeep().queue_waiting()
+
+    def _upkeep(self) -> Upkeep:
+        return Upkeep(self.crawls, self.schedules, self.crawling, self._queue_refresh, lambda: len(self.jobs))
+
+    def _site_index(self, site: Site) -> SiteIndex:
+        parts = self.parts(site.id, self.document_embedder)
+        strategy = open_strategy(site, parts, self.incidents)
         vectors = None if strategy.name == "lexical" else parts.vectors
-        index = SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder, vectors)
-        job = SiteRefresh(self.sites, parts.content, self.crawls, self.incidents, self.settings)
-        job.run(site_id, crawl_id, index, on_progress)
+        return SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder, vectors)
 
     def readiness(self) -> dict[str, str]:
         """Part -> "ok", or in one line what is wrong with it."""

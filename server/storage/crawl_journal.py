@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from functools import cache
 
-from sqlalchemy import bindparam, null, select, true, update
+from sqlalchemy import Insert, Update, bindparam, func, null, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from crawler.journal import Entry
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl
-from server.storage.statements import AnyRow, among, upsert
+from server.storage.statements import among, upsert
 from server.storage.tables import crawl_notes, crawl_urls
 
-BATCH = 1000
+BATCH = 4000
 """Entries read at once."""
 
 _FIELDS = tuple(field.name for field in fields(Entry))
@@ -27,7 +28,12 @@ _DEPTHS = (
 )
 # Depth by depth in the order of the key: no index of depths has to be kept while a crawl writes.
 _NEXT = (
-    select(*(crawl_urls.c[name] for name in _FIELDS))
+    select(
+        *(
+            func.coalesce(crawl_urls.c.visit, "") if name == "visit" else crawl_urls.c[name]
+            for name in _FIELDS
+        )
+    )
     .where(
         crawl_urls.c.crawl_id == bindparam("crawl"),
         crawl_urls.c.depth == bindparam("depth"),
@@ -55,7 +61,8 @@ class CrawlJournal:
                 with self._db.connect() as connection:
                     values = {"crawl": self._crawl_id, "depth": depth, "after": after}
                     rows = connection.execute(_NEXT, values).all()
-                yield from map(_entry, rows)
+                for row in rows:
+                    yield Entry(*row)
                 if len(rows) < BATCH:
                     break
                 after = rows[-1].url
@@ -65,14 +72,14 @@ class CrawlJournal:
         if not entries:
             return
         at = now()
-        rows = [
-            {name: getattr(entry, name) for name in _FIELDS}
-            | {"crawl_id": self._crawl_id, "at": at, "visit": entry.visit or None}
-            for entry in entries
-        ]
+        rows = []
+        for entry in entries:
+            row = {name: getattr(entry, name) for name in _FIELDS}
+            row["crawl_id"], row["at"], row["visit"] = self._crawl_id, at, entry.visit or None
+            rows.append(row)
         try:
             with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, crawl_urls, key=("crawl_id", "url")), rows)
+                connection.execute(_write(self._db.dialect), rows)
         except IntegrityError as error:
             raise self._unknown() from error
 
@@ -80,11 +87,8 @@ class CrawlJournal:
         """Marks entries as settled and drops their visits."""
         if not urls:
             return
-        settled = update(crawl_urls).where(
-            crawl_urls.c.crawl_id == self._crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
-        )
         with self._db.begin() as connection:
-            connection.execute(settled.values(settled=true(), visit=null()), {"urls": list(urls)})
+            connection.execute(_settle(self._db.dialect), {"crawl": self._crawl_id, "urls": list(urls)})
 
     def notes(self) -> dict[str, str]:
         """What `note` wrote: name -> value."""
@@ -106,6 +110,12 @@ class CrawlJournal:
         return UnknownCrawl(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")
 
 
-def _entry(row: AnyRow) -> Entry:
-    values = row._mapping
-    return Entry(**{**values, "visit": values["visit"] or ""})
+@cache
+def _write(dialect: str) -> Insert:
+    return upsert(dialect, crawl_urls, key=("crawl_id", "url"))
+
+
+@cache
+def _settle(dialect: str) -> Update:
+    mine = (crawl_urls.c.crawl_id == bindparam("crawl"), among(dialect, crawl_urls.c.url, "urls"))
+    return update(crawl_urls).where(*mine).values(settled=true(), visit=null())

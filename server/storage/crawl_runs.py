@@ -21,7 +21,7 @@ class CrawlRun:
 
     STORED: ClassVar[tuple[str, ...]] = (
         *("id", "site_id", "state", "started_at", "finished_at", "found", "fetched", "indexed", "message"),
-        *("wanted", "rate", "remaining_s"),
+        *("wanted", "holder", "beat_at", "rate", "remaining_s"),
     )
 
     id: int
@@ -36,6 +36,10 @@ class CrawlRun:
     message: str
     wanted: str = ""
     """What was asked of it and is not yet done: "pause", "stop" or nothing."""
+    holder: str = ""
+    """The process that works on it."""
+    beat_at: datetime | None = None
+    """When that process was last heard of; None when nobody has begun with it."""
     rate: float = 0.0
     """Addresses done in a second, of late."""
     remaining_s: int | None = None

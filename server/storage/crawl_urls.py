@@ -69,9 +69,11 @@ class CrawlUrls:
                 return
             after = found[-1].url
 
-    def in_states(self, crawl_id: int, states: Collection[str]) -> list[str]:
-        """Addresses of a crawl that are in one of these states."""
-        return [url for url, _, _ in self.ends(crawl_id, states)]
+    def at_start(self, crawl_id: int) -> list[UrlRow]:
+        """The addresses that a crawl began with, and where redirects led it from there."""
+        rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.depth == 0)
+        with self._db.connect() as connection:
+            return [UrlRow(*row) for row in connection.execute(rows.order_by(crawl_urls.c.hops))]
 
     def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
         """(address, state, content hash) of those in one of these states, sorted by address."""

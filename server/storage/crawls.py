@@ -2,8 +2,8 @@
 
     waiting ──claim──> running ──finish──> done, failed, stopped
        ^                 │  ^
-       │  release, or    │  └─ claimed again after its process was killed
-       └─ resume ── paused <─┘
+       │  release        │  └─ claimed again after its process was killed
+       └─ release ─ paused (set_aside)
 
 The database decides who works on a crawl: any number of workers may try. Of a site one crawl runs at a time.
 """
@@ -94,18 +94,20 @@ class CrawlStore(CrawlUrls):
         counts = self.counts([crawl_id])[crawl_id]
         self._change(crawl_id, state=state, message=message, finished_at=now(), counts=counts, **_IDLE)
 
-    def set_aside(self, crawl_id: int, message: str = "") -> None:
-        """Keeps a crawl as paused, until it is resumed. Raises UnknownCrawl."""
-        self._change(crawl_id, state=PAUSED, message=message, **_IDLE)
+    def set_aside(self, run: CrawlRun, message: str = "") -> bool:
+        """Keeps a crawl as paused, until it is resumed; false when its state has changed meanwhile."""
+        return self._shift(run, state=PAUSED, message=message, **_IDLE)
 
-    def release(self, crawl_id: int) -> None:
-        """Gives a crawl back to wait for the next worker, with what is wanted of it."""
-        kept = {name: value for name, value in _IDLE.items() if name != "wanted"}
-        self._change(crawl_id, state=WAITING, **kept)
+    def release(self, run: CrawlRun, wanted: str | None = None) -> bool:
+        """Lets a crawl wait for the next worker, with what is wanted of it (None: as it is); false when its
+        state or its holder has changed meanwhile."""
+        values = {**_IDLE, "wanted": crawls.c.wanted if wanted is None else wanted}
+        return self._shift(run, state=WAITING, message="", finished_at=None, counts=None, **values)
 
-    def want(self, crawl_id: int, wanted: str) -> None:
-        """Tells whoever works on a crawl what its operator wants: "pause", "stop", or "" to go on."""
-        self._change(crawl_id, wanted=wanted)
+    def want(self, run: CrawlRun, wanted: str) -> bool:
+        """Tells whoever works on a crawl what its operator wants: "pause", "stop", or "" to go on; false
+        when its state has changed meanwhile."""
+        return self._shift(run, wanted=wanted)
 
     def latest(self, site_id: str) -> CrawlRun | None:
         """The newest crawl of a site."""
@@ -137,6 +139,10 @@ class CrawlStore(CrawlUrls):
             left = [row for row in connection.execute(under_way) if _is_left(row)]
         return [_run(row, {}) for row in left]
 
+    def is_left(self, run: CrawlRun) -> bool:
+        """Whether a crawl is under way by what is stored, and nobody works on it."""
+        return run.state == RUNNING and any(run.id == left.id for left in self.interrupted())
+
     def _enter(self, site_id: str, state: str) -> int:
         waits = (crawls.c.site_id == site_id, crawls.c.state == WAITING)
         row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
@@ -160,6 +166,11 @@ class CrawlStore(CrawlUrls):
             changed = connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(**values))
         if not changed.rowcount:
             raise _unknown(crawl_id)
+
+    def _shift(self, run: CrawlRun, **values: Any) -> bool:
+        same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
+        with self._db.begin() as connection:
+            return connection.execute(update(crawls).where(*same).values(**values)).rowcount == 1
 
     def _load(self, wanted: AnySelect) -> list[CrawlRun]:
         with self._db.connect() as connection:

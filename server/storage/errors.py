@@ -6,6 +6,7 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownConversation    a message of a conversation that was never started, or was erased
 ├── UnknownMessage         feedback on a message that the visitor never got
 ├── UnknownCrawl           no crawl has this number
+├── WrongState             a crawl cannot be paused, resumed or stopped as it is
 └── OperatorExists         the e-mail address of a new operator is taken
 """
 
@@ -34,6 +35,10 @@ class UnknownMessage(StorageError):
 
 class UnknownCrawl(StorageError):
     """No crawl has this number."""
+
+
+class WrongState(StorageError):
+    """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
 
 
 class OperatorExists(StorageError):

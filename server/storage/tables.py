@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from server.storage.columns import Json, Moment, Path, Words
+from server.storage.source_tables import source_tables
 
 metadata = MetaData(
     naming_convention={
@@ -257,3 +258,5 @@ incidents = Table(
     Index(None, "site_id", "at"),
     Index(None, "site_id", "kind", "first_at"),
 )
+
+of_sources = source_tables(metadata)

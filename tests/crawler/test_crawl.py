@@ -15,6 +15,7 @@ from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.reading import PageReader, Unreadable
 from crawler.report import CrawlReport, UrlState
+from crawler.template_learner import ENOUGH_PAGES
 from tests.crawler.conftest import html
 
 
@@ -77,7 +78,7 @@ def test_every_end_has_its_reason(site, ends) -> None:
     links = (
         "/gone",
         "/broken",
-        "/pdf",
+        "/image",
         "/zip.zip",
         "/cart/1",
         "/secret",
@@ -351,8 +352,10 @@ def test_a_slow_consumer_holds_the_crawl_back(site, options) -> None:
 
 
 def test_closing_early_ends_all_threads_at_once(site, options) -> None:
-    site.page("/", html("Home", "Welcome.", links=("/slow1", "/slow2", "/a")))
-    site.page("/a", html("A", "Text."))
+    quick = tuple(f"/{number}" for number in range(ENOUGH_PAGES))
+    site.page("/", html("Home", "Welcome.", links=("/slow1", "/slow2", *quick)))
+    for path in quick:
+        site.page(path, html(path, f"Text of {path}."))
     for path in ("/slow1", "/slow2"):
         site.routes[path] = lambda handler: site.released.wait(20)
     outcomes = crawl(options(timeout_s=30))

@@ -14,16 +14,11 @@ def test_blank_lines_separate_paragraphs() -> None:
     assert [block.text for block in page.blocks] == ["Terms of use", "You may use it freely.", "And more."]
 
 
-def test_markdown_headings_lead_to_their_text() -> None:
-    page = read(
-        "# Guide\n\nIntro.\n\n## Install ##\nRun it.\n\n    make all\n\n- one\n- two\n", "https://e.com/a.md"
-    )
-    assert page.title == "Guide"
-    assert page.blocks == (
-        Block("Intro.", ("Guide",)),
-        Block("Run it.", ("Guide", "Install")),
-        Block("    make all", ("Guide", "Install"), "code"),
-        Block("- one\n- two", ("Guide", "Install"), "list"),
+def test_lists_and_indented_code_keep_their_lines() -> None:
+    assert read("Do this:\n\n    make all\n\n- one\n- two\n").blocks == (
+        Block("Do this:"),
+        Block("    make all", kind="code"),
+        Block("- one\n- two", kind="list"),
     )
 
 

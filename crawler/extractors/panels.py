@@ -1,0 +1,106 @@
+"""Tabs and folded sections: what opens them, and the name under which a reader finds their text.
+
+A panel that is closed when the page loads is hidden like a menu or a dialogue is. It is content when
+something on the page opens it and it holds more than links. The text of its tab or button becomes the
+heading over it, and is not read a second time where the button stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from lxml.etree import XPath, _Element
+
+from crawler.extractors.text import fold, plain_text, text_length
+from crawler.wordset import wordset
+
+_OPENERS = XPath(
+    ".//*[@aria-controls or @data-bs-target or @data-target or @role='tab' or"
+    " @data-toggle='tab' or @data-bs-toggle='tab' or @data-toggle='collapse' or @data-bs-toggle='collapse']"
+)
+_HEADINGS = wordset("h1 h2 h3 h4 h5 h6")
+_NOT_OPENED = wordset("nav dialog form header footer a button input select textarea ul table")
+_MENUS = re.compile(
+    r"(?:^|[\s_-])(?:nav\w*|menus?|modal|drawer|cart|basket|search|cookies?|dropdown|lightbox|offcanvas)(?:$|[\s_-])"
+)
+_MENU_ROLES = wordset("dialog alertdialog menu navigation search listbox tooltip")
+_FOLDS = re.compile(r"accord|collaps|toggle|faq|question|expand|fold", re.IGNORECASE)
+_LEAST_TEXT = 12
+_LONGEST_LABEL = 200
+
+
+def find_panels(body: _Element) -> Mapping[_Element, str]:
+    """Panels below `body` with their labels, "" where a heading of the page names the panel already.
+
+    Changes the tree: buttons in headings become plain text, openers of panels go.
+    """
+    panels: dict[_Element, str] = {}
+    for heading in list(body.iter("button")):
+        parent = heading.getparent()
+        if parent is not None and parent.tag in _HEADINGS:
+            panels.update(_named(_next_block(parent), ""))
+            heading.tag = "span"
+    openers: list[_Element] = _OPENERS(body)
+    if openers:
+        ids = {name: element for element in body.iter() if (name := element.get("id"))}
+        for opener in openers:
+            _take(panels, opener, _target(opener, ids))
+    for button in list(body.iter("button")):
+        if _FOLDS.search(f"{button.get('class') or ''} {'expand' if button.get('aria-expanded') else ''}"):
+            _take(panels, button, button.getnext())
+    return panels
+
+
+def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None) -> None:
+    if panel is None or panel in panels or opener in panel.iterdescendants(opener.tag):
+        return
+    in_heading = any(parent.tag in _HEADINGS for parent in _near(opener))
+    label = "" if in_heading else fold(plain_text(opener))
+    if len(label) > _LONGEST_LABEL or not (label or in_heading):
+        return
+    found = _named(panel, label)
+    panels.update(found)
+    if found and not in_heading:
+        opener.tag = "button"  # said once, as the heading of the panel
+
+
+def _named(panel: _Element | None, label: str) -> dict[_Element, str]:
+    if panel is None or panel.tag in _NOT_OPENED or panel.get("role") in _MENU_ROLES:
+        return {}
+    if _MENUS.search(f"{panel.get('class') or ''} {panel.get('id') or ''}".lower()):
+        return {}
+    length = text_length(panel)
+    linked = sum(text_length(link) for link in panel.iter("a"))
+    return {panel: label} if length >= _LEAST_TEXT and linked * 2 <= length else {}
+
+
+def _target(opener: _Element, ids: Mapping[str, _Element]) -> _Element | None:
+    for name in ("aria-controls", "data-bs-target", "data-target", "href"):
+        value = (opener.get(name) or "").strip()
+        if name != "aria-controls" and not value.startswith("#"):
+            continue
+        panel = ids.get(value.removeprefix("#"))
+        if panel is not None:
+            return panel
+    name = opener.get("id")
+    if not name:
+        return None
+    return next((panel for panel in ids.values() if panel.get("aria-labelledby") == name), None)
+
+
+def _near(element: _Element) -> Iterator[_Element]:
+    """The element and the two around it."""
+    here: _Element | None = element
+    for _ in range(3):
+        if here is None:
+            return
+        yield here
+        here = here.getparent()
+
+
+def _next_block(heading: _Element) -> _Element | None:
+    """What a heading with a button in it opens: its neighbour, if that is hidden."""
+    panel = heading.getnext()
+    hidden = panel is not None and (panel.get("hidden") is not None or "none" in (panel.get("style") or ""))
+    return panel if hidden else None

@@ -1,0 +1,87 @@
+"""What operators do with crawls, from the dashboard and from the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from server.storage.crawl_runs import FAILED, PAUSE, PAUSED, RUNNING, STOP, STOPPED, WAITING, CrawlRun
+from server.storage.crawls import CrawlStore
+from server.storage.errors import WrongState
+
+TRIES = 5
+"""A crawl goes on while it is looked at: then it is looked at again."""
+
+
+class CrawlControl:
+    """Always of a site's newest crawl. `queue` wakes a worker. Raises WrongState, UnknownSite."""
+
+    def __init__(self, crawls: CrawlStore, queue: Callable[[str, int], None]) -> None:
+        self._crawls = crawls
+        self._queue = queue
+
+    def start(self, site_id: str) -> int:
+        """Queues a crawl; returns its number. A site that has one waiting gets no second."""
+        crawl_id = self._crawls.wait(site_id)
+        self._queue(site_id, crawl_id)
+        return crawl_id
+
+    def pause(self, site_id: str) -> CrawlRun:
+        """Ends the work on a crawl and keeps all of it. One that runs goes on for a moment."""
+        return self._change(site_id, self._try_pause)
+
+    def resume(self, site_id: str) -> CrawlRun:
+        """Lets a crawl that was paused, or that failed, go on."""
+        return self._change(site_id, self._try_resume)
+
+    def stop(self, site_id: str) -> CrawlRun:
+        """Ends a crawl: what it has read goes live."""
+        return self._change(site_id, self._try_stop)
+
+    def give_up(self, site_id: str) -> None:
+        """Ends a crawl that is not under way, without what it read, for a new one is to begin."""
+        run = self._crawls.latest(site_id)
+        if run is not None and (run.state == PAUSED or self._crawls.is_left(run)):
+            self._crawls.finish(run.id, STOPPED, "a new crawl was begun instead")
+
+    def _change(self, site_id: str, change: Callable[[CrawlRun], bool]) -> CrawlRun:
+        for _ in range(TRIES):
+            run = self._crawls.latest(site_id)
+            if run is None:
+                raise WrongState(f"{site_id} was never crawled")
+            if change(run):
+                return self._crawls.get(run.id)
+        raise WrongState(f"the crawl of {site_id} changes too fast; try again")
+
+    def _try_pause(self, run: CrawlRun) -> bool:
+        if run.state == PAUSED:
+            return True
+        if run.state == WAITING or self._crawls.is_left(run):
+            return self._crawls.set_aside(run)
+        _require(run.state == RUNNING, run, "paused")
+        return self._crawls.want(run, PAUSE)
+
+    def _try_resume(self, run: CrawlRun) -> bool:
+        if run.state == RUNNING and not self._crawls.is_left(run):
+            return self._crawls.want(run, "")
+        _require(run.state in (PAUSED, FAILED, WAITING, RUNNING), run, "resumed")
+        if not self._crawls.release(run, wanted=""):
+            return False
+        self._queue(run.site_id, run.id)
+        return True
+
+    def _try_stop(self, run: CrawlRun) -> bool:
+        if run.state == WAITING and run.beat_at is None:
+            self._crawls.finish(run.id, STOPPED, "stopped before it began")
+            return True
+        if run.state in (PAUSED, WAITING) or self._crawls.is_left(run):
+            if not self._crawls.release(run, wanted=STOP):
+                return False
+            self._queue(run.site_id, run.id)
+            return True
+        _require(run.state == RUNNING, run, "stopped")
+        return self._crawls.want(run, STOP)
+
+
+def _require(possible: bool, run: CrawlRun, done: str) -> None:
+    if not possible:
+        raise WrongState(f"the last crawl of {run.site_id} has ended ({run.state}), so it cannot be {done}")

@@ -1,0 +1,109 @@
+"""Takes what a crawl hands out into the index, and settles it in the journal once it is there."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection
+from dataclasses import asdict
+
+from crawler.journal import Journal
+from crawler.report import Progress, UrlOutcome, UrlState
+from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.crawl_pace import CrawlPace
+from server.storage.crawls import CrawlStore
+
+ProgressCallback = Callable[[int, int, int], None]
+"""Called with pages found, fetched and indexed."""
+
+RECORD_EVERY_S = 0.5
+"""Seconds between two writes of a crawl's progress."""
+REPORT = "index_report"
+"""Name of the note with what the build did so far."""
+LEADING = frozenset({UrlState.REDIRECTED, UrlState.DUPLICATE})
+
+
+class CrawlIntake:
+    """For one run over a crawl. An outcome is settled when its page is in the content store and in every
+    index; one that leads elsewhere stays open until the crawl is over, for only then it is known whether
+    a page moved."""
+
+    def __init__(
+        self,
+        crawls: CrawlStore,
+        crawl_id: int,
+        journal: Journal,
+        indexer: Indexer,
+        publish_s: float,
+        on_progress: ProgressCallback,
+    ) -> None:
+        self._crawls = crawls
+        self._crawl_id = crawl_id
+        self._journal = journal
+        self._indexer = indexer
+        self._publish_s = publish_s
+        self._on_progress = on_progress
+        self._open: dict[str, None] = {}
+        self._pace = CrawlPace()
+        self._found = self._fetched = self._published_pages = 0
+        self._written = self._published = time.monotonic()
+        self.moves: dict[str, str] = {}
+        """Address -> where it leads."""
+        self._came_from: dict[str, str] = {}
+
+    def take(self, outcome: UrlOutcome) -> None:
+        """One outcome, perhaps not for the first time."""
+        self._open[outcome.url] = None
+        known = outcome.url in self._indexer.known
+        if outcome.page is not None:
+            self._indexer.add(outcome.page, moved_from=self._came_from.get(outcome.url, ""))
+        elif outcome.state is UrlState.UNCHANGED:
+            self._indexer.unchanged(outcome.url)
+        elif outcome.state in LEADING and outcome.target:
+            self.moves[outcome.url] = outcome.target
+            if known:
+                self._came_from[outcome.target] = outcome.url
+
+    def crawled(self, progress: Progress) -> None:
+        """After each outcome, and every second without one."""
+        self._found, self._fetched = progress.discovered, progress.pages
+        now = time.monotonic()
+        if self._publish_s and now - self._published >= self._publish_s:
+            self._publish()
+        if now - self._written >= RECORD_EVERY_S:
+            self._pace.note(progress.discovered, progress.done)
+            self.record()
+
+    def record(self) -> None:
+        """Settles what may be settled and writes how far the crawl is."""
+        self._written = time.monotonic()
+        waiting = self._indexer.waiting
+        self.settle([url for url in self._open if url not in waiting and url not in self.moves])
+        indexed = self._indexer.pages_done
+        rate, remaining = self._pace.rate, self._pace.remaining_s
+        self._crawls.progress(self._crawl_id, self._found, self._fetched, indexed, rate, remaining)
+        self._on_progress(self._found, self._fetched, indexed)
+
+    def settle(self, urls: Collection[str]) -> None:
+        """Never before the index has them."""
+        if urls:
+            self._journal.settle(list(urls))
+            self._journal.note(REPORT, json.dumps(asdict(self._indexer.report)))
+            for url in urls:
+                self._open.pop(url, None)
+
+    def settle_all(self) -> None:
+        """What stayed open until the crawl was over, too."""
+        self.settle(list(self._open))
+
+    def _publish(self) -> None:
+        self._published = time.monotonic()
+        if self._indexer.waiting or self._indexer.report.pages_indexed != self._published_pages:
+            self._indexer.publish()
+            self._published_pages = self._indexer.report.pages_indexed
+
+
+def report_so_far(journal: Journal) -> IndexReport:
+    """What the build of this crawl did before it was cut off."""
+    stored = journal.notes().get(REPORT)
+    return IndexReport(**json.loads(stored)) if stored else IndexReport()

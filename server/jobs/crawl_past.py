@@ -1,0 +1,76 @@
+"""What a crawl knows of the past: of earlier crawls, and of its own runs before it was cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crawler.errors import CrawlError
+from crawler.fetcher import Validators
+from crawler.journal import READ, WAITING, Journal
+from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
+from server.storage.content import PageRecord
+from server.storage.crawl_runs import CrawlRun
+from server.storage.crawls import CrawlStore
+
+UNREAD = (UrlState.ERROR, UrlState.OVER_LIMIT, WAITING, READ)
+"""States of addresses that a crawl could not read, or did not come to."""
+MOST_CUTS = 5
+CUTS = "cuts"
+
+
+def known_addresses(
+    pages: Mapping[str, PageRecord], crawls: CrawlStore, run: CrawlRun
+) -> dict[str, Validators]:
+    """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
+    that has not changed is not read for links again."""
+    known: dict[str, Validators] = {}
+    before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
+    if before is not None:
+        known = {url: Validators() for url, _, _ in crawls.ends(before.id, UNREAD)}
+    for url, page in pages.items():
+        if not page.source:
+            known[url] = Validators(page.etag, page.last_modified, page.content_hash)
+    return known
+
+
+def problem(crawls: CrawlStore, crawl_id: int) -> str:
+    """One line on why the crawl brought no page home and what to do; empty when it did."""
+    if crawls.ends(crawl_id, HAS_PAGE):
+        return ""
+    report = CrawlReport()
+    for row in crawls.at_start(crawl_id):
+        if row.state not in (WAITING, READ):
+            report.add(UrlOutcome(row.url, UrlState(row.state), row.reason, row.status))
+    return report.problem()
+
+
+class Interruptions:
+    """Counts how often a crawl was cut off at the same place, so that what kills its worker each time does
+    not do so for ever."""
+
+    def __init__(self, journal: Journal, crawls: CrawlStore, run: CrawlRun) -> None:
+        self._journal = journal
+        self._last = journal.notes().get(CUTS, "")
+        counts = crawls.counts([run.id])[run.id]
+        self._done = sum(count for state, count in counts.items() if state != WAITING)
+
+    @property
+    def before(self) -> bool:
+        """Whether there was a run before this one."""
+        return bool(self._last)
+
+    def forgive(self) -> None:
+        """This run ends in good order."""
+        self._journal.note(CUTS, f"{self._done}/-1")
+
+    def check(self) -> None:
+        """At the start of each run. Raises CrawlError."""
+        done, _, cuts = self._last.partition("/")
+        times = int(cuts) + 1 if self._last and int(done) == self._done else 0
+        self._journal.note(CUTS, f"{self._done}/{times}")
+        if times > MOST_CUTS:
+            self.forgive()
+            raise CrawlError(
+                f"The worker was cut off {times} times without getting on: look into its log, then resume "
+                "the crawl"
+            )

@@ -1,0 +1,95 @@
+"""Keeps a crawl in touch with the rest of the installation while it runs: every second it says that it
+lives, and learns what its operator wants."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from server.storage.crawl_runs import PAUSE, STOP
+from server.storage.crawls import CrawlStore
+from server.storage.errors import StorageError
+from server.storage.holders import LEASE_S
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 1.0
+QUIT, LOST = "quit", "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """How this process asks its own crawl to end soon, such as at Ctrl-C."""
+
+    event: threading.Event = field(default_factory=threading.Event)
+    pauses: bool = False
+    """Whether the crawl then is paused; otherwise the next worker goes on with it."""
+
+
+class CrawlWatch:
+    """While entered, `stop` is set as soon as the crawl shall end, and `reason` says why: PAUSE, STOP, QUIT
+    (this process ends) or LOST (another process has taken the crawl over)."""
+
+    def __init__(self, crawls: CrawlStore, crawl_id: int, holder: str, interrupt: Interrupt) -> None:
+        self._crawls = crawls
+        self._crawl_id = crawl_id
+        self._holder = holder
+        self._interrupt = interrupt
+        self._over = threading.Event()
+        self._heard = time.monotonic()
+        self._thread = threading.Thread(target=self._watch, name=f"crawl-{crawl_id}-watch", daemon=True)
+        self.stop = threading.Event()
+        self.reason = ""
+
+    def __enter__(self) -> Self:
+        self._look()  # what was wanted before the crawl was taken up
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join(timeout=5)
+
+    @property
+    def pauses_here(self) -> bool:
+        """Whether this process itself asked for the pause."""
+        return self._interrupt.pauses and self._interrupt.event.is_set()
+
+    @property
+    def is_lost(self) -> bool:
+        return self.reason == LOST
+
+    def _watch(self) -> None:
+        due = time.monotonic() + EVERY_S
+        while not self._over.is_set():
+            # The interrupt is an event of the whole process: a short look at it is cheaper than a thread.
+            self._over.wait(0.05)
+            if self._interrupt.event.is_set() and not self.reason:
+                self._end(PAUSE if self._interrupt.pauses else QUIT)
+            if time.monotonic() >= due:
+                due = time.monotonic() + EVERY_S
+                self._look()
+
+    def _look(self) -> None:
+        try:
+            wanted = self._crawls.beat(self._crawl_id, self._holder)
+        except StorageError as error:
+            log.warning("crawl %s cannot say that it lives: %s", self._crawl_id, error)
+            if time.monotonic() - self._heard > LEASE_S:
+                self._end(LOST)
+            return
+        self._heard = time.monotonic()
+        if wanted is None:
+            self._end(LOST)
+        elif wanted in (PAUSE, STOP):
+            self._end(wanted)
+
+    def _end(self, reason: str) -> None:
+        self.reason = reason
+        self.stop.set()

@@ -1,0 +1,58 @@
+"""Pages that a crawl did not find where they were: moved, or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from crawler.report import HAS_PAGE, UrlState
+from server.indexing.indexer import Indexer
+from server.storage.crawl_runs import CrawlRun
+from server.storage.crawls import CrawlStore
+from server.storage.page_moves import PageMoves
+
+MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
+                     UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
+"""States of an address that is no page of the site any more; an error or a limit says nothing."""
+LONGEST_WAY = 10
+
+
+def see_off(
+    run: CrawlRun, crawls: CrawlStore, indexer: Indexer, leads_to: Mapping[str, str], moves: PageMoves
+) -> None:
+    """Removes pages that moved, and counts those that are missing; twice is once.
+
+    A page moved when its address leads (`leads_to`) to one that this crawl read as a page, or when it is
+    gone and its content has appeared at a new address.
+    """
+    read = {url for url, _, _ in crawls.ends(run.id, HAS_PAGE)}
+    appeared = {
+        page.content_hash: url
+        for url in read
+        if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
+    }
+    for url, state, _ in crawls.ends(run.id, MISSING):
+        page = indexer.known.get(url)
+        if page is None or page.source:
+            continue
+        target = _end_of_the_way(url, leads_to)
+        if state == UrlState.GONE:
+            target = appeared.get(page.content_hash, "")
+        if target and target != url and target in read and target in indexer.known:
+            moves.record(url, target)
+            indexer.remove(url)
+        else:
+            indexer.missing(url, run.id)
+
+
+def _is_new(first_seen_at: datetime | None, run: CrawlRun) -> bool:
+    return first_seen_at is None or first_seen_at >= run.started_at
+
+
+def _end_of_the_way(url: str, leads_to: Mapping[str, str]) -> str:
+    target = ""
+    for _ in range(LONGEST_WAY):
+        if url not in leads_to:
+            return target
+        url = target = leads_to[url]
+    return ""

@@ -1,0 +1,79 @@
+import time
+
+import pytest
+
+from crawler.errors import BadFile
+from crawler.extractors import Source, extract
+from crawler.page import Block
+
+
+def read(text):
+    return extract(Source("https://example.com/docs/guide.md", text.encode(), "text/markdown"))
+
+
+def blocks(text):
+    return read(text).page.blocks
+
+
+def test_headings_lead_to_their_text_and_are_anchors():
+    page = read("# Guide\n\nIntro.\n\nSetext\n------\n\nBody, *with* `code`.\n\n## Setext\nAgain.\n").page
+    assert page.title == "Guide"
+    assert page.blocks == (
+        Block("Intro.", ("Guide",), "text", "guide"),
+        Block("Body, with code.", ("Guide", "Setext"), "text", "setext"),
+        Block("Again.", ("Guide", "Setext"), "text", "setext-1"),
+    )
+
+
+def test_front_matter_tells_title_and_language():
+    page = read('---\ntitle: "Lampen pflegen"\nlang: de-AT\ntags: [a]\n---\n# Other\nText\n').page
+    assert (page.title, page.language) == ("Lampen pflegen", "de")
+    assert "tags" not in page.text
+
+
+def test_lists_nested_and_numbered():
+    assert blocks("- one\n- two\n  wrapped\n  1. deep\n  2. deeper\n- three\n") == (
+        Block("- one\n- two wrapped\n  1. deep\n  2. deeper\n- three", (), "list"),
+    )
+    assert blocks("3. third\n4. fourth\n")[0].text == "3. third\n4. fourth"
+
+
+def test_tables_and_code():
+    text = "| Lamp | Price |\n| --- | ---: |\n| Glow | **19.90** EUR |\n\n```sh\nlamp --reset\n\n  indented\n```\n"
+    assert blocks(text) == (
+        Block("Lamp\tPrice\nGlow\t19.90 EUR", (), "table"),
+        Block("lamp --reset\n\n  indented", (), "code"),
+    )
+
+
+def test_links_are_followed_and_fragments_are_not():
+    found = read(
+        "See [care](../care.md#clean), <https://example.com/a>, [up](#top) and [mail](mailto:a@b.c).\n"
+    )
+    assert found.follow == ("https://example.com/care.md", "https://example.com/a")
+    assert found.page.text == "See care, https://example.com/a, up and mail."
+
+
+def test_raw_html_is_left_out():
+    found = blocks(
+        "Before.\n\n<div onclick='x()'>\n<script>alert(1)</script>\n</div>\n\nAfter <b>bold</b> words.\n"
+    )
+    assert [block.text for block in found] == ["Before.", "After bold words."]
+
+
+def test_an_image_says_what_it_shows():
+    assert blocks("![The lamp](lamp.png) on a table.\n")[0].text == "The lamp on a table."
+
+
+@pytest.mark.parametrize(
+    "bomb", ["[" * 50_000, "> " * 20_000 + "x", "- " * 20_000 + "x", "*a " * 30_000, "`" * 50_000]
+)
+def test_markup_meant_to_be_slow_is_read_in_bounded_time(bomb):
+    started = time.monotonic()
+    read(bomb)
+    assert time.monotonic() - started < 10
+
+
+def test_a_file_that_is_too_long_is_an_error():
+    with pytest.raises(BadFile, match="characters"):
+        read("word " * 700_000)

@@ -1,0 +1,198 @@
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from crawler.errors import BadFile
+from crawler.extractors import FileLimits, Source, extract
+from tests.crawler.files import LOREM, locked_pdf, pdf, raw_pdf
+
+URL = "https://example.com/manual.pdf"
+
+
+def read(body, **limits):
+    return extract(Source(URL, body, "application/pdf", limits=FileLimits(**limits)))
+
+
+def told(body, **limits):
+    return [(b.text, b.heading_path, b.kind, b.anchor) for b in read(body, **limits).page.blocks]
+
+
+def test_each_page_is_an_anchor_and_sizes_tell_the_headings():
+    body = pdf(
+        [
+            [
+                ("h1", "Lamp manual"),
+                ("p", LOREM * 3),
+                ("h2", "Cleaning"),
+                ("p", "Wipe the glass with a dry cloth."),
+            ],
+            [
+                ("h2", "Repair"),
+                ("p", "Send the lamp to the workshop."),
+                ("code", "lamp --reset\nlamp --test"),
+            ],
+        ]
+    )
+    blocks = told(body)
+    assert blocks[0] == ((LOREM * 3).strip(), ("Lamp manual",), "text", "page=1")
+    assert blocks[1:] == [
+        ("Wipe the glass with a dry cloth.", ("Lamp manual", "Cleaning"), "text", "page=1"),
+        ("Send the lamp to the workshop.", ("Lamp manual", "Repair"), "text", "page=2"),
+        ("lamp --reset\nlamp --test", ("Lamp manual", "Repair"), "code", "page=2"),
+    ]
+    assert read(body).page.title == "Lamp manual"
+    assert read(body).page.language == "en"
+
+
+def test_bookmarks_tell_the_headings_even_when_they_look_like_text():
+    body = pdf([[("h1", "First part"), ("p", LOREM)], [("h2", "A detail"), ("p", LOREM)]], bookmarks=True)
+    assert [path for _, path, _, _ in told(body)] == [("First part",), ("First part", "A detail")]
+
+
+def test_running_headers_footers_and_page_numbers_are_left_out():
+    pages = [[("h2", f"Part {name}"), ("p", f"{name}: {LOREM}")] for name in ("one", "two", "three", "four")]
+    text = read(pdf(pages, header="Lantern Shop - Internal handbook")).page.text
+    assert "Internal handbook" not in text
+    assert "of 4" not in text
+    assert text.count("The lamp is checked") == 4
+
+
+def test_a_paragraph_of_a_page_and_its_continuation_on_the_next_are_one():
+    body = pdf(
+        [[("p", LOREM + "It is then put into the")], [("p", "large box with the blue label. " + LOREM)]]
+    )
+    (text, _, _, anchor) = told(body)[0]
+    assert "put into the large box with" in text
+    assert anchor == "page=1"
+
+
+def test_words_that_a_line_cut_are_whole_again_and_hyphens_stay():
+    lines = ["The work-", "shop sells well-", "known lamps. A well-known lamp is sold in this workshop."]
+    content = (
+        b"BT /F1 11 Tf 14 TL 50 700 Td " + b" T* ".join(f"({line}) Tj".encode() for line in lines) + b" ET"
+    )
+    text = read(raw_pdf(content)).page.text
+    assert text == "The workshop sells well-known lamps. A well-known lamp is sold in this workshop."
+
+
+def test_lists_keep_their_items_and_get_the_markers_of_all_lists():
+    content = (
+        b"BT /F1 11 Tf 14 TL 50 700 Td (Bring these:) Tj T* (\x95 the lamp) Tj T* (\x95 the bill, which was in the) Tj "
+        b"T* (  box of the lamp) Tj T* (1. Go there) Tj T* (2. Ask for help) Tj ET"
+    )
+    resources = "<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> >> >>"
+    blocks = told(raw_pdf(content, resources=resources))
+    assert blocks[0][0] == "Bring these:"
+    assert (
+        blocks[1][0]
+        == "- the lamp\n- the bill, which was in the box of the lamp\n1. Go there\n2. Ask for help"
+    )
+    assert blocks[1][2] == "list"
+
+
+def test_gaps_between_words_that_are_drawn_and_not_written_are_spaces():
+    content = b"BT /F1 11 Tf 50 700 Td [(Both) -180 (lamps) -250 (work) 40 (ing)] TJ ET"
+    assert read(raw_pdf(content)).page.text == "Both lamps working"
+
+
+def test_the_title_of_the_metadata_wins_unless_it_is_a_file_name():
+    page = [[("h1", "Care of lamps"), ("p", LOREM)]]
+    assert read(pdf(page, title="Lamp care guide")).page.title == "Lamp care guide"
+    assert read(pdf(page, title="Microsoft Word - care_v3.docx")).page.title == "Care of lamps"
+    assert read(pdf([[("p", LOREM)]])).page.title == "manual.pdf"
+
+
+def test_links_are_followed():
+    body = pdf([[("p", LOREM)]], links=[(1, "https://example.com/spare-parts"), (1, "mailto:a@example.com")])
+    assert read(body).follow == ("https://example.com/spare-parts",)
+
+
+@pytest.mark.parametrize("algorithm", ["AES-256", "AES-128", "RC4-128"])
+def test_a_file_that_is_locked_with_an_empty_password_is_read(algorithm):
+    assert "checked by hand" in read(locked_pdf(pdf([[("p", LOREM)]]), "", algorithm)).page.text
+
+
+def test_a_file_that_needs_a_password_says_so():
+    with pytest.raises(BadFile, match="protected by a password"):
+        read(locked_pdf(pdf([[("p", LOREM)]]), "secret"))
+
+
+def test_a_scan_has_no_blocks():
+    assert read(raw_pdf(b"q 100 0 0 100 0 0 cm Q")).page.blocks == ()
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"%PDF-1.7\n", b"<html>no</html>", b"%PDF-1.4\n" + bytes(range(256)) * 40]
+)
+def test_what_is_no_pdf_is_an_error_in_words(body):
+    with pytest.raises(BadFile, match="damaged or no PDF"):
+        read(body)
+
+
+def test_pages_beyond_the_limit_are_left_out_and_it_is_told():
+    found = read(pdf([[("p", f"Page {n} says this.")] for n in range(1, 6)]), pages=2)
+    assert {block.anchor for block in found.page.blocks} == {"page=1", "page=2"}
+    assert found.remark == "2 of its 5 pages were read: that is the limit"
+    assert read(pdf([[("p", LOREM)]])).remark == ""
+
+
+def test_the_time_limit_ends_the_reading():
+    with pytest.raises(BadFile, match=r"longer than 0\.001 s"):
+        read(pdf([[("p", LOREM * 20)]] * 30), seconds=0.001)
+
+
+def test_a_bomb_of_compressed_text_costs_little():
+    bomb = zlib.compress(b"BT /F1 1 Tf (a) Tj ET\n" * 5_000_000, 9)
+    started = time.monotonic()
+    with pytest.raises(BadFile, match="none of its pages"):
+        read(raw_pdf(bomb, "/Filter /FlateDecode"))
+    assert time.monotonic() - started < 10
+
+
+def test_forms_that_show_each_other_end():
+    """Ten forms, each showing the next one ten times, would be drawn 10^9 times."""
+    body = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n"
+    body += b"3 0 obj\n<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /XObject << /X 10 0 R >> /Font << >> >> >>\nendobj\n"
+    body += b"4 0 obj\n<< /Length 5 >>\nstream\n/X Do\nendstream\nendobj\n"
+    drawn = b"/X Do " * 10
+    for number in range(10, 20):
+        inner = f"/Resources << /XObject << /X {number + 1} 0 R >> /Font << >> >>".encode()
+        head = b"%d 0 obj\n<< /Type /XObject /Subtype /Form %s /Length %d >>\n" % (number, inner, len(drawn))
+        body += head + b"stream\n" + drawn + b"\nendstream\nendobj\n"
+    body += b"20 0 obj\n<< /Type /XObject /Subtype /Form /Length 0 >>\nstream\n\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\n"
+    started = time.monotonic()
+    with suppress(BadFile):
+        assert read(body, seconds=5).page.blocks == ()
+    assert time.monotonic() - started < 8
+
+
+LIBTASN1 = Path("/usr/share/doc/libtasn1-doc/libtasn1.pdf")
+
+
+@pytest.mark.skipif(not LIBTASN1.exists(), reason="needs libtasn1-doc")
+def test_a_manual_made_with_tex():
+    page = read(LIBTASN1.read_bytes(), pages=12).page
+    assert (page.title, page.language) == ("Libtasn1", "en")
+    block = next(block for block in page.blocks if "simple parsing functions listed below" in block.text)
+    assert block.heading_path == ("2 ASN.1 structure handling", "2.3 Simple parsing")
+    assert block.anchor == "page=7"
+    assert block.text.endswith("may be used instead.")
+    assert "identifier." in page.text
+    assert "iden- tifier" not in page.text
+    assert "Chapter 2: ASN.1 structure handling" not in page.text
+
+
+REFERENCE = Path("/usr/share/debian-reference/debian-reference.en.pdf")
+
+
+@pytest.mark.skipif(not REFERENCE.exists(), reason="needs debian-reference-en")
+def test_a_book_whose_spaces_are_drawn():
+    page = read(REFERENCE.read_bytes(), pages=42).page
+    assert page.title == "Debian Reference"
+    block = next(block for block in page.blocks if "There are two methods of associating" in block.text)
+    assert block.anchor == "page=41"
+    assert block.heading_path[-1] == "1.2.7 Links"
+    assert not any("13/ 233" in block.text for block in page.blocks)
