@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from server.storage.crawl_runs import PAUSE, PAUSED, RUNNING, STOP, WAITING
 from server.storage.crawls import CrawlRun
 
-ACTIVE = ("waiting", "running")
+ACTIVE = (WAITING, RUNNING)
 
 CRAWL_WORDS = {
     "waiting": "Waiting for the worker",
     "running": "Reading the site",
+    "paused": "Paused",
     "done": "Read completely",
     "failed": "Failed",
     "stopped": "Stopped",
 }
+WANTED_WORDS = {PAUSE: "Pausing", STOP: "Stopping"}
 
 URL_WORDS = {
+    "waiting": ("Waiting", "Found, and not visited yet."),
+    "read": ("Being compared", "Visited; other pages decide what becomes of it."),
     "fetched": ("Read", "New or changed since the last crawl."),
     "unchanged": ("Unchanged", "The same as at the last crawl, so nothing was indexed anew."),
     "duplicate": ("Duplicate", "Says the same as another page, which is kept."),
@@ -39,8 +44,59 @@ def is_active(run: CrawlRun | None) -> bool:
     return run is not None and run.state in ACTIVE
 
 
-def crawl_word(state: str) -> str:
-    return CRAWL_WORDS.get(state, state)
+def crawl_word(run: CrawlRun) -> str:
+    """How a crawl stands, and what is being done about it."""
+    if run.state == RUNNING and run.wanted in WANTED_WORDS:
+        return WANTED_WORDS[run.wanted]
+    if run.state == WAITING and run.wanted == STOP:
+        return WANTED_WORDS[STOP]
+    return CRAWL_WORDS.get(run.state, run.state)
+
+
+def can(run: CrawlRun | None) -> frozenset[str]:
+    """What an operator may do with a site's newest crawl now: pause, resume, stop."""
+    if run is None or (run.state in ACTIVE and run.wanted == STOP):
+        return frozenset()
+    if run.state == RUNNING and run.wanted == PAUSE:
+        return frozenset({"resume", "stop"})
+    allowed = {
+        WAITING: {"pause", "stop"},
+        RUNNING: {"pause", "stop"},
+        PAUSED: {"resume", "stop"},
+        "failed": {"resume"} if run.counts else set(),
+    }
+    return frozenset(allowed.get(run.state, set()))
+
+
+def pace(run: CrawlRun) -> str:
+    """How fast a crawl goes and how long it may take, as far as that can be said; else nothing."""
+    if run.state != RUNNING or run.rate <= 0:
+        return ""
+    many = run.rate >= 1
+    speed = f"{run.rate:.1f} addresses a second" if many else f"{run.rate * 60:.0f} addresses a minute"
+    return speed if run.remaining_s is None else f"{speed}, {about(run.remaining_s)} left"
+
+
+def about(seconds: float) -> str:
+    """A time that is only guessed: "about 3 minutes"."""
+    if seconds < 20:
+        return "a few seconds"
+    if seconds < 55:
+        return f"about {round(seconds, -1):.0f} seconds"
+    for size, word in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        count = round(seconds / size)
+        if seconds >= 0.9 * size and count:
+            return (
+                f"about {count} {word}s" if count > 1 else f"about {'an' if word == 'hour' else 'a'} {word}"
+            )
+    return "about a minute"
+
+
+def colour(state: str) -> str:
+    """Of the badge of an address."""
+    if state in BAD_URL_STATES:
+        return "bad"
+    return {"fetched": "well", "unchanged": "well", WAITING: "busy", "read": "busy"}.get(state, "plain")
 
 
 def url_word(state: str) -> str:
@@ -53,4 +109,18 @@ def counted(run: CrawlRun) -> list[tuple[str, int]]:
     return sorted(run.counts.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
 
 
-FILTERS = {"crawl_word": crawl_word, "url_word": url_word, "counted": counted, "is_active": is_active}
+def ended(run: CrawlRun) -> int:
+    """How many addresses need nothing more."""
+    return sum(count for state, count in run.counts.items() if state not in (WAITING, "read"))
+
+
+FILTERS = {
+    "crawl_word": crawl_word,
+    "url_word": url_word,
+    "counted": counted,
+    "is_active": is_active,
+    "can": can,
+    "pace": pace,
+    "url_colour": colour,
+    "ended": ended,
+}

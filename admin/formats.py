@@ -28,6 +28,18 @@ def ago(moment: datetime | None) -> Markup:
     )
 
 
+def ahead(moment: datetime) -> Markup:
+    """A moment to come as "in 5 hours", the exact time in UTC on hover and for machines."""
+    exact = moment.astimezone(UTC)
+    seconds = (exact - datetime.now(UTC)).total_seconds()
+    size, name = next((step for step in reversed(STEPS) if seconds >= step[0]), STEPS[0])
+    count = max(1, round(seconds / size))
+    words = "in a moment" if seconds < 60 else f"in {count} {name}{'s' if count > 1 else ''}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        exact.isoformat(timespec="seconds"), exact.strftime("%Y-%m-%d %H:%M:%S UTC"), words
+    )
+
+
 def duration(seconds: float) -> str:
     """4.2 s, 3 min 5 s, 1 h 20 min."""
     if seconds < 10:
@@ -64,9 +76,19 @@ def outside_link(address: str, text: str = "") -> Markup:
     return Markup('<a href="{}" target="_blank" rel="noopener noreferrer">{}</a>').format(address, shown)
 
 
+def path_of(address: str, beside: str) -> str:
+    """An address without its origin when that is the one of the address beside it."""
+    parts, other = urlsplit(address), urlsplit(beside)
+    if (parts.scheme, parts.netloc) != (other.scheme, other.netloc):
+        return address
+    return address.removeprefix(f"{parts.scheme}://{parts.netloc}") or "/"
+
+
 FILTERS = {
+    "path_of": path_of,
     "number": number,
     "ago": ago,
+    "ahead": ahead,
     "duration": duration,
     "milliseconds": milliseconds,
     "sentence": sentence,

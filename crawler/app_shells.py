@@ -15,7 +15,7 @@ _ROOT = re.compile(
     rb"""|ember-app|application)["'\s>]|<[a-z-]{1,40}-(?:app|root)[\s>]|\b(?:ng-app|ng-version|data-reactroot)\b""",
     re.IGNORECASE,
 )
-_NOTICE = re.compile(rb"<noscript\b[^>]*>(.{0,2000}?)</noscript", re.IGNORECASE | re.DOTALL)
+_MOST_NOTICES = 20
 
 
 def needs_rendering(body: bytes, page: Page) -> bool:
@@ -29,4 +29,5 @@ def needs_rendering(body: bytes, page: Page) -> bool:
 
 
 def _asks_for_scripts(body: bytes) -> bool:
-    return any(b"javascript" in notice[1].lower() for notice in _NOTICE.finditer(body))
+    notices = body.lower().split(b"<noscript", _MOST_NOTICES)[1:]
+    return any(b"javascript" in notice.partition(b"</noscript")[0][:2000] for notice in notices)

@@ -20,10 +20,10 @@ _DEFAULTS = {
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Ends the process with code 2 and a message when the arguments cannot be understood."""
-    parser = _parser()
-    args = parser.parse_args(arguments)
+    known = parser()
+    args = known.parse_args(arguments)
     if not args.out and not args.explain:
-        parser.error('say where the pages go with --out FILE ("-" for the standard output), or --explain URL')
+        known.error('say where the pages go with --out FILE ("-" for the standard output), or --explain URL')
     return args
 
 
@@ -61,13 +61,14 @@ def _named(text: str) -> tuple[str, bool | int | float | str]:
         raise BadStart(f"--set {name} wants a number, not {value!r}.") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """What the command line understands."""
+    made = argparse.ArgumentParser(
         prog="python -m crawler",
         description="Crawl a web site and write its pages as JSON, one a line.",
         epilog="Exit codes: 0 pages were written, 1 no page was found, 2 wrong arguments, 130 interrupted.",
     )
-    add = parser.add_argument
+    add = made.add_argument
     add("url", nargs="+", help="where to begin, such as https://example.com/docs/")
     add("--out", metavar="FILE", help='file for the pages; "-" writes to standard output')
     add("--report", metavar="FILE", help="file for the end of every URL, with its reason")
@@ -105,4 +106,4 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--explain", metavar="URL", help="say what would happen to this address, and why")
     add("--quiet", action="store_true", help="no progress line")
-    return parser
+    return made

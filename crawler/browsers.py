@@ -178,6 +178,10 @@ class Browsers:
         if self._driver is not None:
             with suppress(BrowserError, TimeoutError):
                 await asyncio.wait_for(self._driver.stop(), _GRACE_S)
+        left = asyncio.all_tasks() - {asyncio.current_task()}  # of the library, about pages that are gone
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 class _OpenPage:

@@ -25,10 +25,12 @@ class BadFile(CrawlError):
 class FetchError(CrawlError):
     """`kind` is one of: refused, unreachable, timeout, tls, too_large, too_slow, protocol, stopped."""
 
-    def __init__(self, kind: str, message: str, *, retry: bool = False) -> None:
+    def __init__(self, kind: str, message: str, *, retry: bool = False, received: bytes = b"") -> None:
         super().__init__(message)
         self.kind = kind
         self.retry = retry
+        self.received = received
+        """What came before an answer turned out to be too large."""
 
 
 class Refused(FetchError):

@@ -168,10 +168,10 @@ class Explorer:
         return replace(step, visit=visit)
 
     def _discover(self, step: Step, item: Item, *, first: bool = False) -> None:
-        if not self._scope.same_site(item.url):
+        if self._frontier.knows(item.url) or not self._scope.same_site(item.url):
             return
         objection = self._scope.objection(item.url)
-        if objection is None and not self._frontier.knows(item.url):
+        if objection is None:
             trap = self._traps.objection(item.url, item.depth)
             objection = (UrlState.OVER_LIMIT, trap) if trap else None
         if objection is None:

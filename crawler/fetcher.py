@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError, NewConnectionError
+from urllib3.response import HTTPResponse
 
 from crawler import urls
 from crawler.addresses import AddressGuard
@@ -25,6 +27,8 @@ from crawler.options import CrawlOptions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 65_536
+_ENCODINGS = frozenset({"", "identity", *HTTPResponse.CONTENT_DECODERS})
+"""We ask for gzip and deflate; what else a server sends is unpacked where the library can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class Fetcher:
 
     def __init__(self, options: CrawlOptions, guard: AddressGuard | None = None) -> None:
         self._options = options
-        self._guard = guard or AddressGuard(options.allow_private)
+        own = {(urlsplit(url).hostname or "").removeprefix("www.") for url in options.start_urls}
+        self._guard = (guard or AddressGuard(options.allow_private)).only_for(own)
         self._deadlines = Deadlines()
         self._secrets = {origin: dict(options.headers) for origin in _start_origins(options)}
         self._local = threading.local()
@@ -139,6 +144,11 @@ class Fetcher:
             return reply
         if wanted is not None and not wanted(reply):
             return reply
+        for encoding in headers.get("content-encoding", "").lower().split(","):
+            if encoding.strip() not in _ENCODINGS:
+                raise FetchError(
+                    "protocol", f'it is compressed as "{encoding.strip()}", which is not understood'
+                )
         declared = headers.get("content-length", "")
         if declared.isdigit() and int(declared) > limit:
             raise FetchError("too_large", f"{int(declared):,} bytes, the limit is {limit:,}")
@@ -148,7 +158,7 @@ class Fetcher:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise FetchError("too_large", f"more than {limit:,} bytes")
+                raise FetchError("too_large", f"more than {limit:,} bytes", received=b"".join(pieces))
             if time.monotonic() > due:
                 raise self._too_slow()
         if time.monotonic() > due:  # the watcher's cut looks like the end of the answer

@@ -80,9 +80,10 @@ class Frontier:
             self._slots += keeps_slot
 
     def knows(self, url: str) -> bool:
-        """Whether a URL was found before, under this spelling or the one that counts."""
+        """Whether nothing is left to be done with a URL that was found; asked for every link of every page."""
         with self._changed:
-            return self._without_index(url) in self._seen
+            url = self._without_index(url)
+            return url in self._seen and url not in self._deep
 
     def enter(self, url: str) -> bool:
         """Marks a URL as found without queueing it; False when it was known."""

@@ -29,6 +29,8 @@ class Block:
     kind: BlockKind = "text"
     anchor: str = ""
     """Id of the nearest heading's element (or of a name inside it); empty when it has none."""
+    language: str = ""
+    """Primary language subtag where it is another than the page's; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Page:
     last_modified: str = ""
     site_name: str = ""
     """What the page says the site is called (og:site_name or the like); empty when it does not."""
+    breadcrumbs: tuple[str, ...] = ()
+    """Names of the pages above it, from the start page to itself, where its JSON-LD says so. Not indexed."""
 
     @property
     def text(self) -> str:

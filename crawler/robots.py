@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from protego import Protego
-
 from crawler import urls
 from crawler.errors import FetchError
 from crawler.fetcher import Fetcher
 from crawler.options import CrawlOptions
+from crawler.robots_rules import RobotsRules
 
-_LARGEST = 512 * 1024
+_READ = 512 * 1024
+"""Bytes that are looked at; what stands behind is ignored, as the standard allows."""
+_LARGEST = 5 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
-    parsed: Protego | None = None
-    text: str = ""
+class _File:
+    rules: RobotsRules
     refusal: Verdict | None = None
     """What holds for every URL, when the file could not be read."""
 
@@ -39,64 +39,68 @@ class Robots:
     def __init__(self, options: CrawlOptions, fetcher: Fetcher) -> None:
         self._options = options
         self._fetcher = fetcher
-        self._rules: dict[str, _Rules] = {}
+        self._files: dict[str, _File] = {}
         self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
 
     def verdict(self, url: str) -> Verdict:
         """Whether robots.txt lets us fetch `url`, and which line forbids it."""
         if not self._options.obey_robots:
             return Verdict(True)
-        rules = self._rules_of(urls.origin(url))
-        if rules.refusal:
-            return rules.refusal
-        token = self._options.robots_token
-        if rules.parsed is None or rules.parsed.can_fetch(url, token):
-            return Verdict(True)
-        return Verdict(False, f'robots.txt forbids it ("{_forbidding_line(rules.text, url, token)}")')
+        file = self._file(urls.origin(url))
+        if file.refusal:
+            return file.refusal
+        line = file.rules.forbidding_line(url)
+        return Verdict(True) if line is None else Verdict(False, f'robots.txt line {line[0]}: "{line[1]}"')
 
     def delay_s(self, url: str) -> float:
         """Seconds between requests that the host asks for; 0 when it does not."""
-        parsed = self._rules_of(urls.origin(url)).parsed if self._options.obey_robots else None
-        delay = parsed.crawl_delay(self._options.robots_token) if parsed else None
-        return min(float(delay or 0.0), self._options.max_delay_s)
+        if not self._options.obey_robots:
+            return 0.0
+        return min(self._file(urls.origin(url)).rules.crawl_delay, self._options.max_delay_s)
 
     def sitemaps(self, url: str) -> list[str]:
         """Sitemaps that the host's robots.txt names."""
-        parsed = self._rules_of(urls.origin(url)).parsed
-        found = (urls.canonical(address, url) for address in (parsed.sitemaps if parsed else ()))
+        named = self._file(urls.origin(url)).rules.sitemaps
+        found = (urls.canonical(address, url) for address in named)
         return list(dict.fromkeys(address for address in found if address))
 
-    def _rules_of(self, origin: str) -> _Rules:
-        with self._lock:  # one request per origin; the others wait for its answer
-            if origin not in self._rules:
-                self._rules[origin] = self._load(origin)
-            return self._rules[origin]
+    def _file(self, origin: str) -> _File:
+        file = self._files.get(origin)
+        if file is not None:
+            return file
+        with self._lock:  # one request per origin; those who ask for the same one wait
+            lock = self._locks.setdefault(origin, threading.Lock())
+        with lock:
+            if origin not in self._files:
+                self._files[origin] = self._load(origin)
+            return self._files[origin]
 
-    def _load(self, origin: str) -> _Rules:
+    def _load(self, origin: str) -> _File:
         for attempt in range(self._options.retries + 1):
             try:
                 reply = self._fetcher.get_following(f"{origin}/robots.txt", max_bytes=_LARGEST)
             except FetchError as error:
-                if error.kind == "too_large":  # nobody needs that much: read as no rules
-                    return _Rules()
+                if error.kind == "too_large" and error.received:
+                    return self._parsed(error.received)
                 if not error.retry or attempt == self._options.retries:
-                    return _Rules(refusal=Verdict(False, str(error), unreachable=True))
+                    return _refused(f"robots.txt could not be read: {error}", unreachable=error.kind != "too_large")
                 continue
             if reply.status == 200:
-                text = reply.body.decode("utf-8", "replace").lstrip("\ufeff")
-                return _Rules(Protego.parse(text), text)
+                return self._parsed(reply.body)
             if reply.status < 500 and reply.status != 429:
-                return _Rules()
-        reason = f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
-        return _Rules(refusal=Verdict(False, reason))
+                return _File(RobotsRules.NONE)
+        return _refused(
+            f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
+        )
+
+    def _parsed(self, body: bytes) -> _File:
+        head = body[:_READ]
+        if len(body) > _READ:  # not half a line: "Disallow: /a" may be the beginning of "/about"
+            head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+        text = head.decode("utf-8", "replace").lstrip("\ufeff")
+        return _File(RobotsRules.parse(text, self._options.robots_token))
 
 
-def _forbidding_line(text: str, url: str, token: str) -> str:
-    """The line that decides: the one without which the URL would be allowed."""
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        if line.strip().lower().startswith("disallow"):
-            without = "\n".join(lines[:number] + lines[number + 1 :])
-            if Protego.parse(without).can_fetch(url, token):
-                return line.partition("#")[0].strip()
-    return "Disallow"
+def _refused(reason: str, *, unreachable: bool = False) -> _File:
+    return _File(RobotsRules.NONE, Verdict(False, reason, unreachable))

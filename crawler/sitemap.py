@@ -1,108 +1,116 @@
-"""Sitemaps: addresses that the site itself lists."""
+"""Sitemaps: addresses that the site itself lists, with the time of their last change."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-
-from lxml import etree
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 
 from crawler import urls
 from crawler.errors import FetchError
-from crawler.fetcher import Fetcher
+from crawler.fetcher import Fetcher, Reply
+from crawler.options import CrawlOptions
 from crawler.robots import Robots
+from crawler.sitemap_file import SITEMAP, Listing, entries
 
-LARGEST = 50 * 1024 * 1024
-"""Bytes of one file, decompressed; the protocol's own limit."""
-_MOST_FILES = 200
-_MOST_URLS_A_FILE = 50_000
+_USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")
+"""Tried one after the other until there is one, where robots.txt names none."""
+_MOST_WAITING = 50_000
 
 
-@dataclass(slots=True)
-class Sitemap:
-    """What one file holds."""
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One entry of a sitemap."""
 
-    pages: list[str] = field(default_factory=list)
-    sitemaps: list[str] = field(default_factory=list)
+    url: str
+    """Canonical."""
+    lastmod: str = ""
+    """When the page changed, as the site says, ISO 8601; empty when it does not. Only a hint: many sites
+    write the time of the sitemap, so no page is taken for unchanged because of it."""
+
+
+class Sitemaps:
+    """Reads all sitemaps of a site, each file once, none in memory as a whole tree."""
+
+    def __init__(
+        self,
+        options: CrawlOptions,
+        robots: Robots,
+        fetcher: Fetcher,
+        wait: Callable[[str], bool] | None = None,
+    ) -> None:
+        """`wait` returns when an address may be asked for; False when the crawl was stopped."""
+        self._wait = wait or (lambda url: True)
+        self._options = options
+        self._robots = robots
+        self._fetcher = fetcher
+        self.problems: list[str] = []
+        """What could not be read, in words for the operator. Links may lead to the same pages."""
+
+    def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[Listed]:
+        """Entries that belong to the site (by default: that of the start address), each file read once.
+
+        An address may come more than once. Addresses and files of other sites are left out.
+        """
+        if self._robots.verdict(start).unreachable:
+            return
+        site = urls.site_key(start)
+        belongs = belongs or (lambda url: urls.site_key(url) == site)
+        named = self._robots.sitemaps(start)
+        guessed = [] if named else [urls.origin(start) + path for path in _USUAL_PLACES]
+        foreign = [address for address in named if not belongs(address)]
+        self.problems += [f"{address}: on another site, so it was not read" for address in foreign]
+        waiting = deque(address for address in named or guessed if address not in foreign)
+        seen = set(waiting)
+        for _ in range(self._options.sitemap_max_files):
+            if not waiting:
+                return
+            address = waiting.popleft()
+            for listing in self._read(address, guessed=address in guessed):
+                if guessed:  # the place was found, no need to look further
+                    waiting.clear()
+                    guessed = []
+                url = urls.canonical(listing.address)
+                if url is None or not belongs(url):
+                    continue
+                if listing.kind != SITEMAP:
+                    yield Listed(url, listing.lastmod)
+                elif url not in seen and len(seen) < _MOST_WAITING:
+                    seen.add(url)
+                    waiting.append(url)
+        if waiting:
+            limit = self._options.sitemap_max_files
+            self.problems.append(f"more than {limit} sitemap files: {waiting[0]} and others were not read")
+
+    def _read(self, address: str, *, guessed: bool) -> Generator[Listing, None, None]:
+        reply = self._fetch(address, guessed=guessed)
+        if reply is None:
+            return
+        limits = self._options.sitemap_max_urls, self._options.sitemap_max_bytes
+        problem = yield from entries(reply.body, *limits)
+        if problem and not guessed:
+            self.problems.append(f"{address}: {problem}")
+
+    def _fetch(self, address: str, *, guessed: bool) -> Reply | None:
+        verdict = self._robots.verdict(address)
+        if not verdict.allowed and address not in self._robots.sitemaps(address):
+            self.problems.append(f"{address}: {verdict.reason}")
+            return None
+        if not self._wait(address):
+            return None
+        try:
+            reply = self._fetcher.get_following(address, max_bytes=self._options.sitemap_max_bytes)
+        except FetchError as error:
+            self.problems.append(f"{address}: {error}")
+            return None
+        if reply.status == 200:
+            return reply
+        if not guessed:
+            self.problems.append(f"{address}: status {reply.status}")
+        return None
 
 
 def listed_urls(start: str, robots: Robots, fetcher: Fetcher) -> Iterator[str]:
-    """Canonical addresses from all sitemaps of the start's site, each file read once.
-
-    Files that cannot be read are passed over: links lead to the same pages.
-    """
-    if robots.verdict(start).unreachable:
-        return
-    waiting = robots.sitemaps(start) or [f"{urls.origin(start)}/sitemap.xml"]
-    read: set[str] = set()
-    site = urls.site_key(start)
-    while waiting and len(read) < _MOST_FILES:
-        address = waiting.pop(0)
-        if address in read or urls.site_key(address) != site:
-            continue
-        read.add(address)
-        try:
-            reply = fetcher.get_following(address, max_bytes=LARGEST)
-        except FetchError:
-            continue
-        if reply.status != 200:
-            continue
-        found = parse(reply.body)
-        waiting += [child for child in map(urls.canonical, found.sitemaps) if child]
-        yield from (page for page in map(urls.canonical, found.pages) if page)
-
-
-def parse(body: bytes) -> Sitemap:
-    """Reads XML (sitemap, index, or a feed's links), gzipped or not, and plain lists of addresses.
-
-    XML is read without entities, DTDs and network; what is broken is read as far as it goes.
-    """
-    content = _unpacked(body)
-    found = Sitemap()
-    if content.lstrip()[:1] != b"<":
-        lines = content.decode("utf-8", "replace").split()
-        found.pages = [line for line in lines[:_MOST_URLS_A_FILE] if line.startswith(("http://", "https://"))]
-        return found
-    parser = etree.XMLPullParser(
-        events=("end",),
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        recover=True,
-        huge_tree=False,
-    )
-    try:
-        parser.feed(content)
-        parser.close()
-    except etree.XMLSyntaxError:
-        pass  # what came before the fault is still of use
-    for _, element in parser.read_events():
-        if len(found.pages) >= _MOST_URLS_A_FILE:
-            break
-        if isinstance(element, etree._Element):
-            _take(element, found)
-    return found
-
-
-def _take(element: etree._Element, found: Sitemap) -> None:
-    tag = etree.QName(element).localname if isinstance(element.tag, str) else ""
-    if tag != "loc" or not element.text:
-        return
-    parent = element.getparent()
-    kind = etree.QName(parent).localname if parent is not None else ""
-    if kind == "sitemap":
-        found.sitemaps.append(element.text.strip())
-    elif kind == "url":
-        found.pages.append(element.text.strip())
-
-
-def _unpacked(body: bytes) -> bytes:
-    """Gunzipped, up to the limit: a bomb goes off in a bucket."""
-    if body[:2] != b"\x1f\x8b":
-        return body
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        return unpacker.decompress(body, LARGEST)
-    except zlib.error:
-        return b""
+    """The addresses alone, with the usual limits."""
+    sitemaps = Sitemaps(CrawlOptions(start_urls=(start,)), robots, fetcher)
+    return (entry.url for entry in sitemaps.listed(start))

@@ -19,6 +19,8 @@ _MOST_UNITS = 160
 """Looked at on each half of a page: furniture stands near the edges."""
 _MOST_RULES = 400
 _TITLE_END = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
+_FACT = re.compile(r"\d|\w@\w|[一二三四五六七八九十百]")
+_NO_FACT = re.compile(r"©|\(c\)|copyright|cookie|powered by", re.IGNORECASE)
 _SAYS_SOMETHING = 25
 _WIDE_SAYS_SOMETHING = 10
 
@@ -141,11 +143,12 @@ def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:
 
 
 def _says_something(text: str) -> bool:
-    """A sentence, an address, opening hours; not a menu's entry, and not what a cookie banner says."""
+    """An address, a telephone number, opening hours, terms: what a visitor may well ask for.
+
+    Such lines hold numbers. Slogans, calls to subscribe and copyright notices are told nowhere.
+    """
     least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
-    return (
-        len(text) >= least and (len(text.split()) > 3 or not text.isascii()) and "cookie" not in text.lower()
-    )
+    return len(text) >= least and bool(_FACT.search(text)) and not _NO_FACT.search(text)
 
 
 def _recurring(counts: Counter[str], total: int) -> list[str]:

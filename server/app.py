@@ -20,6 +20,7 @@ from server.api.health import health_blueprint
 from server.api.openapi import openapi_blueprint
 from server.api.recent_sites import RecentSites
 from server.api.request_log import register_request_log
+from server.api.source_files import sources_blueprint
 from server.api.streams import Streams
 from server.api.visitor_tokens import VisitorTokens
 from server.api.widget_files import WidgetFiles, widget_blueprint
@@ -73,6 +74,7 @@ def _register(app: Flask) -> None:
     app.register_blueprint(widget_blueprint(widget_files))
     app.register_blueprint(demo_blueprint(widget_files))
     app.register_blueprint(docs_blueprint(DocsLibrary()))
+    app.register_blueprint(sources_blueprint())
     app.register_blueprint(admin_blueprint)
 
 

@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import Annotated, Self
 
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from server import crawl_settings
+from server.crawl_settings import CrawlSettings
 
 RateLimit = Annotated[str, Field(pattern=r"^\d+ ?(/|per) ?(second|minute|hour|day)$")]
 
@@ -21,8 +24,8 @@ class SettingsError(Exception):
     """One line that names the setting, what is wrong with it and what to write instead."""
 
 
-class Settings(BaseModel):
-    """Typed and immutable. Field order and groups are those of `env.example`."""
+class Settings(CrawlSettings):
+    """Typed and immutable. Field order and groups are those of `env.example`, the crawler's last."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,6 +43,7 @@ class Settings(BaseModel):
     web_threads: int = Field(
         400, ge=1, le=4000, description="Threads of each web process: how many answers it can stream at once."
     )
+    crawls_at_once: int = Field(2, ge=1, le=16, description="Sites that one job worker crawls side by side.")
     trusted_proxies: int = Field(
         0, ge=0, le=5, description="Reverse proxies in front whose X-Forwarded-For header is believed."
     )
@@ -89,21 +93,17 @@ class Settings(BaseModel):
     model_cache_hours: float = Field(24.0, ge=0, description="Hours that equal model calls are remembered.")
     embedded_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded model when indexing.")
 
-    # --- Crawling
-    crawl_allow_private: bool = Field(
-        False, description="1 lets every crawl connect to private and loopback addresses."
+    # --- Sources beside the website
+    sources_file_bytes: int = Field(
+        20_000_000, ge=1000, description="Largest file that is uploaded, or read from a folder."
     )
-    crawl_max_pages: int = Field(5000, ge=1, description="Pages read of one site.")
-    crawl_max_depth: int = Field(20, ge=0, description="Links followed from a start address.")
-    crawl_concurrency: int = Field(4, ge=1, le=64, description="Pages fetched at once from one site.")
-    crawl_delay_s: float = Field(0.0, ge=0, description="Seconds between two fetches of one site.")
-    crawl_timeout_s: float = Field(15.0, gt=0, description="Seconds without an answer before a fetch ends.")
-    crawl_page_s: float = Field(60.0, gt=0, description="Seconds that one page may take in all.")
-    crawl_max_bytes: int = Field(10_000_000, ge=1000, description="Size of one page, decompressed.")
-    crawl_contact: str = Field(
-        "", description="Address or e-mail in the User-Agent, so that site owners can reach you."
+    sources_upload_bytes: int = Field(
+        100_000_000, ge=1000, description="Largest upload: several files at once, or an archive unpacked."
     )
-    crawls_at_once: int = Field(2, ge=1, le=16, description="Sites that one job worker crawls side by side.")
+    sources_site_bytes: int = Field(
+        1_000_000_000, ge=1000, description="What the sources of one site may take in the database."
+    )
+    sources_files: int = Field(10_000, ge=1, description="Files read from one folder.")
 
     # --- Indexing and retrieval
     index_publish_s: float = Field(
@@ -206,7 +206,8 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def env_example() -> str:
     """The text of `env.example`: every setting with its default and meaning."""
-    groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", Path(__file__).read_text(encoding="utf-8"), re.M)
+    sources = "".join(Path(file).read_text(encoding="utf-8") for file in (__file__, crawl_settings.__file__))
+    groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", sources, re.M)
     lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]
     for group, name in groups:
         if group:

@@ -51,7 +51,7 @@ LAYERS = {
 CONFINED = {
     "requests": ["crawler/fetcher.py"],
     "playwright": ["crawler/browsers.py"],
-    "protego": ["crawler/robots.py"],
+    "protego": ["crawler/robots_rules.py"],
     "bs4": ["crawler"],
     "lxml": ["crawler"],
     "pypdf": ["crawler/extractors"],

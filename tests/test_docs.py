@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from admin.incident_kinds import KINDS
 from admin.table import PAGES
-from crawler.__main__ import _parser as crawler_parser
+from crawler.arguments import parser as crawler_parser
 from crawler.report import UrlState
 from server.answering.grading import DEFAULT_FLOOR
 from server.api.blueprint import api_blueprint

@@ -2,9 +2,11 @@
 
 import os
 import re
+from dataclasses import fields
 
 import pytest
 
+from crawler.options import CrawlOptions
 from server.settings import Settings, SettingsError, environment, load_settings
 
 
@@ -200,3 +202,12 @@ def test_settings_cannot_be_changed_after_they_were_read():
 def test_every_setting_says_what_it_means_in_a_sentence():
     for name, field in Settings.model_fields.items():
         assert re.fullmatch(r"[^\n]{10,}[.)]", field.description or ""), name
+
+
+def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
+    differ = {"max_pages": 5000, "concurrency": 4, "max_bytes": 10_000_000}
+    of_each_site = {"start_urls", "path_prefix", "include", "exclude", "headers", "include_subdomains"}
+    for option in fields(CrawlOptions):
+        if option.name not in of_each_site:
+            default = Settings.model_fields[f"crawl_{option.name}"].default
+            assert default == differ.get(option.name, option.default), option.name

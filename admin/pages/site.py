@@ -15,13 +15,15 @@ from admin.crawl_state import is_active
 from admin.forms import UNPROCESSABLE, Form
 from admin.page import Page
 from admin.pages import sites as sites_page
+from admin.pages.crawl import version_of
 from admin.snippet import snippet_of
+from server.domain.schedule import OFF, PERIODS
 from server.domain.site import Site
-from server.storage.crawls import CrawlRun
 
 page = Page(under=sites_page.page)
 
 MOST_ORIGINS = 100
+SCHEDULES = ((OFF, "only when I ask"), *((every, every) for every in PERIODS))
 
 
 class OriginsForm(Form):
@@ -54,7 +56,7 @@ def site_progress(site_id: str) -> ResponseReturnValue:
     run = services().crawls.latest(site_id)
     return {
         "active": is_active(run),
-        "version": _version(run),
+        "version": version_of(run),
         "html": render_template("admin/_progress.html", **_progress(found)),
     }
 
@@ -62,8 +64,11 @@ def site_progress(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/crawls")
 def site_crawl(site_id: str) -> ResponseReturnValue:
     found = services().sites.get(site_id)
-    if is_active(services().crawls.latest(site_id)):
+    run = services().crawls.latest(site_id)
+    if is_active(run):
         flash(f"{found.name} is being read already.", "done")
+    elif run is not None and run.is_open:
+        flash(f"The crawl of {found.name} is paused: resume it, or stop it first.", "problem")
     else:
         services().start_crawl(site_id)
         flash(f"A new crawl of {found.name} has begun.", "done")
@@ -88,15 +93,10 @@ def _shown(found: Site, form: OriginsForm) -> str:
         snippet=snippet_of(found),
         own_origins=sorted(replace(found, origins=()).allowed_origins),
         history=services().crawls.history(found.id, 10)[1:],
+        schedule=services().schedules.get(found.id),
+        schedule_options=SCHEDULES,
         **_progress(found),
     )
-
-
-def _version(run: CrawlRun | None) -> str:
-    """Changes when there is something new to see; the panel's own text also changes with the clock."""
-    if run is None:
-        return ""
-    return f"{run.id}/{run.state}/{run.found}/{run.fetched}/{run.indexed}/{sum(run.counts.values())}"
 
 
 def _progress(found: Site) -> dict[str, object]:

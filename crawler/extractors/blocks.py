@@ -17,6 +17,7 @@ from lxml.etree import _Element
 from crawler.extractors.boilerplate import Boilerplate, is_callout
 from crawler.extractors.definitions import definition_lines, is_compact, term_name
 from crawler.extractors.lists import is_plain_list, list_lines, marker_of
+from crawler.extractors.metadata import primary_language
 from crawler.extractors.outline import Outline, anchor_of
 from crawler.extractors.tables import is_data_table, table_lines
 from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text
@@ -53,6 +54,7 @@ class _Walk:
         self._marker = ""
         self._callouts = 0
         self._in_links = False
+        self._language = self._declared = ""
         self._handlers: dict[str, Callable[[_Element, int], None]] = {
             "pre": self._code,
             "listing": self._code,
@@ -89,7 +91,7 @@ class _Walk:
             self._add(marker + text, "list" if marker else "text")
 
     def _add(self, text: str, kind: BlockKind) -> None:
-        self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor))
+        self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
 
     def _element(self, element: _Element, depth: int) -> None:
         tag = element.tag
@@ -97,13 +99,13 @@ class _Walk:
             if tag in BLOCK_TAGS:
                 self.flush()
             return
-        if self._panels and self._panels.get(element):
-            self._panel(element, depth)
+        if tag in BLOCK_TAGS and element.get("lang") and element.get("lang") != self._declared:
+            self._in_language(element, depth)
             return
         if not self._in_links and self._is_link_list(element):
             self._links(element, depth)
             return
-        handler = self._handlers.get(tag)
+        handler = self._panel if self._panels.get(element) else self._handlers.get(tag)
         if handler is not None:
             handler(element, depth)
         elif tag == "br":
@@ -120,6 +122,15 @@ class _Walk:
             self._scoped(element, depth)
         else:
             self._block(element, depth)
+
+    def _in_language(self, element: _Element, depth: int) -> None:
+        self.flush()
+        before = self._language, self._declared
+        self._declared = element.get("lang") or ""
+        self._language = primary_language(self._declared)
+        self._element(element, depth)
+        self.flush()
+        self._language, self._declared = before
 
     def _links(self, element: _Element, depth: int) -> None:
         self.flush()

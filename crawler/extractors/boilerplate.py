@@ -14,7 +14,7 @@ from crawler.wordset import wordset
 
 _DROPPED_TAGS = wordset(
     "script style noscript template svg canvas iframe object embed audio video map button input select "
-    "textarea option datalist progress meter nav footer head title annotation annotation-xml dialog"
+    "textarea option datalist progress meter nav footer head title annotation annotation-xml dialog noindex"
 )
 _DROPPED_ROLES = wordset(
     "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist tooltip button "
@@ -30,7 +30,7 @@ _HARD_INLINE = (
 )
 _HARD_BLOCK = (
     "nav|navbar|navheader|navfooter|docnav|topnav|subnav|sidenav|breadcrumbs?|crumbs|linenodiv|clipboard\\S*|"
-    "cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
+    "robots-no(?:content|index)|cookies?|cookie-?(?:banner|bar|notice|consent|law)|gdpr|onetrust\\S*|consent|"
     "sharedaddy|addtoany|pagination|pager|prev-?next|post-navigation|"
     "sphinxsidebar\\S*|postprofile|site-title|site-branding|"
     "newsletter|advert\\S*|adsbygoogle|popup|site-header|site-footer|page-footer|global-header|global-footer|"
@@ -132,7 +132,7 @@ class Boilerplate:
         for name, value in items:
             if name == "class" or (name == "id" and not _is_section(element, tag)):
                 names += f" {value}"
-            elif name in _TELLING and _says_no(element):
+            elif name in _TELLING and (name == "data-nosnippet" or _says_no(element)):
                 return True
         if not names or tag not in _CLASS_TESTED:
             return False
@@ -176,7 +176,7 @@ _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
 _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _FIELDS = ("input", "select", "textarea")
-_TELLING = frozenset({"role", "hidden", "style", "aria-hidden"})
+_TELLING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
 
 
 def _is_section(element: _Element, tag: object) -> bool:

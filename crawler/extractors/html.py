@@ -17,42 +17,50 @@ from crawler.extractors import Extraction, Source
 from crawler.extractors.blocks import read_blocks
 from crawler.extractors.boilerplate import Boilerplate
 from crawler.extractors.charset import decode
-from crawler.extractors.language import page_language
+from crawler.extractors.language import page_language, with_languages
 from crawler.extractors.main_content import find_main
+from crawler.extractors.markup import parse
 from crawler.extractors.metadata import choose_title, read_head
 from crawler.extractors.panels import find_panels
-from crawler.extractors.text import fold, plain_text
+from crawler.extractors.structured import read_structured, unsaid
+from crawler.extractors.text import fold, plain_text, text_length
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
-_LONG_TAG = re.compile(r"<[^<>]{20000,}")
-_MOST_ATTRIBUTES = 2000
 _LINKS_OF_A_HUB = 150
+_NEXT_TO_NOTHING = 60
+_ASKS_FOR_SCRIPTS = re.compile(r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE)
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 def extract(source: Source) -> Extraction:
     """Content, links and wishes of an HTML page. Never fails on bad markup."""
-    root = _parse(decode(source.body, source.charset))
+    root = parse(decode(source.body, source.charset))
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
     links, follow = _links(root, base, source.url)
     body = root.find("body")
+    structured = read_structured(root, _fragment)
     blocks = _blocks(root if body is None else body)
-    title, site_name = choose_title(head, _first_heading(root, blocks))
+    title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
+    title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
         blocks = blocks[1:]  # a title that the markup does not call a heading
+    blocks += unsaid(structured.blocks, blocks, title)
     title = title or (blocks[0].text[:80] if blocks else _name_in(source.url))
+    language = page_language(head.language or source.language, root, blocks, source.url)
+    blocks = with_languages(blocks, language)
     page = Page(
         url=source.url,
         title=title,
-        language=page_language(head.language or source.language, root, blocks, source.url),
+        language=language,
         blocks=blocks,
         links=links,
         content_hash=content_hash(title, blocks),
         etag=source.etag,
         last_modified=source.last_modified,
         site_name=site_name,
+        breadcrumbs=structured.breadcrumbs,
     )
     return Extraction(
         page=page,
@@ -64,25 +72,9 @@ def extract(source: Source) -> Extraction:
     )
 
 
-def _parse(text: str) -> _Element:
-    """The tree's root. Bytes go in: lxml refuses text that declares an encoding."""
-    # huge_tree: without it everything after the 256th unclosed <font> would be lost. The size of a
-    # page is limited before it comes here.
-    parser = etree.HTMLParser(
-        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
-    )
-    markup = _LONG_TAG.sub(_without_excess, text)
-    root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None
-    return etree.Element("html") if root is None else root
-
-
-def _without_excess(tag: re.Match[str]) -> str:
-    """The parser's time grows with the square of a tag's attributes: tens of thousands are an attack."""
-    return tag[0] if len(tag[0].split()) < _MOST_ATTRIBUTES else "<p"
-
-
 def _blocks(body: _Element) -> tuple[Block, ...]:
-    etree.strip_elements(body, "script", "style", "noscript", "template", with_tail=False)
+    etree.strip_elements(body, "script", "style", "template", with_tail=False)
+    _open_noscript(body)
     panels = find_panels(body)
     main, trusted = find_main(body)
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels), panels)
@@ -92,6 +84,26 @@ def _blocks(body: _Element) -> tuple[Block, ...]:
         # A page of links only still tells where things are; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))
     return blocks
+
+
+def _open_noscript(body: _Element) -> None:
+    """What stands there for browsers without scripts is the content where nothing else is."""
+    texts = list(body.iter("noscript"))
+    if texts and text_length(body) - sum(map(text_length, texts)) < _NEXT_TO_NOTHING:
+        for element in texts:
+            if text_length(element) >= _NEXT_TO_NOTHING and not _ASKS_FOR_SCRIPTS.search(plain_text(element)):
+                element.tag = "div"
+    etree.strip_elements(body, "noscript", with_tail=False)
+
+
+def _fragment(markup: str) -> tuple[Block, ...]:
+    """Blocks of a piece of HTML, such as an answer in JSON-LD."""
+    if not markup.strip():
+        return ()
+    if "<" not in markup and "&" not in markup:
+        return (Block(fold(markup)),)
+    body = parse(f"<html><body><div>{markup}</div></body></html>").find("body")
+    return () if body is None else read_blocks(body, Boilerplate(body, trusted=True, lenient=True))
 
 
 def _links(root: _Element, base: str, page: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -121,13 +133,12 @@ def _leads_to_a_page(link: _Element, rel: list[str]) -> bool:
     return bool({"next", "prev"} & set(rel))
 
 
-def _first_heading(root: _Element, blocks: tuple[Block, ...]) -> str:
-    """The first <h1> of the content, else the top heading of its first section."""
-    for heading in root.iter("h1"):
-        for block in blocks:
-            if block.heading_path and block.heading_path[0] in _folded(heading):
-                return block.heading_path[0]
-    return next((block.heading_path[0] for block in blocks if block.heading_path), "")
+def _first_heading(root: _Element, blocks: tuple[Block, ...], title: str) -> str:
+    """The <h1> of the content that the title begins with, else its first, else its top heading."""
+    tops = [block.heading_path[0] for block in blocks if block.heading_path]
+    headings = [_folded(heading) for heading in root.iter("h1")]
+    found = [top for heading in headings for top in tops if top in heading] if headings else []
+    return next((top for top in found if title.startswith(top)), "") or next(iter(found or tops), "")
 
 
 def _folded(heading: _Element) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lxml.etree import _Element
 
@@ -57,6 +58,11 @@ _SCRIPTS = (
 _WORD = re.compile(r"[^\W\d_]+")
 _IN_ADDRESS = re.compile(r"[/._]([a-z]{2})(?=[-_][a-z]{2,4}[/.]|[/.])")
 _SAMPLE = 4000
+_LONG = 160
+_LONG_WIDE = 40
+_FEWEST_WORDS = 20
+_NO_WORDS: frozenset[str] = frozenset()
+_WORDS_OF = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 
 
 def page_language(declared: str, root: _Element, blocks: Sequence[Block], url: str = "") -> str:
@@ -78,6 +84,41 @@ def language_of_text(text: str) -> str:
     """Primary subtag; empty when nothing tells."""
     guess = _by_script(text[:_SAMPLE])
     return _narrow(guess[0], text) if guess else _by_words(text[:_SAMPLE])
+
+
+def with_languages(blocks: tuple[Block, ...], language: str) -> tuple[Block, ...]:
+    """Blocks with the language that differs from the page's `language`: as their markup declared it, or
+    where a long text is clearly in another one."""
+    found = [_of_block(block, language) for block in blocks]
+    if not any(found) and not any(block.language for block in blocks):
+        return blocks
+    return tuple(
+        block if block.language == own else replace(block, language=own)
+        for block, own in zip(blocks, found, strict=True)
+    )
+
+
+def _of_block(block: Block, language: str) -> str:
+    """Empty when it is the page's."""
+    own, text = block.language, block.text
+    if not own and block.kind in ("text", "list") and len(text) >= (_LONG if text.isascii() else _LONG_WIDE):
+        guess = _by_script(text[:_SAMPLE])
+        if guess:
+            own = language if language in guess[1] else _narrow(guess[0], text)
+        elif len(text) >= _LONG:
+            own = _other_words(text[:_SAMPLE], language)
+    return "" if own == language else own
+
+
+def _other_words(text: str, language: str) -> str:
+    """Another language that the commonest words speak for, clearly; empty when they do not."""
+    words = text.lower().split()
+    usual = _WORDS_OF.get(language, _NO_WORDS)
+    if len(words) < _FEWEST_WORDS or sum(word in usual for word in words) * 12 > len(words):
+        return ""
+    best = _by_words(text)
+    votes = sum(word in _WORDS_OF.get(best, _NO_WORDS) for word in words)
+    return best if votes * 6 > len(words) else ""
 
 
 def _prose(blocks: Sequence[Block]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from lxml.etree import XPath, _Element
 
@@ -41,7 +42,7 @@ def find_panels(body: _Element) -> Mapping[_Element, str]:
         if parent is not None and parent.tag in _HEADINGS:
             panels.update(_named(_next_block(parent), ""))
             heading.tag = "span"
-    openers: list[_Element] = _OPENERS(body)
+    openers = cast(list[_Element], _OPENERS(body))
     if openers:
         ids = {name: element for element in body.iter() if (name := element.get("id"))}
         for opener in openers:
@@ -83,10 +84,9 @@ def _target(opener: _Element, ids: Mapping[str, _Element]) -> _Element | None:
         panel = ids.get(value.removeprefix("#"))
         if panel is not None:
             return panel
-    name = opener.get("id")
-    if not name:
-        return None
-    return next((panel for panel in ids.values() if panel.get("aria-labelledby") == name), None)
+    own = opener.get("id")
+    labelled = (panel for panel in ids.values() if own and panel.get("aria-labelledby") == own)
+    return next(labelled, None)
 
 
 def _near(element: _Element) -> Iterator[_Element]:

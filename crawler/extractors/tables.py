@@ -32,13 +32,43 @@ def is_data_table(element: _Element) -> bool:
 
 
 def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
-    """Rows with any text, the header's first."""
+    """Rows with any text, the header's first.
+
+    A cell that spans rows or columns stands in each of them, so that every line can be read by itself;
+    one as wide as the table stands once, as the heading of the rows below it.
+    """
     lines = []
+    above: dict[int, tuple[int, str]] = {}
+    """Column -> (rows left, text) of cells that reach down from rows above."""
     for row in _rows(element):
-        cells = [fold(raw_text(cell, dropped)) for cell in _cells(row) if not dropped(cell)]
+        cells: list[str] = []
+        own = [cell for cell in _cells(row) if not dropped(cell)]
+        for cell in own:
+            _fill_from_above(cells, above)
+            text = fold(raw_text(cell, dropped))
+            wide = min(_number(cell.get("colspan")), _WIDEST) if len(own) > 1 else 1
+            high = min(_number(cell.get("rowspan")), _HIGHEST)
+            for _ in range(wide):
+                if high > 1:
+                    above[len(cells)] = (high - 1, text)
+                cells.append(text)
+        _fill_from_above(cells, above)
         if any(cells):
             lines.append("\t".join(cells).rstrip("\t"))
     return lines
+
+
+def _fill_from_above(cells: list[str], above: dict[int, tuple[int, str]]) -> None:
+    while len(cells) in above:
+        left, text = above.pop(len(cells))
+        if left > 1:
+            above[len(cells) + _LATER] = (left - 1, text)
+        cells.append(text)
+
+
+def _number(value: str | None) -> int:
+    text = (value or "").strip()
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 6 else 1
 
 
 def _rows(table: _Element) -> Iterator[_Element]:

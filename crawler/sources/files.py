@@ -11,6 +11,9 @@ from crawler.page import Page, content_hash
 from crawler.report import UrlOutcome, UrlState
 from crawler.sources.anchors import anchored
 
+READER = 1
+"""Goes up when files are read in another way, so that those that did not change are read again."""
+
 
 def is_readable(name: str) -> bool:
     """Whether files of this name's kind can be read."""
@@ -44,9 +47,7 @@ def read_file(name: str, body: bytes, url: str, limits: FileLimits | None = None
     if found.noindex:
         return UrlOutcome(url, UrlState.NOINDEX, "its markup says noindex")
     if not found.page.blocks:
-        return UrlOutcome(
-            url, UrlState.EMPTY, "there is no text in it; a scan needs OCR first"
-        )
+        return UrlOutcome(url, UrlState.EMPTY, "there is no text in it; a scan needs OCR first")
     return UrlOutcome(url, UrlState.FETCHED, found.remark, page=_named(found.page, name))
 
 

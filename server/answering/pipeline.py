@@ -33,6 +33,8 @@ class Steps:
     page_text: Callable[[str], str]
     incidents: Incidents
     retrieve_limit: int = 10
+    address: Callable[[str], str] = str
+    """Where a visitor opens a page, by its stored address."""
 
 
 class Pipeline:
@@ -60,7 +62,7 @@ class Pipeline:
             query = self._steps.rewriter.rewrite(question)
             trace.note("query", query.text)
         with trace.step("retrieve"):
-            found = self._steps.strategy.retrieve(query, self._steps.retrieve_limit)
+            found = self._addressed(self._steps.strategy.retrieve(query, self._steps.retrieve_limit))
             trace.note_candidates(found)
         with trace.step("filter"):
             kept = self._steps.grader.keep(query, found)
@@ -73,6 +75,11 @@ class Pipeline:
                 yield self._finished(replace(answered, suggestions=following), trace)
                 return
         yield self._finished(refuse(self._site, question.language, found), trace)
+
+    def _addressed(self, found: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        return [
+            replace(hit, chunk=replace(hit.chunk, url=self._steps.address(hit.chunk.url))) for hit in found
+        ]
 
     def _guard(self, question: Question, trace: Trace) -> bool:
         for guard in self._steps.guards:

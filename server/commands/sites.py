@@ -36,7 +36,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     else:
         for row in rows:
             print(
-                f"{row['id']}\t{row['start_urls'][0]}\t{row['pages']} pages, {row['chunks']} chunks"
+                f"{row['id']}\t{', '.join(row['start_urls']) or 'sources alone'}"
+                f"\t{row['pages']} pages, {row['chunks']} chunks"
                 f"\tlast crawl: {row['last_crawl'] or 'none'}\tstrategy: {row['strategy']}"
                 f"\tcrawled: {row['schedule'] or 'on demand'}"
             )

@@ -11,6 +11,7 @@ COMMANDS = {
     "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
     "sites": "server.commands.sites",
+    "scope": "server.commands.scope",
     "doctor": "server.commands.doctor",
     "settings": "server.commands.settings",
     "prepare": "server.commands.prepare",

@@ -16,7 +16,8 @@ class Site:
     """What the operator calls it."""
     title: str
     """What the site calls itself; added to short questions that lack it."""
-    start_urls: tuple[str, ...]
+    start_urls: tuple[str, ...] = ()
+    """Where its crawl begins; empty when it is made of sources alone."""
     origins: tuple[str, ...] = ()
     """Origins (scheme://host[:port]) whose pages may show the widget, beside the crawled ones."""
     language: str = ""

@@ -22,13 +22,15 @@ def known_addresses(
     pages: Mapping[str, PageRecord], crawls: CrawlStore, run: CrawlRun
 ) -> dict[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
-    that has not changed is not read for links again."""
+    that has not changed is not read for links again. What this crawl itself found, before it was cut off,
+    is new."""
     known: dict[str, Validators] = {}
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
     if before is not None:
         known = {url: Validators() for url, _, _ in crawls.ends(before.id, UNREAD)}
     for url, page in pages.items():
-        if not page.source:
+        is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
+        if not page.source and not is_new:
             known[url] = Validators(page.etag, page.last_modified, page.content_hash)
     return known
 

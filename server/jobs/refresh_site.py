@@ -160,7 +160,8 @@ class _Refresh:
         except _CutShort:
             interruptions.forgive()
             raise
-        state, trouble = DONE, problem(self._crawls, self._run.id)
+        state = DONE
+        trouble = problem(self._crawls, self._run.id) if self._site.start_urls else ""
         if self._watch.reason == STOP:
             state = STOPPED
             if trouble and not self._content.live_generation():
@@ -170,6 +171,8 @@ class _Refresh:
         return state, self._bring_live(intake)
 
     def _crawl(self, intake: CrawlIntake) -> None:
+        if not self._site.start_urls:
+            return  # it is made of sources alone
         outcomes = crawl(
             crawl_options(self._site, self._job._settings),
             known_addresses(self._indexer.known, self._crawls, self._run),

@@ -31,7 +31,7 @@ def profile(site: Site, content: ContentStore) -> Site:
     titles = list(dict.fromkeys(_short(page.title) for page in near if page.url not in start and page.title))
     home = next((page.title for page in near if page.url in start), near[0].title)
     options = {**site.options, "topics": titles[:TOPICS], "suggestions": titles[:SUGGESTIONS]}
-    origins = Counter(_origin(page.url) for page in pages)
+    origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,
         title=site.title or _short(home) or site.name,

@@ -21,6 +21,7 @@ from server.jobs.crawl_control import CrawlControl
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
+from server.jobs.site_sources import site_sources
 from server.jobs.upkeep import Upkeep
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.services.sites import (
@@ -45,6 +46,7 @@ from server.storage.operators import OperatorStore
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites import SiteStore
+from server.storage.sources import SourceStore
 
 T = TypeVar("T")
 
@@ -64,6 +66,7 @@ class Services:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.sources = SourceStore(self.database)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
         self.schedules = ScheduleStore(self.database)
@@ -170,7 +173,8 @@ class Services:
     ) -> bool:
         """Crawls and indexes a site in this process; the outcome is in the crawl's record. False when the
         crawl is not to be had: see SiteRefresh."""
-        job = SiteRefresh(self.database, self.incidents, self.settings)
+        sources = partial(site_sources, self.database, self.settings)
+        job = SiteRefresh(self.database, self.incidents, self.settings, sources)
         return job.run(crawl_id, self._site_index, on_progress, interrupt)
 
     def _work_on(self, site_id: str, crawl_id: int) -> None:

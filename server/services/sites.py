@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
@@ -11,6 +13,7 @@ from server.answering.pipeline import Pipeline, Steps
 from server.answering.quoting import QuotingWriter
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.data_folder import DataFolder
+from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
 from server.domain.protocols import (
     ChatModel,
@@ -115,7 +118,7 @@ def open_pipeline(
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)
     calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
-    title = site.title or site.name
+    title, base = site.title or site.name, settings.base_url
     quoting = QuotingWriter(rarity, parts.embedder)
     plain = HistoryRewriter(title)
     rewriter: Rewriter = ModelRewriter(model, plain, incidents) if model else plain
@@ -126,11 +129,13 @@ def open_pipeline(
         strategy=open_strategy(site, parts, incidents),
         grader=EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings)),
         writers=writers,
-        page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(url)),
+        page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(stored(url, base))),
         incidents=incidents,
         retrieve_limit=settings.retrieve_limit,
+        address=partial(absolute, base=base),
     )
-    return Pipeline(site, steps, site.allowed_origins)
+    own = urlsplit(base)  # where uploaded files are served
+    return Pipeline(site, steps, site.allowed_origins | {f"{own.scheme}://{own.netloc}"})
 
 
 def _floor(site: Site, settings: Settings) -> float:

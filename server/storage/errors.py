@@ -7,6 +7,8 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownMessage         feedback on a message that the visitor never got
 ├── UnknownCrawl           no crawl has this number
 ├── WrongState             a crawl cannot be paused, resumed or stopped as it is
+├── UnknownSource          no source of the site has this id
+├── SourceTooLarge         the sources of a site would take more than they may
 └── OperatorExists         the e-mail address of a new operator is taken
 """
 
@@ -39,6 +41,14 @@ class UnknownCrawl(StorageError):
 
 class WrongState(StorageError):
     """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
+
+
+class UnknownSource(StorageError):
+    """No source of the site has this id."""
+
+
+class SourceTooLarge(StorageError):
+    """The sources of a site would take more than they may; the message names the setting."""
 
 
 class OperatorExists(StorageError):

@@ -16,6 +16,7 @@ from admin.passwords import hash_password
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.guards.limits import RateLimits
+from server.jobs.crawl_control import CrawlControl
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
@@ -23,6 +24,7 @@ from server.storage.crawls import CrawlStore
 from server.storage.database import Database
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
+from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
 from tests.admin.samples import ask, make_crawl, make_site
@@ -63,6 +65,9 @@ class Stores:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.schedules = ScheduleStore(self.database)
+        self.queued = []
+        self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
 
     @cached_property
     def cache(self):

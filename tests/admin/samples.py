@@ -3,11 +3,12 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from crawler.journal import Entry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.conversation import Message
 from server.domain.site import Site
-from server.storage.crawls import UrlRow
+from server.storage.crawl_journal import CrawlJournal
 from server.storage.live_content import PageRecord
 
 
@@ -29,14 +30,21 @@ def make_crawl(services, site_id="lantern", state="done", message="3 pages index
     crawl_id = services.crawls.start(site_id)
     root = services.sites.get(site_id).start_urls[0]
     rows = [
-        UrlRow(f"{root}delivery", "fetched", "", 200),
-        UrlRow(f"{root}returns", "fetched", "", 200),
-        UrlRow(f"{root}lamp-care", "unchanged", "not modified", 304),
-        UrlRow(f"{root}old", "gone", "not found", 404),
-        UrlRow(f"{root}cart", "disallowed", "robots.txt forbids it"),
-        UrlRow(f"{root}slow-{'very-' * 12}long-address", "error", "no answer within 15 s"),
+        Entry(f"{root}delivery", 1, found_on=root, state="fetched", reason="", status=200),
+        Entry(f"{root}returns", 1, found_on=root, state="fetched", reason="", status=200),
+        Entry(f"{root}lamp-care", 1, found_on=root, state="unchanged", reason="not modified", status=304),
+        Entry(f"{root}old", 1, found_on=root, state="gone", reason="not found", status=404),
+        Entry(f"{root}cart", 1, found_on=root, state="disallowed", reason="robots.txt forbids it", status=0),
+        Entry(
+            f"{root}slow-{'very-' * 12}long-address",
+            1,
+            found_on=root,
+            state="error",
+            reason="no answer within 15 s",
+            status=0,
+        ),
     ]
-    services.crawls.record(crawl_id, rows)
+    CrawlJournal(services.database, crawl_id).write(rows)
     services.crawls.progress(crawl_id, 6, 3, 3)
     if state != "running":
         services.crawls.finish(crawl_id, state, message)

@@ -114,12 +114,14 @@ def test_text_of_visitors_pages_and_models_can_do_nothing(operator, services, si
 def test_names_and_addresses_of_sites_can_do_nothing(operator, services):
     from dataclasses import replace
 
-    from server.storage.crawls import UrlRow
+    from crawler.journal import Entry
+    from server.storage.crawl_journal import CrawlJournal
 
     site = make_site(services)
     services.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))
     crawl_id = services.crawls.start("lantern")
-    services.crawls.record(crawl_id, [UrlRow(f"javascript:{HOSTILE}", HOSTILE, HOSTILE)])
+    hostile = Entry(f"javascript:{HOSTILE}", 0, found_on=HOSTILE, state=HOSTILE, reason=HOSTILE)
+    CrawlJournal(services.database, crawl_id).write([hostile])
     services.crawls.finish(crawl_id, "failed", HOSTILE)
     for path in (
         "",

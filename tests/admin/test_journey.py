@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
+from crawler.journal import Entry
 from server.domain.chunk import Chunk
-from server.storage.crawls import UrlRow
+from server.storage.crawl_journal import CrawlJournal
 from server.storage.live_content import PageRecord
 from tests.admin.conftest import EMAIL, PASSWORD
 from tests.admin.tabs import opened
@@ -64,7 +65,8 @@ def follow_the_crawl(tab, services):
     tab.evaluate("window.sameDocument = true")
     crawl_id = services.crawls.start("lantern-example")
     services.crawls.progress(crawl_id, 12, 3, 1)
-    services.crawls.record(crawl_id, [UrlRow("https://lantern.example/old", "gone", "not found", 404)])
+    gone = Entry("https://lantern.example/old", 1, state="gone", reason="not found", status=404)
+    CrawlJournal(services.database, crawl_id).write([gone])
     expect(figure(tab, "Pages found")).to_have_text("12")
     expect(figure(tab, "Indexed")).to_have_text("1")
     expect(tab.locator("#count-gone")).to_have_text("Gone 1")

@@ -14,6 +14,7 @@ PAGES = {
     "site_new": "/admin/new-site",
     "site": "/admin/sites/lantern",
     "site_failed": "/admin/sites/docs",
+    "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
     "crawl": "/admin/sites/lantern/crawls/1",
     "content": "/admin/sites/lantern/pages",
     "conversations": "/admin/conversations",

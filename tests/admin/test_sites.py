@@ -2,6 +2,8 @@ import re
 
 import pytest
 
+from crawler.journal import Entry
+from server.storage.crawl_journal import CrawlJournal
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_crawl, make_site
 
@@ -179,11 +181,9 @@ def test_a_crawl_is_shown_under_its_own_site_only(operator, services, site):
 
 
 def test_long_lists_are_cut_into_pages(operator, services, site):
-    from server.storage.crawls import UrlRow
-
     crawl_id = services.crawls.start("lantern")
-    services.crawls.record(
-        crawl_id, [UrlRow(f"https://lantern.example/{n:03}", "fetched") for n in range(230)]
+    CrawlJournal(services.database, crawl_id).write(
+        [Entry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
     )
     address = f"/admin/sites/lantern/crawls/{crawl_id}"
     first, last = operator.get(address).text, operator.get(f"{address}?state=fetched&page=3").text

@@ -160,16 +160,12 @@ while True:
 def test_what_a_call_wrote_survives_kill_9_and_no_call_is_there_by_half(database, database_url):
     SiteStore(database).create(Site("shop", "Shop", "", (f"{ROOT}/",)))
     crawl_id = CrawlStore(database).start("shop")
-    writer = subprocess.Popen(
-        [sys.executable, "-c", KILLED, database_url, str(crawl_id)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[2],
-    )
-    told = [writer.stdout.readline() for _ in range(10)]
-    writer.kill()
-    told += writer.stdout.readlines()
-    writer.wait()
+    code = [sys.executable, "-c", KILLED, database_url, str(crawl_id)]
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(code, stdout=subprocess.PIPE, text=True, cwd=root) as writer:
+        told = [writer.stdout.readline() for _ in range(10)]
+        writer.kill()
+        told += writer.stdout.readlines()
     found = list(CrawlJournal(database, crawl_id).entries())
     parts = Counter(entry.url.split("/")[3] for entry in found)
     assert set(parts.values()) == {50}

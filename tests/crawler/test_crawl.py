@@ -109,7 +109,7 @@ def test_every_end_has_its_reason(site, ends) -> None:
     assert reasons["/image"] == ("unsupported", "its type is image/gif, not a web page", 200)
     assert reasons["/zip.zip"] == ("unsupported", "a .zip file, not a web page", 0)
     assert reasons["/cart/1"] == ("excluded", 'matches the exclude pattern "/cart/*"', 0)
-    assert reasons["/secret"] == ("disallowed", 'robots.txt forbids it ("Disallow: /secret")', 0)
+    assert reasons["/secret"] == ("disallowed", 'robots.txt line 2: "Disallow: /secret"', 0)
     assert reasons["/hidden"] == ("noindex", "its markup says noindex", 200)
     assert reasons["/header"] == ("noindex", "its X-Robots-Tag says noindex", 200)
     assert reasons["/blank"] == ("empty", "no text on the page", 200)

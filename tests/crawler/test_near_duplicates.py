@@ -90,7 +90,10 @@ def test_the_share_is_chosen_and_zero_switches_off(near) -> None:
 
 
 def test_text_without_spaces_is_compared_by_its_signs(near) -> None:
-    text = "我们的花园椅由油木制成，全年放在室外。请用湿布擦拭，晾干后在春天再次上油。红色的椅子可承受一百二十公斤。" * 2
+    text = (
+        "我们的花园椅由油木制成，全年放在室外。请用湿布擦拭，晾干后在春天再次上油。红色的椅子可承受一百二十公斤。"
+        * 2
+    )
     assert near(page(text), page(text.replace("红色", "蓝色", 1))) is None
     assert near(page(text), page(text)) == (f"{HOST}/a", 100)
 
@@ -113,7 +116,9 @@ def test_a_fingerprint_fits_into_64_signed_bits() -> None:
 
 def test_one_exchanged_word_is_seen_in_nearly_all_of_a_thousand_pages() -> None:
     rng = random.Random(7)
-    words = [f"{a}{b}" for a in "ba be bi bo bu da de di do du".split() for b in "lan mek rop sit tuv".split()]
+    words = [
+        f"{a}{b}" for a in "ba be bi bo bu da de di do du".split() for b in "lan mek rop sit tuv".split()
+    ]
     found = NearDuplicates(CrawlOptions(start_urls=(HOST,), near_duplicates=0.5))
     missed = 0
     for _ in range(1000):

@@ -1,14 +1,18 @@
 """Crawls are on record: how far they came and what became of each address."""
 
-from datetime import UTC, datetime
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
-from server.storage.crawls import KEPT_CRAWLS, CrawlStore, UrlRow
+from crawler.journal import Entry
+from server.storage.columns import now
+from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawls import KEPT_CRAWLS, CrawlStore
 from server.storage.errors import UnknownCrawl, UnknownSite
+from server.storage.holders import LEASE_S, new_holder
 from server.storage.sites import SiteStore
-
-AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+from server.storage.tables import crawls as crawl_table
 
 
 @pytest.fixture
@@ -38,29 +42,105 @@ def test_the_crawl_that_waits_is_the_one_that_starts(crawls, site):
     assert crawls.wait("shop") != id
 
 
-def test_addresses_are_recorded_once_with_their_last_state(crawls, site):
+def test_addresses_are_shown_with_their_last_state(database, crawls, site):
     id = crawls.start("shop")
-    crawls.record(id, [UrlRow("u/1", "fetched", "", 200, AT), UrlRow("u/2", "skipped", "robots.txt", 0, AT)])
-    crawls.record(id, [UrlRow("u/1", "failed", "Timed OUT", 0, AT)])
-    crawls.record(id, [])
-    assert crawls.urls(id) == [
-        UrlRow("u/1", "failed", "Timed OUT", 0, AT),
-        UrlRow("u/2", "skipped", "robots.txt", 0, AT),
-    ]
-    assert crawls.latest("shop").counts == {"failed": 1, "skipped": 1}
+    journal = CrawlJournal(database, id)
+    journal.write(
+        [Entry("u/1", 0), Entry("u/2", 1, found_on="u/1", state="error", reason="robots", status=5)]
+    )
+    journal.write([Entry("u/1", 0, state="fetched", status=200, visit="text")])
+    first, second = crawls.urls(id)
+    assert (first.url, first.state, first.status) == ("u/1", "fetched", 200)
+    assert (second.reason, second.found_on, second.depth) == ("robots", "u/1", 1)
+    assert now() - second.at < timedelta(minutes=1)
+    assert crawls.latest("shop").counts == {"fetched": 1, "error": 1}
+    assert crawls.ends(id, {"fetched", "gone"}) == [("u/1", "fetched", "")]
+    assert [row.url for row in crawls.at_start(id)] == ["u/1"]
 
 
-def test_addresses_are_filtered_and_paged(crawls, site):
+def test_addresses_are_filtered_and_paged(database, crawls, site):
     id = crawls.start("shop")
-    crawls.record(
-        id,
-        [UrlRow(f"u/{n}", "fetched" if n % 2 else "failed", "timed out" if n == 4 else "") for n in range(6)],
+    CrawlJournal(database, id).write(
+        [
+            Entry(f"u/{n}", 0, state="fetched" if n % 2 else "failed", reason="Timed out" if n == 4 else "")
+            for n in range(6)
+        ]
     )
     assert [row.url for row in crawls.urls(id, state="failed")] == ["u/0", "u/2", "u/4"]
     assert [row.url for row in crawls.urls(id, search="TIMED")] == ["u/4"]
     assert [row.url for row in crawls.urls(id, search="U/3")] == ["u/3"]
     assert crawls.urls(id, search="%") == []
     assert [row.url for row in crawls.urls(id, limit=2, offset=1)] == ["u/1", "u/2"]
+    assert [row.url for row in crawls.every_url(id)] == [f"u/{n}" for n in range(6)]
+    assert [row.url for row in crawls.every_url(id, "failed", "timed")] == ["u/4"]
+
+
+def test_of_a_crawl_that_ended_the_counts_are_stored(database, crawls, site):
+    id = crawls.start("shop")
+    journal = CrawlJournal(database, id)
+    journal.write([Entry("u/1", 0, state="fetched")])
+    crawls.finish(id, "done")
+    journal.write([Entry("u/2", 0, state="fetched")])
+    assert crawls.get(id).counts == {"fetched": 1}
+
+
+def test_a_crawl_is_claimed_by_one_and_one_of_a_site_runs_at_a_time(crawls, site):
+    first = crawls.wait("shop")
+    holder = new_holder()
+    run = crawls.claim(first, holder)
+    assert (run.state, run.holder) == ("running", holder)
+    assert crawls.claim(first, new_holder()) is None
+    second = crawls.wait("shop")
+    assert crawls.claim(second, new_holder()) is None
+    assert crawls.waiting() == []
+    assert crawls.interrupted() == []
+    crawls.finish(first, "done")
+    assert [waits.id for waits in crawls.waiting()] == [second]
+    assert crawls.claim(first, new_holder()) is None
+    assert crawls.claim(second, new_holder()).id == second
+    assert crawls.claim(99, new_holder()) is None
+
+
+def age(database, crawl_id, seconds):
+    with database.begin() as connection:
+        old = update(crawl_table).where(crawl_table.c.id == crawl_id)
+        connection.execute(old.values(beat_at=now() - timedelta(seconds=seconds)))
+
+
+def test_a_crawl_whose_worker_was_not_heard_of_is_claimed_by_the_next(database, crawls, site):
+    id = crawls.wait("shop")
+    lost, next_one = new_holder(), new_holder()
+    began = crawls.claim(id, lost).started_at
+    age(database, id, LEASE_S + 1)
+    assert [run.id for run in crawls.interrupted()] == [id]
+    assert crawls.claim(id, next_one).started_at == began
+    assert crawls.beat(id, lost) is None
+    assert crawls.beat(id, next_one) == ""
+
+
+def test_a_worker_that_is_heard_of_keeps_its_crawl_and_hears_what_is_wanted(database, crawls, site):
+    id = crawls.wait("shop")
+    holder = new_holder()
+    run = crawls.claim(id, holder)
+    age(database, id, LEASE_S + 1)
+    assert crawls.want(run, "pause")
+    assert crawls.beat(id, holder) == "pause"
+    assert crawls.interrupted() == []
+
+
+def test_a_change_of_a_crawl_that_changed_meanwhile_is_refused(crawls, site):
+    seen = crawls.get(crawls.wait("shop"))
+    crawls.claim(seen.id, new_holder())
+    assert not crawls.set_aside(seen)
+    assert not crawls.want(seen, "stop")
+    assert not crawls.release(seen)
+    running = crawls.get(seen.id)
+    assert crawls.want(running, "stop")
+    assert crawls.release(running)
+    waiting = crawls.get(seen.id)
+    assert (waiting.state, waiting.wanted, waiting.holder) == ("waiting", "stop", "")
+    assert crawls.set_aside(waiting)
+    assert (crawls.get(seen.id).state, crawls.get(seen.id).wanted) == ("paused", "")
 
 
 def test_crawls_that_a_crash_cut_off_are_found(crawls, site):
@@ -72,9 +152,9 @@ def test_crawls_that_a_crash_cut_off_are_found(crawls, site):
     assert crawls.interrupted() == []
 
 
-def test_only_the_newest_crawls_are_kept(crawls, site):
+def test_only_the_newest_crawls_are_kept(database, crawls, site):
     ids = [crawls.start("shop") for _ in range(KEPT_CRAWLS + 3)]
-    crawls.record(ids[-1], [UrlRow("u", "fetched")])
+    CrawlJournal(database, ids[-1]).write([Entry("u", 0, state="fetched")])
     assert [run.id for run in crawls.history("shop", 100)] == ids[:2:-1]
     assert [run.id for run in crawls.history("shop", 2)] == ids[:-3:-1]
     assert crawls.history("shop", 1)[0].counts == {"fetched": 1}
@@ -86,7 +166,7 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
     for write in (
         lambda: crawls.progress(99, 1, 1, 1),
         lambda: crawls.finish(99, "done"),
-        lambda: crawls.record(99, [UrlRow("u", "fetched")]),
+        lambda: crawls.get(99),
     ):
         with pytest.raises(UnknownCrawl, match="no crawl 99"):
             write()
@@ -95,7 +175,7 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
 
 def test_crawls_go_with_their_site(database, crawls, site):
     id = crawls.start("shop")
-    crawls.record(id, [UrlRow("u", "fetched")])
+    CrawlJournal(database, id).write([Entry("u", 0, state="fetched")])
     SiteStore(database).delete("shop")
     assert crawls.urls(id) == []
     assert crawls.interrupted() == []

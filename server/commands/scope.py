@@ -1,0 +1,65 @@
+"""`python -m server scope SITE`: which part of a site is read, and what becomes of one address."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+
+from server.services import Services
+from server.services.scope import Scope, explain_url, save_scope, scope_of
+from server.settings import Settings
+
+HELP = "show or choose which part of a site is read, and explain what becomes of an address"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Options replace what was chosen before; those not given stay."""
+    add = parser.add_argument
+    add("site", help="id of the site")
+    add("--path", metavar="PREFIX", help='only addresses whose path starts like this, such as "/docs/"')
+    add("--include", action="append", metavar="PATTERN", help='only these, such as "/docs/*"; repeatable')
+    add("--exclude", action="append", metavar="PATTERN", help="not these; repeatable")
+    add("--subdomains", action=argparse.BooleanOptionalAction, help="hosts below the site's belong to it too")
+    add("--render", choices=["never", "auto", "always"], help="open pages in a browser")
+    add("--clear", action="store_true", help="forget what was chosen: the whole site")
+    add("--explain", metavar="URL", help="say what a crawl would do with this address, and why")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Prints the scope. Raises UnknownSite, and BadStart for a pattern that cannot work."""
+    services = Services(settings)
+    try:
+        site = services.sites.get(options.site)
+        before = scope_of(site)
+        wanted = _changed(Scope() if options.clear else before, options)
+        if wanted != before:
+            site = save_scope(services.sites, settings, site.id, wanted)
+        if options.explain:
+            for finding in explain_url(site, settings, options.explain):
+                print(f"{finding.step:>10}  {finding.text}")
+            return 0
+        _print(wanted)
+        if wanted != before:
+            print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
+    finally:
+        services.close()
+    return 0
+
+
+def _changed(scope: Scope, options: argparse.Namespace) -> Scope:
+    chosen = {
+        "path": options.path,
+        "include": tuple(options.include) if options.include else None,
+        "exclude": tuple(options.exclude) if options.exclude else None,
+        "subdomains": options.subdomains,
+        "render": options.render,
+    }
+    return replace(scope, **{name: value for name, value in chosen.items() if value is not None})
+
+
+def _print(scope: Scope) -> None:
+    print(f"path:       {scope.path or 'all'}")
+    print(f"include:    {', '.join(scope.include) or 'all'}")
+    print(f"exclude:    {', '.join(scope.exclude) or 'none'}")
+    print(f"subdomains: {'yes' if scope.subdomains else 'no'}")
+    print(f"render:     {scope.render or 'as CRAWL_RENDER says'}")

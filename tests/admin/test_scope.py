@@ -1,0 +1,56 @@
+"""Which part of a site is read: the form, and the tester for one address."""
+
+import pytest
+
+from server.jobs.crawl_options import crawl_options
+from server.services.scope import Scope, scope_of
+
+PAGE = "/admin/sites/lantern/scope"
+
+
+@pytest.fixture
+def saved(operator, services, site):
+    """Sends the form; its fields are those of the page."""
+
+    def send(**fields):
+        return operator.send(PAGE, {"render": "", **fields})
+
+    return send
+
+
+def test_rules_are_kept_with_the_site_and_shown_again(operator, services, saved):
+    answer = saved(
+        path="/docs/", include="/docs/*\n\n/help/*", exclude="/docs/old/*", subdomains="y", render="always"
+    )
+    assert answer.location == PAGE
+    wanted = Scope("/docs/", ("/docs/*", "/help/*"), ("/docs/old/*",), True, "always")
+    assert scope_of(services.sites.get("lantern")) == wanted
+    page = operator.get(PAGE).text
+    assert "/docs/*\n/help/*</textarea>" in page
+    assert "The scope is saved" in page
+
+
+def test_rules_reach_the_crawl(services, saved):
+    saved(path="/docs/", exclude="/tag/*", subdomains="y")
+    options = crawl_options(services.sites.get("lantern"), services.settings)
+    assert (options.path_prefix, options.exclude, options.include_subdomains) == ("/docs/", ("/tag/*",), True)
+
+
+def test_a_pattern_that_cannot_work_is_answered_beside_its_field_and_nothing_is_saved(services, saved):
+    answer = saved(exclude="docs")
+    assert answer.status_code == 422
+    assert "must start with" in answer.text
+    assert "docs</textarea>" in answer.text, "what was typed stays"
+    assert scope_of(services.sites.get("lantern")) == Scope()
+
+
+def test_the_tester_names_the_rule_that_decides(operator, saved):
+    saved(exclude="/tag/*")
+    page = operator.get(f"{PAGE}?url=https://lantern.example/tag/red").text
+    assert "matches the exclude pattern &#34;/tag/*&#34;" in page
+    assert "is not lantern.example" in operator.get(f"{PAGE}?url=https://other.example/").text
+
+
+def test_the_tester_says_what_is_no_address(operator, site):
+    page = operator.get(f"{PAGE}?url=mailto:somebody").text
+    assert 'id="url-error"' in page

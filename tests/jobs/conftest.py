@@ -1,0 +1,212 @@
+"""Slow websites, and job workers in processes of their own that can be killed."""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+from tests.websites import Website, serve
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 60
+
+
+class SlowWebsite(Website):
+    """Pages in a tree of links, each with a few sections; `gate` holds answers back while it is closed."""
+
+    def __init__(self, pages=30):
+        super().__init__("Slow Shop", {})
+        self.count = pages
+        self.gate = threading.Event()
+        self.gate.set()
+        self.delay_s = 0.0
+        for number in range(pages):
+            self.set_page(number)
+
+    def set_page(self, number, text="Text"):
+        links = "".join(
+            f"<li><a href='/p{child}'>Page {child}</a></li>"
+            for child in range(3 * number + 1, 3 * number + 4)
+            if child < self.count
+        )
+        sections = "".join(
+            f"<h2>Part {part} of {number}</h2><p>{text} {part} of page {number} tells of lamps, parcels and "
+            f"refund {number * 10 + part}.</p>"
+            for part in range(3)
+        )
+        self.pages[self.path(number)] = (f"Page {number}", f"{sections}<ul>{links}</ul>")
+
+    def path(self, number):
+        return "/" if number == 0 else f"/p{number}"
+
+    def answer(self, path):
+        time.sleep(self.delay_s)
+        self.gate.wait(PATIENCE_S)
+        return super().answer(path)
+
+    @property
+    def page_requests(self):
+        return Counter(path for path in list(self.requests) if path in self.pages)
+
+
+class Nursery:
+    """Starts workers, and hears when they end: see sabotaged_worker.py."""
+
+    def __init__(self, folder, settings):
+        self.log = folder / "embedded.log"
+        self._output = (folder / "worker.log").open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("sabotaged_worker.py")), str(self.log)],
+            env={**os.environ, **settings},
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._output,
+            text=True,
+        )
+        self._started = queue.SimpleQueue()
+        self._ended = {}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def worker(self, moment="", nth=""):
+        self._process.stdin.write(f"{moment}/{nth}\n")
+        self._process.stdin.flush()
+        return Worker(self._started.get(timeout=PATIENCE_S), self._ended)
+
+    def _read(self):
+        for line in self._process.stdout:
+            what, pid, *status = line.split()
+            if what == "started":
+                self._ended[int(pid)] = queue.SimpleQueue()
+                self._started.put(int(pid))
+            else:
+                self._ended[int(pid)].put(int(status[0]))
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait(PATIENCE_S)
+        self._reader.join()
+        self._process.stdout.close()
+        self._output.close()
+
+
+class Worker:
+    """One worker process."""
+
+    def __init__(self, pid, ended):
+        self.pid = pid
+        self._ended = ended
+        self._status = None
+
+    def send_signal(self, number):
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self, seconds=PATIENCE_S):
+        if self._status is None:
+            self._status = self._ended[self.pid].get(timeout=seconds)
+        return self._status
+
+
+class Installation:
+    """A data folder with one site, looked at from this process; workers run in others."""
+
+    def __init__(self, folder, website):
+        self.folder = folder
+        self.website = website
+        self.settings = Settings(data_dir=folder, crawl_allow_private=True, crawl_concurrency=2)
+        self.services = Services(self.settings)
+        self.services.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
+        settings = {"DATA_DIR": str(folder), "CRAWL_ALLOW_PRIVATE": "1", "CRAWL_CONCURRENCY": "2"}
+        self.nursery = Nursery(folder, settings)
+        self.workers = []
+
+    def worker(self, moment="", nth=""):
+        self.workers.append(self.nursery.worker(moment, nth))
+        return self.workers[-1]
+
+    def die(self, worker):
+        assert worker.wait() == -signal.SIGKILL, self.output()
+
+    def output(self):
+        return (self.folder / "worker.log").read_text()
+
+    @property
+    def run(self):
+        return self.services.crawls.latest("shop")
+
+    def until(self, condition, what="it"):
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            assert time.monotonic() < end, f"{what} did not happen\n{self.run}\n{self.output()}"
+            time.sleep(0.02)
+
+    def until_state(self, state):
+        self.until(lambda: self.run.state == state, state)
+
+    def end(self, worker):
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait() == 0
+
+    @property
+    def embedded(self):
+        return sum(map(int, self.nursery.log.read_text().split()))
+
+    def pages(self):
+        found = [page.url for page in self.services.content("shop").pages(limit=10_000)]
+        assert len(found) == len(set(found))
+        return {url.removeprefix(self.website.url) for url in found}
+
+    def check_indexes(self):
+        """Every live chunk has its vector and its words, and nothing else has."""
+        live = {chunk.id for chunk in self.services.content("shop").every_chunk()}
+        parts = self.services.parts("shop", self.services.document_embedder)
+        assert parts.vectors.ids() == live
+        assert parts.words.count() == len(live)
+        return len(live)
+
+    def close(self):
+        for worker in self.workers:
+            worker.kill()
+            worker.wait()
+        self.nursery.close()
+        self.services.close()
+
+
+@pytest.fixture
+def folder(tmp_path, model_cache):
+    (tmp_path / "models").symlink_to(model_cache)
+    return tmp_path
+
+
+@contextmanager
+def installation_of(folder, website):
+    with serve(website):
+        made = Installation(folder, website)
+        try:
+            yield made
+        finally:
+            website.gate.set()
+            made.close()
+
+
+@pytest.fixture
+def slow(folder):
+    """An installation with a website of 30 pages."""
+    with installation_of(folder, SlowWebsite()) as made:
+        yield made

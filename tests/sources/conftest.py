@@ -1,0 +1,68 @@
+"""A site that is made of sources, in this process."""
+
+import pytest
+
+from server.app import create_app
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+from server.storage.source_pages import SourcePages
+from server.storage.sources import SourceKind
+
+MOST = 10_000_000
+
+
+class Owner:
+    """Somebody whose site has no website: Docent answers from what was uploaded."""
+
+    def __init__(self, folder, **settings):
+        self.services = Services(Settings(data_dir=folder, crawl_allow_private=True, **settings))
+        self.services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop"))
+
+    def upload(self, name, body):
+        return self.services.sources.put("shop", SourceKind.FILE, name, body, most_bytes=MOST)
+
+    def paste(self, name, text):
+        return self.services.sources.put("shop", SourceKind.PAIRS, name, text.encode(), most_bytes=MOST)
+
+    def list_addresses(self, name, *addresses):
+        text = "\n".join(addresses).encode()
+        return self.services.sources.put("shop", SourceKind.ADDRESSES, name, text, most_bytes=MOST)
+
+    def add_folder(self, folder, **options):
+        return self.services.sources.put(
+            "shop", SourceKind.FOLDER, str(folder), options=options, most_bytes=MOST
+        )
+
+    def refresh(self):
+        crawl_id = self.services.crawls.wait("shop")
+        assert self.services.refresh("shop", crawl_id)
+        return self.services.crawls.latest("shop")
+
+    def titles(self):
+        return {page.title for page in self.services.content("shop").pages()}
+
+    def urls(self):
+        return {page.url for page in self.services.content("shop").pages()}
+
+    def items(self, source):
+        items = SourcePages(self.services.database, "shop").items(source.id).values()
+        return {item.name: (item.state, item.reason) for item in items}
+
+    def answer(self, text):
+        exchange = self.services.chat.ask(self.services.sites.get("shop"), text, visitor_id="v")
+        *_, answer = exchange.events()
+        return answer
+
+    @property
+    def browser(self):
+        return create_app(self.services.settings, self.services).test_client()
+
+
+@pytest.fixture
+def owner(tmp_path, model_cache):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "models").symlink_to(model_cache)
+    made = Owner(tmp_path / "data")
+    yield made
+    made.services.close()
