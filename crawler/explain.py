@@ -13,7 +13,7 @@ from crawler.frontier import Item
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState
 from crawler.scope import Scope
-from crawler.sitemap import listed_urls
+from crawler.sitemap import Sitemaps
 from crawler.toolbox import Toolbox
 from crawler.visit import Visit
 
@@ -79,7 +79,8 @@ def _explained(
         return
     yield Finding("robots", f"robots.txt allows it{pause}")
     if options.use_sitemaps:
-        listed = url in set(listed_urls(url, tools.robots, tools.fetcher))
+        sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
+        listed = any(entry.url == url for entry in sitemaps.listed(url))
         unlisted = "not in the sitemap: only a link leads the crawl to it"
         yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
     visit = tools.visits.visit(item)

@@ -17,7 +17,7 @@ from crawler.frontier import Frontier, Item
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
 from crawler.scope import Scope
-from crawler.sitemap import listed_urls
+from crawler.sitemap import Sitemaps
 from crawler.toolbox import Toolbox
 from crawler.traps import Traps
 from crawler.visit import Visit, ended
@@ -114,14 +114,24 @@ class Explorer:
 
     def _read_sitemaps(self) -> None:
         step = Step()
+        tools = self._tools
+        sitemaps = Sitemaps(self._options, tools.robots, tools.fetcher, tools.pacer.wait)
         for start in {urls.origin(url): url for url in self._options.start_urls}.values():
-            self._tools.pacer.at_least(self._tools.robots.delay_s(start), start)
-            for url in listed_urls(start, self._tools.robots, self._tools.fetcher):
-                if self._tools.stopped.is_set():
+            tools.pacer.at_least(tools.robots.delay_s(start), start)
+            for entry in sitemaps.listed(start, self._scope.same_site):
+                if tools.stopped.is_set():
                     return
                 step = self._handed_on(step)
-                self._discover(step, Item(url, 1))
+                self._discover(step, Item(entry.url, 1))
+        for problem in sitemaps.problems:
+            self._note_unread(step, problem)
         self.steps.put(step)
+
+    def _note_unread(self, step: Step, problem: str) -> None:
+        """A sitemap with a fault is an address that ended, for the operator to see."""
+        address, colon, reason = problem.partition(": ")
+        if colon and self._frontier.enter(address):
+            step.objected.append(ended(Item(address, 1), UrlState.UNSUPPORTED, f"a sitemap: {reason}"))
 
     def _handed_on(self, step: Step) -> Step:
         """Small steps: what was found is soon remembered and shown."""

@@ -80,7 +80,7 @@ class Sitemaps:
                     waiting.append(url)
         if waiting:
             limit = self._options.sitemap_max_files
-            self.problems.append(f"more than {limit} sitemap files: {waiting[0]} and others were not read")
+            self.problems.append(f"{waiting[0]}: not read, and others, for there are more than {limit} files")
 
     def _read(self, address: str, *, guessed: bool) -> Generator[Listing, None, None]:
         reply = self._fetch(address, guessed=guessed)
@@ -108,9 +108,3 @@ class Sitemaps:
         if not guessed:
             self.problems.append(f"{address}: status {reply.status}")
         return None
-
-
-def listed_urls(start: str, robots: Robots, fetcher: Fetcher) -> Iterator[str]:
-    """The addresses alone, with the usual limits."""
-    sitemaps = Sitemaps(CrawlOptions(start_urls=(start,)), robots, fetcher)
-    return (entry.url for entry in sitemaps.listed(start))

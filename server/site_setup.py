@@ -23,8 +23,7 @@ def site_from_address(
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise StartError(f"{address!r} is not the address of a website; write it as https://example.com")
     site_id = site_id or id_from_host(parts.hostname, parts.port)
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", site_id):
-        raise StartError(f"site id {site_id!r} may have lower-case letters, digits and hyphens only")
+    _check_id(site_id)
     return Site(
         id=site_id,
         name=parts.hostname,
@@ -33,6 +32,17 @@ def site_from_address(
         strategy=settings.strategy,
         allow_private=allow_private or settings.crawl_allow_private,
     )
+
+
+def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
+    """A site without a website: it is made of what is uploaded. Raises StartError."""
+    _check_id(site_id)
+    return Site(id=site_id, name=name or site_id, title="", strategy=settings.strategy)
+
+
+def _check_id(site_id: str) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", site_id):
+        raise StartError(f"site id {site_id!r} may have lower-case letters, digits and hyphens only")
 
 
 def docs_site(settings: Settings) -> Site:

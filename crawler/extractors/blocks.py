@@ -99,9 +99,12 @@ class _Walk:
             if tag in BLOCK_TAGS:
                 self.flush()
             return
-        if tag in BLOCK_TAGS and element.get("lang") and element.get("lang") != self._declared:
+        if element.get("lang", self._declared) != self._declared and tag in BLOCK_TAGS:
             self._in_language(element, depth)
-            return
+        else:
+            self._shown(element, tag, depth)
+
+    def _shown(self, element: _Element, tag: str, depth: int) -> None:
         if not self._in_links and self._is_link_list(element):
             self._links(element, depth)
             return
@@ -128,7 +131,7 @@ class _Walk:
         before = self._language, self._declared
         self._declared = element.get("lang") or ""
         self._language = primary_language(self._declared)
-        self._element(element, depth)
+        self._shown(element, str(element.tag), depth)
         self.flush()
         self._language, self._declared = before
 

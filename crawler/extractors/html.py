@@ -29,7 +29,9 @@ from crawler.page import Block, Page, content_hash
 _FRAMES = ("frame", "iframe")
 _LINKS_OF_A_HUB = 150
 _NEXT_TO_NOTHING = 60
-_ASKS_FOR_SCRIPTS = re.compile(r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE)
+_ASKS_FOR_SCRIPTS = re.compile(
+    r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE
+)
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 

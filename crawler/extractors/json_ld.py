@@ -16,7 +16,15 @@ Node = dict[str, Any]
 
 _WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
 _LAST_COMMA = re.compile(r",\s*(?=[\]}])")
-_HOLDERS = ("@graph", "mainEntity", "mainEntityOfPage", "hasPart", "hasVariant", "itemListElement", "breadcrumb")
+_HOLDERS = (
+    "@graph",
+    "mainEntity",
+    "mainEntityOfPage",
+    "hasPart",
+    "hasVariant",
+    "itemListElement",
+    "breadcrumb",
+)
 _DEEPEST = 6
 _MOST_NODES = 500
 _LONGEST_TEXT = 50_000

@@ -101,11 +101,11 @@ def with_languages(blocks: tuple[Block, ...], language: str) -> tuple[Block, ...
 def _of_block(block: Block, language: str) -> str:
     """Empty when it is the page's."""
     own, text = block.language, block.text
-    if not own and block.kind in ("text", "list") and len(text) >= (_LONG if text.isascii() else _LONG_WIDE):
+    if block.kind in ("text", "list") and len(text) >= (_LONG if text.isascii() else _LONG_WIDE):
         guess = _by_script(text[:_SAMPLE])
-        if guess:
+        if guess and (own or language) not in guess[1]:
             own = language if language in guess[1] else _narrow(guess[0], text)
-        elif len(text) >= _LONG:
+        elif not guess and not own and len(text) >= _LONG:
             own = _other_words(text[:_SAMPLE], language)
     return "" if own == language else own
 

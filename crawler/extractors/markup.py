@@ -14,7 +14,9 @@ _KEPT_OUT = re.compile(
     r"|<!--\s*noindex\s*-->(.*?)<!--\s*/noindex\s*-->",
     re.IGNORECASE | re.DOTALL,
 )
-_BLOCKS = re.compile(r"<(?:p|div|ul|ol|dl|table|h[1-6]|section|article|form|nav|header|footer|pre)\b", re.IGNORECASE)
+_BLOCKS = re.compile(
+    r"<(?:p|div|ul|ol|dl|table|h[1-6]|section|article|form|nav|header|footer|pre)\b", re.IGNORECASE
+)
 
 
 def parse(text: str) -> _Element:

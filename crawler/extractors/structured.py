@@ -129,7 +129,9 @@ def _place(node: Node) -> Iterator[tuple[str, str]]:
     yield "E-mail", text_of(node.get("email")).removeprefix("mailto:")
     for address in listed(node.get("address")):
         parts = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
-        named = [text_of(address.get(part)) for part in parts] if isinstance(address, dict) else [str(address)]
+        named = (
+            [text_of(address.get(part)) for part in parts] if isinstance(address, dict) else [str(address)]
+        )
         yield "Address", ", ".join(filter(None, named))
     hours = [text for item in listed(node.get("openingHours")) if (text := text_of(item))]
     yield "Opening hours", "; ".join(hours)
@@ -165,7 +167,9 @@ def _squeezed(text: str) -> str:
 
 def _text_said(text: str, said: str) -> bool:
     sentences = [squeezed for part in _SENTENCE_END.split(text) if (squeezed := _squeezed(part))]
-    return sum(len(sentence) for sentence in sentences if sentence in said) * 3 >= 2 * sum(map(len, sentences))
+    return sum(len(sentence) for sentence in sentences if sentence in said) * 3 >= 2 * sum(
+        map(len, sentences)
+    )
 
 
 def _fact_said(line: str, said: str) -> bool:

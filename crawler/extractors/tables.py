@@ -11,6 +11,7 @@ from crawler.extractors.text import fold, plain_text, raw_text, text_length
 _LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
 _ROW_GROUPS = ("thead", "tbody", "tfoot")
 _LONG_CELL = 600
+_WIDEST = 20
 
 
 def is_data_table(element: _Element) -> bool:
@@ -38,32 +39,44 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[
     one as wide as the table stands once, as the heading of the rows below it.
     """
     lines = []
-    above: dict[int, tuple[int, str]] = {}
-    """Column -> (rows left, text) of cells that reach down from rows above."""
+    above: dict[int, tuple[str, int]] = {}
     for row in _rows(element):
-        cells: list[str] = []
         own = [cell for cell in _cells(row) if not dropped(cell)]
+        line = _Row(above)
         for cell in own:
-            _fill_from_above(cells, above)
-            text = fold(raw_text(cell, dropped))
             wide = min(_number(cell.get("colspan")), _WIDEST) if len(own) > 1 else 1
-            high = min(_number(cell.get("rowspan")), _HIGHEST)
-            for _ in range(wide):
-                if high > 1:
-                    above[len(cells)] = (high - 1, text)
-                cells.append(text)
-        _fill_from_above(cells, above)
-        if any(cells):
-            lines.append("\t".join(cells).rstrip("\t"))
+            line.add(fold(raw_text(cell, dropped)), wide, _number(cell.get("rowspan")))
+        line.fill()
+        above = line.below
+        if any(line.cells):
+            lines.append("\t".join(line.cells).rstrip("\t"))
     return lines
 
 
-def _fill_from_above(cells: list[str], above: dict[int, tuple[int, str]]) -> None:
-    while len(cells) in above:
-        left, text = above.pop(len(cells))
-        if left > 1:
-            above[len(cells) + _LATER] = (left - 1, text)
-        cells.append(text)
+class _Row:
+    """One row being filled, with the cells that reach into it from above."""
+
+    def __init__(self, above: dict[int, tuple[str, int]]) -> None:
+        self.cells: list[str] = []
+        self.below: dict[int, tuple[str, int]] = {}
+        """Column -> (text, rows) of cells that reach further down."""
+        self._above = above
+
+    def add(self, text: str, wide: int, high: int) -> None:
+        self.fill()
+        for _ in range(wide):
+            self._put(text, high - 1)
+
+    def fill(self) -> None:
+        """Puts the cells from above that come next."""
+        while len(self.cells) in self._above:
+            text, rows = self._above[len(self.cells)]
+            self._put(text, rows - 1)
+
+    def _put(self, text: str, rows: int) -> None:
+        if rows > 0:
+            self.below[len(self.cells)] = (text, rows)
+        self.cells.append(text)
 
 
 def _number(value: str | None) -> int:

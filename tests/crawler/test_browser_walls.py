@@ -7,7 +7,6 @@ import socket
 import threading
 
 import pytest
-
 from playwright.async_api import BrowserType
 
 from crawler import browsers
@@ -132,7 +131,9 @@ def _rendered(listener: Listener) -> str:
     renderer = Renderer(options, fetcher)
     markup = WAYS.replace("HOST", listener.host).replace("UDP", listener.udp_host)
     try:
-        return renderer.render(ADDRESS, Reply(ADDRESS, 200, {"content-type": "text/html"}, markup.encode())).decode()
+        return renderer.render(
+            ADDRESS, Reply(ADDRESS, 200, {"content-type": "text/html"}, markup.encode())
+        ).decode()
     except FetchError as error:
         return str(error)
     finally:

@@ -468,3 +468,10 @@ def test_a_killed_reading_process_costs_one_page_and_no_more() -> None:
 def test_a_page_that_defeats_its_extractor_is_an_error_of_that_page() -> None:
     with pytest.raises(Unreadable, match="KeyError"):
         PageReader().read(Source("https://example.com/", b"", content_type="no/such"))
+
+
+def test_a_sitemap_with_a_fault_is_listed_with_its_reason(site, ends) -> None:
+    site.page("/", html("Home", "Welcome."))
+    site.page("/robots.txt", f"User-agent: *\nSitemap: {site.url('/gone.xml')}")
+    found = ends()
+    assert (found["/gone.xml"].state, found["/gone.xml"].reason) == ("unsupported", "a sitemap: status 404")

@@ -1,15 +1,24 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
+import tracemalloc
 import zlib
+from urllib.parse import urlsplit
 
+import brotli
 import pytest
 
-from crawler.errors import FetchError
+from crawler.addresses import AddressGuard
+from crawler.errors import BadStart, FetchError
 from crawler.fetcher import Fetcher, Validators
+from crawler.options import CrawlOptions
+from tests.conftest import missing_program
 
 
 @pytest.fixture
@@ -209,3 +218,108 @@ def test_deflate_without_its_header_is_understood(site, fetcher) -> None:
     packer = zlib.compressobj(wbits=-15)
     site.page("/", packer.compress(b"hello") + packer.flush(), headers={"Content-Encoding": "deflate"})
     assert fetcher().get(site.url()).body == b"hello"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", lambda body: brotli.compress(body, quality=1)),
+        ("zstd", lambda body: pytest.importorskip("zstandard").compress(body)),
+        ("gzip, gzip", lambda body: gzip.compress(gzip.compress(body))),
+    ],
+)
+def test_a_bomb_of_any_encoding_is_never_whole_in_memory(site, fetcher, encoding: str, pack) -> None:
+    site.page("/", pack(b"\0" * 60_000_000), headers={"Content-Encoding": encoding})
+    one = fetcher(max_bytes=500_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(FetchError) as caught:
+            one.get(site.url())
+        assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    finally:
+        tracemalloc.stop()
+    assert caught.value.kind == "too_large"
+
+
+def test_an_encoding_that_nobody_asked_for_is_unpacked_or_named(site, fetcher) -> None:
+    site.page("/br", brotli.compress(b"hello"), headers={"Content-Encoding": "br"})
+    assert fetcher().get(site.url("/br")).body == b"hello"
+    site.page("/odd", b"hello", headers={"Content-Encoding": "gzip, sdch"})
+    with pytest.raises(FetchError, match='compressed as "sdch"'):
+        fetcher().get(site.url("/odd"))
+
+
+@pytest.mark.parametrize(
+    "headers", [b"X: y\r\n" * 1000, b"X: " + b"y" * 200_000 + b"\r\n"], ids=["many", "long"]
+)
+def test_headers_have_limits(site, fetcher, headers: bytes) -> None:
+    def answer(handler) -> None:
+        handler.close_connection = True
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + headers + b"\r\nbody")
+
+    site.routes["/"] = answer
+    with pytest.raises(FetchError) as caught:
+        fetcher().get(site.url())
+    assert caught.value.kind == "protocol"
+
+
+def test_headers_of_the_operator_reach_the_start_host_and_no_other(site, fetcher) -> None:
+    other = f"http://localhost:{site.server.server_port}"
+    site.redirect("/robots.txt", f"{other}/elsewhere")
+    site.page("/", "x")
+    one = fetcher(
+        start_urls=(site.url("/docs/"), "http://localhost:1234/"),
+        headers=(("Authorization", "Basic c2VjcmV0"),),
+    )
+    one.get(site.url())
+    one.get_following(site.url("/robots.txt"))
+    sent = [
+        (path, headers["host"].partition(":")[0], headers.get("authorization"))
+        for path, headers in site.requests
+    ]
+    assert sent == [
+        ("/", "127.0.0.1", "Basic c2VjcmV0"),
+        ("/robots.txt", "127.0.0.1", "Basic c2VjcmV0"),
+        ("/elsewhere", "localhost", None),
+    ]
+
+
+@pytest.mark.parametrize("header", [("Host", "a"), ("A b", "c"), ("A", "b\r\nC: d"), ("A", ""), ("A", " b")])
+def test_headers_that_would_break_a_request_are_refused(header: tuple[str, str]) -> None:
+    with pytest.raises(BadStart, match="header"):
+        CrawlOptions(start_urls=("https://example.com/",), headers=(header,))
+
+
+@pytest.fixture
+def tls(site, tmp_path, monkeypatch):
+    """The site by TLS, with a certificate for shop.example that is trusted."""
+    if not shutil.which("openssl"):
+        missing_program("openssl", "apt-get install openssl")
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=shop.example", "-addext", "subjectAltName=DNS:shop.example"]
+    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run([*new, "-keyout", key, "-out", certificate, *subject], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    site.server.socket = context.wrap_socket(site.server.socket, server_side=True)
+    site.page("/", "hello")
+    monkeypatch.setattr("requests.adapters.DEFAULT_CA_BUNDLE_PATH", str(certificate))
+
+
+@pytest.mark.parametrize("host", ["shop.example", "other.example"])
+def test_a_certificate_is_checked_against_the_name_not_the_address(site, options, tls, host: str) -> None:
+    start = f"https://{host}:{site.server.server_port}/"
+    guard = AddressGuard(allow_private=True, resolver=lambda host, port: ["127.0.0.1"])
+    fetcher = Fetcher(options(start_urls=(start,)), guard)
+    try:
+        if host == "shop.example":
+            assert fetcher.get(start).body == b"hello"
+            assert urlsplit(start).netloc == site.requests[0][1]["host"]
+        else:
+            with pytest.raises(FetchError, match="no valid certificate") as caught:
+                fetcher.get(start)
+            assert caught.value.kind == "tls"
+    finally:
+        fetcher.close()

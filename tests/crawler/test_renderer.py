@@ -58,7 +58,13 @@ def rendering():
     def make(guard: AddressGuard | None = None, permits=lambda url: True, **changes) -> Renderer:
         key = (guard, permits if "permits" in changes else None, tuple(sorted(changes.items())))
         if key not in made:
-            chosen = {"allow_private": True, "timeout_s": 5.0, "render_time_s": 5.0, "render_pages": 1, **changes}
+            chosen = {
+                "allow_private": True,
+                "timeout_s": 5.0,
+                "render_time_s": 5.0,
+                "render_pages": 1,
+                **changes,
+            }
             options = CrawlOptions(start_urls=("http://127.0.0.1/",), **chosen)
             fetcher = Fetcher(options, guard)
             made[key] = (fetcher, Renderer(options, fetcher, permits))
@@ -105,7 +111,9 @@ def test_text_that_scripts_fetch_is_on_the_page(shop, render) -> None:
 
 def test_scripts_are_fetched_once_for_all_pages_and_pictures_and_styles_never(shop, render) -> None:
     for _ in range(2):
-        html = render(SHELL + "<img src=/logo.png alt=Logo><img src=/b.png onerror=this.remove() alt=Kept>", "/tea")
+        html = render(
+            SHELL + "<img src=/logo.png alt=Logo><img src=/b.png onerror=this.remove() alt=Kept>", "/tea"
+        )
         assert 'alt="Logo"' in html
         assert 'alt="Kept"' in html
     assert shop.hits("/app.js") == 1
@@ -171,7 +179,9 @@ def test_a_script_cannot_lead_elsewhere(render, target: str) -> None:
 
 def test_a_page_of_its_own_making_is_not_taken_for_the_page(render) -> None:
     with pytest.raises(FetchError, match="left it for blob:"):
-        render("<p>x</p><script>location = URL.createObjectURL(new Blob(['<p>x'], {type: 'text/html'}))</script>")
+        render(
+            "<p>x</p><script>location = URL.createObjectURL(new Blob(['<p>x'], {type: 'text/html'}))</script>"
+        )
 
 
 def test_dialogs_and_popups_do_not_stop_the_page(site, render) -> None:
@@ -194,7 +204,9 @@ def test_an_endless_script_is_cut_off_and_the_next_page_is_read(render) -> None:
 
 def test_an_endless_reload_ends_with_what_is_there(render) -> None:
     began = time.monotonic()
-    assert "<p>x</p>" in render("<p>x</p><script>setInterval(() => location.reload(), 5)</script>", render_time_s=1.0)
+    assert "<p>x</p>" in render(
+        "<p>x</p><script>setInterval(() => location.reload(), 5)</script>", render_time_s=1.0
+    )
     assert time.monotonic() - began < 10
 
 
@@ -233,7 +245,9 @@ def test_only_what_may_be_fetched_is_asked_for(shop, rendering) -> None:
 
     renderer = rendering(permits=permits, max_depth=7)
     address = shop.url("/tea")
-    html = renderer.render(address, Reply(address, 200, {"content-type": "text/html"}, SHELL.encode())).decode()
+    html = renderer.render(
+        address, Reply(address, 200, {"content-type": "text/html"}, SHELL.encode())
+    ).decode()
     assert "We sell" not in html
     assert shop.hits("/api/tea.json") == 0
     assert asked == [shop.url("/app.js"), shop.url("/api/tea.json")]
@@ -243,14 +257,18 @@ def test_many_threads_share_few_browsers(render) -> None:
     found: list[str] = []
     render("<p>warm</p>", render_pages=2)
     threads = [
-        threading.Thread(target=lambda number=number: found.append(render(f"<p>page {number}</p>", render_pages=2)))
+        threading.Thread(
+            target=lambda number=number: found.append(render(f"<p>page {number}</p>", render_pages=2))
+        )
         for number in range(4)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(html[html.index("page") :][:6] for html in found) == [f"page {number}" for number in range(4)]
+    assert sorted(html[html.index("page") :][:6] for html in found) == [
+        f"page {number}" for number in range(4)
+    ]
 
 
 def test_closing_ends_pages_that_are_open(site, rendering) -> None:

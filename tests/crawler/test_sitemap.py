@@ -175,7 +175,7 @@ def test_an_endless_chain_of_indexes_ends(site, read) -> None:
         )
     site.page("/robots.txt", f"Sitemap: {site.url('/0.xml')}")
     assert read(sitemap_max_files=5)[2] == [
-        f"more than 5 sitemap files: {site.url('/5.xml')} and others were not read"
+        f"{site.url('/5.xml')}: not read, and others, for there are more than 5 files"
     ]
     assert site.hits("/6.xml") == 0
 

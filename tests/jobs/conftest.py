@@ -157,7 +157,12 @@ class Installation:
             time.sleep(0.02)
 
     def until_state(self, state):
-        self.until(lambda: self.run.state == state, state)
+        def reached():
+            now = self.run.state
+            assert now == state or now != "failed", self.run.message
+            return now == state
+
+        self.until(reached, state)
 
     def end(self, worker):
         worker.send_signal(signal.SIGTERM)

@@ -83,7 +83,7 @@ def start(moment: str) -> None:
         finally:
             sys.stderr.flush()
             os._exit(0)
-    print(f"started {child}", flush=True)
+    os.write(1, f"started {child}\n".encode())
 
 
 def report_ended(number: int, frame: object) -> None:

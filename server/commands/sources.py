@@ -1,0 +1,123 @@
+"""`python -m server sources`: what a site is made of beside its website."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from server.errors import StartError
+from server.services import Services
+from server.settings import Settings
+from server.site_setup import site_of_sources
+from server.storage.sources import Source
+
+HELP = "list, add or remove the files, folders, addresses and answers of a site"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """list, add, remove."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = actions.add_parser("list", help="what the site is made of, and what became of it")
+    listing.add_argument("site", help="id of the site")
+    add = actions.add_parser("add", help="add files, a folder, addresses or answers (adds a new site, too)")
+    add.add_argument("site", help="id of the site")
+    add.add_argument(
+        "paths", nargs="*", type=Path, metavar="FOLDER_OR_FILE", help="folders are read again each time"
+    )
+    add.add_argument(
+        "--base", default="", metavar="URL", help="where visitors find the folder; else Docent serves it"
+    )
+    add.add_argument("--include", action="append", default=[], metavar="PATTERN", help='such as "/manual/*"')
+    add.add_argument("--exclude", action="append", default=[], metavar="PATTERN", help='such as "/drafts/*"')
+    add.add_argument("--urls", type=Path, metavar="FILE", help="addresses, one a line; only these are read")
+    add.add_argument(
+        "--pairs", type=Path, metavar="FILE", help="questions and answers: text, CSV, JSON lines"
+    )
+    remove = actions.add_parser("remove", help="remove sources; their pages leave the index")
+    remove.add_argument("site", help="id of the site")
+    remove.add_argument("ids", nargs="+", metavar="ID", help="as `sources list` shows it")
+    for changing in (add, remove):
+        changing.add_argument("--now", action="store_true", help="refresh the site in this process")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """0 when it is done; a change queues a refresh of the site."""
+    services = Services(settings)
+    try:
+        if options.action == "list":
+            return _list(services, services.sites.get(options.site).id)
+        if options.action == "add":
+            _add(services, options, settings)
+        else:
+            for id in options.ids:
+                services.sources.remove(options.site, id)
+                print(f"removed {id}")
+        return _refresh(services, options.site, now=options.now)
+    finally:
+        services.close()
+
+
+def _list(services: Services, site_id: str) -> int:
+    counts = services.sources.counts(site_id)
+    sources = services.sources.all(site_id)
+    if not sources:
+        print(f"{site_id} has no sources. Add one: python -m server sources add {site_id} FOLDER_OR_FILE")
+    for source in sources:
+        print(f"{source.id}\t{source.kind}\t{source.name}\t{_state(source, counts.get(source.id, {}))}")
+    return 0
+
+
+def _state(source: Source, counts: dict[str, int]) -> str:
+    if source.read_at is None:
+        return "not read yet"
+    told = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items()))
+    return f"{told or 'nothing in it'}{'; ' + source.message if source.message else ''}"
+
+
+def _add(services: Services, options: argparse.Namespace, settings: Settings) -> None:
+    if not (options.paths or options.urls or options.pairs):
+        raise StartError("say what to add: FOLDER_OR_FILE, --urls FILE or --pairs FILE")
+    missing = [path for path in options.paths if not path.exists()]
+    if missing:
+        raise StartError(f"there is no file or folder {missing[0]}")
+    if services.sites.find(options.site) is None:
+        services.sites.create(site_of_sources(options.site, settings))
+    intake = services.source_intake
+    added = []
+    for folder in (path for path in options.paths if path.is_dir()):
+        given = {"include": options.include, "exclude": options.exclude, "base": options.base}
+        added.append(intake.add_folder(options.site, folder, **given))
+    files = [(path.name, _bytes(path)) for path in options.paths if not path.is_dir()]
+    added += intake.add_files(options.site, files)
+    if options.urls:
+        added.append(intake.add_addresses(options.site, options.urls.name, _text(options.urls)))
+    if options.pairs:
+        added.append(intake.add_pairs(options.site, options.pairs.name, _text(options.pairs)))
+    for source in added:
+        print(f"{source.id}\t{source.kind}\t{source.name}")
+
+
+def _refresh(services: Services, site_id: str, *, now: bool) -> int:
+    if not now:
+        services.start_crawl(site_id)
+        print(f"{site_id} will be read by the job worker; --now reads it in this process.")
+        return 0
+    services.refresh(site_id, services.crawls.wait(site_id))
+    run = services.crawls.latest(site_id)
+    if run is None or run.state != "done":
+        print(f"docent: {run.message if run else 'the site was removed'}", file=sys.stderr)
+        return 1
+    print(run.message)
+    return 0
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise StartError(f"{path} cannot be read ({error.strerror or error})") from error
+
+
+def _text(path: Path) -> str:
+    return _bytes(path).decode("utf-8", "replace")
