@@ -58,7 +58,12 @@ def suggest_id(address: str, taken: set[str]) -> str:
     """A short readable id for the site at this address that is not taken yet."""
     parts = urlsplit(address)
     host = (parts.hostname or "").removeprefix("www.").encode("idna").decode()
-    base = re.sub(r"[^a-z0-9]+", "-", f"{host}-{parts.port or ''}").strip("-")[:50].rstrip("-")
+    return free_id(f"{host}-{parts.port or ''}", taken)
+
+
+def free_id(words: str, taken: set[str]) -> str:
+    """A readable id made of `words` that is not taken yet."""
+    base = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:50].rstrip("-") or "site"
     number, chosen = 1, base
     while chosen in taken:
         number += 1

@@ -13,21 +13,25 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from admin import answer_text, crawl_state, formats
 from admin.access import services
 from admin.assets import asset
-from admin.failures import form_expired, not_found, store_failed
+from admin.failures import form_expired, not_found, store_failed, too_large
 from admin.page import Page
 from admin.sessions import current_operator
 from admin.table import PAGES
-from server.storage.errors import StorageError, UnknownConversation, UnknownCrawl, UnknownSite
+from server.storage.errors import StorageError, UnknownConversation, UnknownCrawl, UnknownSite, UnknownSource
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 STATIC = "admin.static"
+FORM_BYTES = 100_000
+"""Of an upload, beside the files."""
 
 blueprint = Blueprint(
     "admin", __name__, url_prefix="/admin", template_folder="templates", static_folder="static"
 )
 csrf = CSRFProtect()
 _page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
+
+_large = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.large)
 
 for _page in PAGES:
     _page.register(blueprint)
@@ -64,6 +68,15 @@ def _require_operator() -> ResponseReturnValue | None:
     if request.method != "GET":
         return redirect(url_for("admin.login"))
     return redirect(url_for("admin.login", next=request.full_path.rstrip("?")))
+
+
+@blueprint.before_request
+def _allow_uploads() -> None:
+    """Only for who is logged in, and before the form is read for its token."""
+    if request.endpoint in _large:
+        settings = services().settings
+        request.max_content_length = settings.sources_upload_bytes + FORM_BYTES
+        request.max_form_memory_size = max(settings.sources_file_bytes, 10 * FORM_BYTES)
 
 
 @blueprint.before_request
@@ -104,7 +117,9 @@ def _frame() -> dict[str, object]:
 
 blueprint.register_error_handler(CSRFError, form_expired)
 blueprint.register_error_handler(404, not_found)
+blueprint.register_error_handler(413, too_large)
 blueprint.register_error_handler(UnknownSite, not_found)
 blueprint.register_error_handler(UnknownConversation, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
+blueprint.register_error_handler(UnknownSource, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

@@ -31,6 +31,16 @@ def not_found(error: Exception) -> ResponseReturnValue:
     )
 
 
+def too_large(error: Exception) -> ResponseReturnValue:
+    """A form that is larger than it may be."""
+    return _page(
+        "This is too large",
+        "Nothing was stored. Upload fewer files at once, or raise SOURCES_UPLOAD_BYTES and "
+        "SOURCES_FILE_BYTES. A folder on the server is added in the shell with “sources add”.",
+        413,
+    )
+
+
 def store_failed(error: Exception) -> ResponseReturnValue:
     """The database did not answer."""
     log.error("%s failed: %s", request.path, error)

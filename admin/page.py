@@ -20,6 +20,8 @@ class Route:
     endpoint: str
     method: str
     view: Callable[..., ResponseReturnValue]
+    large: bool = False
+    """Whether it takes uploads, which are larger than any other form."""
 
 
 class Page:
@@ -43,16 +45,16 @@ class Page:
     def get(self, rule: str) -> Callable[[View], View]:
         return self._route(rule, "GET")
 
-    def post(self, rule: str) -> Callable[[View], View]:
-        return self._route(rule, "POST")
+    def post(self, rule: str, *, large: bool = False) -> Callable[[View], View]:
+        return self._route(rule, "POST", large=large)
 
     def register(self, blueprint: Blueprint) -> None:
         for route in self.routes:
             blueprint.add_url_rule(route.rule, route.endpoint, route.view, methods=[route.method])
 
-    def _route(self, rule: str, method: str) -> Callable[[View], View]:
+    def _route(self, rule: str, method: str, *, large: bool = False) -> Callable[[View], View]:
         def remember(view: View) -> View:
-            self.routes.append(Route(rule, view.__name__, method, view))
+            self.routes.append(Route(rule, view.__name__, method, view, large))
             return view
 
         return remember

@@ -16,6 +16,7 @@ from admin.pages import (
     site,
     site_new,
     sites,
+    sources,
 )
 
 PAGES: tuple[Page, ...] = (
@@ -24,6 +25,7 @@ PAGES: tuple[Page, ...] = (
     site_new.page,
     site.page,
     scope.page,
+    sources.page,
     crawl.page,
     crawl_control.page,
     content.page,

@@ -1,12 +1,21 @@
-"""Pages per second of crawl and extraction, against Scrapy with the same extraction.
+"""Pages per second of crawl and extraction, against Scrapy and against a crawler like rag-gpt's.
 
-    python -m benchmarks.crawl_speed /usr/share/doc/python3-doc/html [--scrapy PYTHON]
+    python -m benchmarks.crawl_speed /usr/share/doc/python3-doc/html [--others PYTHON] [--rounds N]
+
+`--others` names a Python for the other two, made with
+
+    python -m venv others && others/bin/pip install -r requirements.txt scrapy==2.16.0 aiohttp==3.14.5 html2text==2025.4.15
 
 Serves the folder on loopback in a process of its own and crawls all of it, several times in turn:
-Docent with reading in its threads, Docent with two reading processes, and Scrapy whose callback calls
-the same extractor on the same bytes. `--scrapy` names a Python that has Scrapy and this
-repository's requirements; without it that part is left out. Also times Beautiful Soup's tree
-against lxml's on the same pages, which is why the extractor walks lxml's.
+
+- Docent as it is by default (on a crawl of this size, reading in helper processes too), and Docent reading
+  in its threads only, which is one process, as Scrapy is;
+- Scrapy, whose callback calls the same extractor on the same bytes, with as many requests at once;
+- the way of rag-gpt, written anew from a description of what it does: first the links, one page after the
+  other, depth first; then each page again, five at a time in batches of ten, by aiohttp; Beautiful Soup with
+  html.parser; the body's text without menus, as Markdown. Only that is timed, not its splitting and storing.
+
+Also times Beautiful Soup's tree against lxml's on the same pages, which is why the extractor walks lxml's.
 """
 
 from __future__ import annotations
@@ -21,6 +30,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+DOCENT = "Docent"
+SCRAPY = "Scrapy, same extraction, one process"
+RAG_GPT = "the way of rag-gpt, one process"
 
 _SERVER = """
 import functools, http.server, sys
@@ -38,7 +50,7 @@ from crawler.crawl import crawl
 from crawler.options import CrawlOptions
 if __name__ == "__main__":
     began = time.perf_counter()
-    limits = {"allow_private": True, "max_pages": 100_000, "processes": int(sys.argv[2])}
+    limits = {"allow_private": True, "max_pages": 100_000, "max_urls": 200_000, "processes": int(sys.argv[2])}
     options = CrawlOptions(start_urls=(sys.argv[1],), **limits)
     read = sum(outcome.status == 200 for outcome in crawl(options))
     print(json.dumps({"pages": read, "seconds": time.perf_counter() - began}))
@@ -75,24 +87,85 @@ process.start()
 print(json.dumps({"pages": Pages.read, "seconds": time.perf_counter() - began}))
 """
 
+_RAG_GPT_LIKE = """
+import asyncio, json, sys, time
+from urllib.parse import urldefrag, urljoin, urlsplit
+import aiohttp, html2text
+from bs4 import BeautifulSoup
+
+async def fetched(session, url):
+    async with session.get(url) as response:
+        if response.status != 200 or not response.content_type.startswith("text/html"):
+            return ""
+        return await response.text()
+
+async def discovered(session, start):
+    host, waiting, found, html_pages = urlsplit(start).netloc, [start], {start.rstrip("/")}, []
+    while waiting:
+        url = waiting.pop()
+        html = await fetched(session, url)
+        if not html:
+            continue
+        html_pages.append(url)
+        for anchor in BeautifulSoup(html, "html.parser").find_all("a", href=True):
+            link = urldefrag(urljoin(url, anchor["href"]))[0]
+            if urlsplit(link).netloc == host and link.rstrip("/") not in found:
+                found.add(link.rstrip("/"))
+                waiting.append(link)
+    return html_pages
+
+async def read(session, url, turns):
+    async with turns:
+        soup = BeautifulSoup(await fetched(session, url), "html.parser")
+    for element in soup.find_all(["nav", "footer", "aside", "script", "style"]):
+        element.decompose()
+    writer = html2text.HTML2Text()
+    writer.body_width = 0
+    return writer.handle(str(soup.body or soup))
+
+async def main(start):
+    read_pages, turns = 0, asyncio.Semaphore(5)
+    async with aiohttp.ClientSession() as session:
+        urls = await discovered(session, start)
+        for first in range(0, len(urls), 10):
+            texts = await asyncio.gather(*(read(session, url, turns) for url in urls[first : first + 10]))
+            read_pages += sum(1 for text in texts if text)
+    return read_pages
+
+began = time.perf_counter()
+pages = asyncio.run(main(sys.argv[1]))
+print(json.dumps({"pages": pages, "seconds": time.perf_counter() - began}))
+"""
+
 
 def main() -> None:
-    """Runs all contestants in turn and prints the median of each."""
+    """Runs all contestants in turn and prints the median of each, and the ratios to the others'."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--scrapy", metavar="PYTHON")
+    parser.add_argument("--others", metavar="PYTHON")
     parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     contestants = {
-        "Docent, reading in threads": [sys.executable, _DOCENT, "0"],
-        "Docent, two reading processes": [sys.executable, _DOCENT, "2"],
+        DOCENT: [sys.executable, _DOCENT, "-1"],
+        "Docent, one process": [sys.executable, _DOCENT, "0"],
     }
-    if args.scrapy:
-        contestants["Scrapy, same extraction"] = [args.scrapy, _SCRAPY, ""]
+    if args.others:
+        contestants[SCRAPY] = [args.others, _SCRAPY, ""]
+        contestants[RAG_GPT] = [args.others, _RAG_GPT_LIKE, ""]
+    medians = {name: statistics.median(rates) for name, rates in _raced(args, contestants).items()}
+    for name, rate in medians.items():
+        print(f"{name}: {rate:.1f} pages/s")
+    for other in (SCRAPY, RAG_GPT):
+        if other in medians:
+            for own in (DOCENT, "Docent, one process"):
+                print(f"{own} / {other}: {medians[own] / medians[other]:.2f}")
+    _compare_parsers(args.folder)
+
+
+def _raced(args: argparse.Namespace, contestants: dict[str, list[str]]) -> dict[str, list[float]]:
     rates: dict[str, list[float]] = {name: [] for name in contestants}
-    server = subprocess.Popen(
-        [sys.executable, "-c", _SERVER, str(args.folder)], stdout=subprocess.PIPE, text=True
-    )
+    command = [sys.executable, "-c", _SERVER, str(args.folder)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"
@@ -100,13 +173,12 @@ def main() -> None:
             for name, (python, code, extra) in contestants.items():
                 result = _run(python, code, url, extra)
                 rates[name].append(result["pages"] / result["seconds"])
-                print(f"round {number + 1}: {name}: {result['pages']:.0f} pages in {result['seconds']:.1f} s")
+                rate = f"{result['pages']:.0f} pages in {result['seconds']:.1f} s"
+                print(f"round {number + 1}: {name}: {rate}", flush=True)
     finally:
         server.terminate()
         server.wait()
-    for name, found in rates.items():
-        print(f"{name}: {statistics.median(found):.1f} pages/s")
-    _compare_parsers(args.folder)
+    return rates
 
 
 def _run(python: str, code: str, *arguments: str) -> dict[str, float]:

@@ -113,10 +113,10 @@ class _Crawl:
             max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
         )
         tools = Toolbox(options, guard, memory.known)
-        judge = Judge(options, memory.known, memory.template)
+        self._judge = Judge(options, memory.known, memory.template)
         traps = Traps(options)
         most = 2 * options.concurrency + 16
-        self._recorder = Recorder(self._frontier, judge, traps, memory.journal, most)
+        self._recorder = Recorder(self._frontier, self._judge, traps, memory.journal, most)
         self._explorer = Explorer(
             options, tools, self._frontier, traps, memory.known, self._recorder.may_go_on
         )
@@ -169,7 +169,7 @@ class _Crawl:
         now = time.monotonic()
         if self._on_progress is not None and now - self._shown >= every_s:
             self._shown = now
-            self._on_progress(self._report.progress(self._frontier.discovered))
+            self._on_progress(self._report.progress(self._frontier.discovered, self._judge.unjudged))
 
     def _leftovers(self) -> Iterator[Visit]:
         waiting, deep = self._frontier.left()

@@ -150,7 +150,7 @@ class Explorer:
             self._may_go_on()
 
     def _visit(self, item: Item) -> Visit:
-        other = self._frontier.same_as(item.url)
+        other = self._frontier.same_as(item)
         if other:
             return ended(item, UrlState.DUPLICATE, f"same page as {other}")
         trap = self._traps.closed(item.url)
@@ -169,11 +169,12 @@ class Explorer:
             else:
                 reason = f"{visit.outcome.reason}, which is another site"
                 visit = replace(visit, outcome=replace(visit.outcome, reason=reason))
-        for url in visit.follow:
+        for url in (*visit.follow, *self._tools.feeds.listed(visit.feeds)):
             self._discover(step, Item(url, item.depth + 1, found_on=item.url))
         if visit.canonical:
-            canonical = self._frontier.same_as(visit.canonical) or visit.canonical
-            self._discover(step, Item(canonical, item.depth, found_on=item.url), first=True)
+            named = Item(visit.canonical, item.depth, found_on=item.url)
+            canonical = self._frontier.same_as(named) or visit.canonical
+            self._discover(step, replace(named, url=canonical), first=True)
             visit = replace(visit, canonical=canonical)
         return replace(step, visit=visit)
 

@@ -3,21 +3,52 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable, Iterable, Iterator
 
 from crawler import urls
+from crawler.errors import FetchError
+from crawler.fetcher import Fetcher
+from crawler.options import CrawlOptions
+from crawler.robots import Robots
 from crawler.sitemap_file import entries
 
-FEED_TYPES = frozenset(
-    {
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/feed+json",
-        "application/rdf+xml",
-    }
-)
-"""Media types by which pages name their feeds."""
 _MOST = 1000
 _LARGEST = 10 * 1024 * 1024
+
+
+class Feeds:
+    """Reads the feeds that pages name, each once. Safe to use from many threads."""
+
+    def __init__(
+        self, options: CrawlOptions, robots: Robots, fetcher: Fetcher, wait: Callable[[str], bool]
+    ) -> None:
+        """`wait` returns when an address may be asked for; False when the crawl was stopped."""
+        self._left = options.max_feeds
+        self._robots = robots
+        self._fetcher = fetcher
+        self._wait = wait
+        self._seen: set[str] = set()
+        self._lock = threading.Lock()
+
+    def listed(self, feeds: Iterable[str]) -> Iterator[str]:
+        """Addresses of the entries of those feeds that were not read before; may be of other sites. What
+        cannot be read is passed over: its entries are linked from pages too."""
+        for feed in feeds:
+            with self._lock:
+                if feed in self._seen or self._left <= 0:
+                    continue
+                self._seen.add(feed)
+                self._left -= 1
+            if self._robots.verdict(feed).allowed and self._wait(feed):
+                yield from self._read(feed)
+
+    def _read(self, feed: str) -> list[str]:
+        try:
+            reply = self._fetcher.get_following(feed)
+        except FetchError:
+            return []
+        return feed_urls(reply.body, reply.content_type, reply.url) if reply.status == 200 else []
 
 
 def feed_urls(body: bytes, content_type: str, base: str) -> list[str]:

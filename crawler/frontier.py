@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass, replace
 
-from crawler import urls
+from crawler.spellings import Spellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Frontier:
         self._queue: deque[Item] = deque()
         self._seen: set[str] = set()
         self._deep: dict[str, Item] = {}
-        self._index_names: set[str] = set()
+        self._pages: set[str] = set()
+        self._spellings = Spellings()
         self._under_way = 0
         self._slots = 0
         self.ignored = 0
@@ -57,7 +58,7 @@ class Frontier:
         """Notes a URL, and queues it when it is not too deep; `first` puts it before all others. Gives the
         item that was noted, under the spelling that counts; None when the URL was known."""
         with self._changed:
-            url = self._without_index(item.url)
+            url = self._spellings.folder(item.url)
             item = item if url == item.url else replace(item, url=url)
             if item.depth > self._max_depth:
                 if not self._enter(url):
@@ -78,11 +79,13 @@ class Frontier:
         with self._changed:
             self._seen.add(url)
             self._slots += keeps_slot
+            if keeps_slot:
+                self._pages.add(url)
 
     def knows(self, url: str) -> bool:
-        """Whether nothing is left to be done with a URL that was found; asked for every link of every page."""
+        """Whether a URL was found and nothing is left to be done with it; asked for every link."""
         with self._changed:
-            url = self._without_index(url)
+            url = self._spellings.folder(url)
             return url in self._seen and url not in self._deep
 
     def enter(self, url: str) -> bool:
@@ -129,16 +132,30 @@ class Frontier:
             self._slots -= 1
             self._changed.notify_all()
 
-    def learn_index_name(self, name: str) -> None:
-        """On this site ".../name" and ".../" are the same page: they count as one from now on."""
+    def learn(self, spellings: Spellings) -> None:
+        """What the crawl learned about spellings; from now on they count as one."""
         with self._changed:
-            self._index_names.add(name)
+            self._spellings = spellings
 
-    def same_as(self, url: str) -> str:
-        """The URL that `url` is another spelling of, as learned since it was queued; empty if none."""
+    def note_page(self, url: str) -> None:
+        """A URL ended as a page."""
         with self._changed:
-            short = self._without_index(url)
-            return short if short != url and short in self._seen else ""
+            self._pages.add(url)
+
+    def is_page(self, url: str) -> bool:
+        """Whether a URL ended as a page."""
+        with self._changed:
+            return url in self._pages
+
+    def same_as(self, item: Item) -> str:
+        """The URL that an item is another spelling of, as learned since it was queued; empty if none."""
+        with self._changed:
+            short = self._spellings.folder(item.url)
+            if short != item.url:
+                return short if short in self._seen else ""
+            # What a redirect leads to may be the twin of what redirects.
+            twin = "" if item.hops else self._spellings.twin(item.url)
+            return twin if twin in self._pages else ""
 
     def close(self) -> None:
         """Nothing more is handed out."""
@@ -159,8 +176,3 @@ class Frontier:
             return False
         self._seen.add(url)
         return True
-
-    def _without_index(self, url: str) -> str:
-        if self._index_names and urls.index_name(url) in self._index_names:
-            return urls.without_index(url) or url
-        return url

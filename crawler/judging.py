@@ -44,20 +44,20 @@ class Judge:
         self._learner: TemplateLearner | None = TemplateLearner()
         self.template = template or Template.EMPTY
         """By which pages are cleaned, as soon as it is decided."""
-        self._unread: list[Visit] = []
+        self._unjudged: list[Visit] = []
         self._first_with: dict[str, str] = {}
         """Content hash -> URL, of those."""
         self._duplicates = Duplicates(known)
         self._near = NearDuplicates(options)
         for url, entry in known.items():
             self._near.add(url, entry.fingerprint)
-        self.index_pairs: list[tuple[str, str]] = []
+        self.same_pages: list[tuple[str, str]] = []
         """Two addresses of one page, found since the list was last emptied."""
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether pages wait for more pages to be compared with."""
-        return bool(self._unread)
+    def unjudged(self) -> int:
+        """How many pages wait for more pages to be compared with."""
+        return len(self._unjudged)
 
     @property
     def is_undecided(self) -> bool:
@@ -82,9 +82,9 @@ class Judge:
             return self._compared(visit)
         first = self._first_with.setdefault(visit.outcome.page.content_hash, visit.item.url)
         if first != visit.item.url:
-            self.index_pairs.append((visit.item.url, first))
+            self.same_pages.append((visit.item.url, first))
         self._learner.add(visit.outcome.page)
-        self._unread.append(visit)
+        self._unjudged.append(visit)
         return self.learn() if self._learner.ready else []
 
     def learn(self) -> list[Ending]:
@@ -94,12 +94,12 @@ class Judge:
             self.template = self._learner.renewed(stored) if stored else self._learner.template()
             self._learner = None
             self._first_with.clear()
-        waiting, self._unread = self._unread, []
+        waiting, self._unjudged = self._unjudged, []
         return [ending for visit in waiting for ending in self._compared(visit)]
 
     def last(self) -> list[Ending]:
         """What still waits when nothing more will come: pages whose originals never ended."""
-        endings = self.learn() if self._unread else []
+        endings = self.learn() if self._unjudged else []
         return endings + [self._ending(*held) for held in self._duplicates.never_ended()]
 
     def _compared(self, visit: Visit) -> list[Ending]:
@@ -131,14 +131,14 @@ class Judge:
                 if self._duplicates.hold(held):
                     return []
                 if self._duplicates.is_copy(original, page.content_hash):
-                    self.index_pairs.append((outcome.url, original))
+                    self.same_pages.append((outcome.url, original))
                     outcome = held.as_duplicate()
         ending = self._ending(visit, outcome)
         content_hash = ending.outcome.page.content_hash if ending.outcome.page else self._hash_known(outcome)
         endings = [ending]
         for waiting, end in self._duplicates.ended(ending.outcome, content_hash):
             if end.state is UrlState.DUPLICATE:
-                self.index_pairs.append((end.url, outcome.url))
+                self.same_pages.append((end.url, outcome.url))
             endings += self._conclude(waiting, end)
         return endings
 

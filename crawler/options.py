@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from crawler import urls
 from crawler.errors import BadStart
-from crawler.extractors.limits import FileLimits
 
 MEGABYTE = 1024 * 1024
 RENDER_MODES = ("never", "auto", "always")
@@ -18,10 +17,15 @@ _NOT_OURS_TO_SET = frozenset(
 )
 _POSITIVE = (
     *("max_pages", "max_urls", "concurrency", "max_bytes", "timeout_s", "page_time_s"),
+    *("host_concurrency", "sitemap_max_urls", "sitemap_max_bytes", "sitemap_max_files"),
+    *("max_hosts", "max_path_depth", "max_repeats", "max_query_variants", "max_shape_urls", "endless_after"),
     *("max_file_pages", "max_file_s", "max_unpacked_bytes"),
     *("render_pages", "render_time_s", "render_max_requests", "render_max_bytes"),
 )
-_NOT_NEGATIVE = ("max_depth", "processes", "delay_s", "retries", "max_redirects", "max_seconds")
+_NOT_NEGATIVE = (
+    *("max_depth", "delay_s", "retries", "max_redirects", "max_seconds"),
+    *("near_duplicates", "max_date_years", "max_feeds"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +51,8 @@ class CrawlOptions:
     max_redirects: int = 8
     concurrency: int = 8
     """Requests at the same time."""
-    processes: int = 0
-    """Extra processes that read pages; 0 reads them in the fetching threads."""
+    processes: int = -1
+    """Extra processes that read pages once a crawl has turned out to be big; -1 takes all cores but one."""
     delay_s: float = 0.0
     """Least time between two requests; robots.txt may ask for more."""
     max_delay_s: float = 30.0
@@ -101,6 +105,8 @@ class CrawlOptions:
     """Of one sitemap file, decompressed; the protocol allows no more."""
     sitemap_max_files: int = 200
     """Sitemap files read; indexes of indexes can name any number."""
+    max_feeds: int = 50
+    """RSS, Atom and JSON feeds read; blogs have one for each page."""
     include_subdomains: bool = False
     """The hosts below those of the start addresses belong to the site too."""
     hash_routes: bool = False
@@ -112,6 +118,8 @@ class CrawlOptions:
     numbers and names are equal and no word was exchanged for another; 0 keeps them all."""
     soft_404: bool = True
     """Find pages that say "not found" with status 200, by asking each host for an address that is none."""
+    max_hosts: int = 100
+    """Hosts of the site, with `include_subdomains`; some servers answer for any name."""
     max_path_depth: int = 20
     """Parts of a path; longer ones come from links that append to their own address."""
     max_repeats: int = 2
@@ -136,19 +144,15 @@ class CrawlOptions:
         for name in _NOT_NEGATIVE:
             if getattr(self, name) < 0:
                 raise BadStart(f"{name} must not be negative, but is {getattr(self, name)}.")
+        if self.processes < -1:
+            raise BadStart(f"processes must be -1 (automatic) or more, not {self.processes}.")
         if self.render not in RENDER_MODES:
             raise BadStart(f'render must be one of {", ".join(RENDER_MODES)}, not "{self.render}".')
         _check_headers(self.headers)
+        _check_share("near_duplicates", self.near_duplicates)
         for pattern in (*self.include, *self.exclude):
             if not pattern.startswith(("/", "*", "http://", "https://")):
                 raise BadStart(f'Pattern "{pattern}" must start with "/", "*" or "https://".')
-
-    @property
-    def file_limits(self) -> FileLimits:
-        """For the extractors of files."""
-        return FileLimits(
-            pages=self.max_file_pages, seconds=self.max_file_s, unpacked_bytes=self.max_unpacked_bytes
-        )
 
     @property
     def user_agent_header(self) -> str:
@@ -167,6 +171,11 @@ def _check_headers(headers: tuple[tuple[str, str], ...]) -> None:
             raise BadStart(f'"{name}" cannot be sent as a header: check its name and its value.')
         if name.lower() in _NOT_OURS_TO_SET:
             raise BadStart(f'The header "{name}" cannot be set: the crawler decides on it itself.')
+
+
+def _check_share(name: str, share: float) -> None:
+    if share > 1:
+        raise BadStart(f"{name} is a share from 0 to 1, not {share}.")
 
 
 def start_address(text: str) -> str:

@@ -1,14 +1,30 @@
-"""Reads pages here or in other processes, so that both cores parse while threads fetch."""
+"""Reads pages here and in other processes, so that all cores parse while threads fetch.
+
+A process takes a second to start and some 60 MB, so there are none until a crawl has turned out to be
+big, and until one is ready pages are read here. The threads here go on reading too: what the processes
+cannot take at once is read in the thread that has it.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
-from concurrent.futures import CancelledError, ProcessPoolExecutor
+import threading
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
 from crawler.errors import BadFile, CrawlError
-from crawler.extractors import Extraction, Source, extract
+from crawler.extractors import Extraction, Source, extract, extractor_for
+
+AUTOMATIC = -1
+_BIG_CRAWL = 150
+"""Pages read before helpers are started: some seconds of work."""
+_AHEAD = 2
+"""Pages a process is given at a time: one that it reads and one that waits for it."""
+
+_AT_ONCE_HERE = 2
+"""Threads take turns at the interpreter anyway; many that read at once only get into each other's way."""
 
 
 class Unreadable(CrawlError):
@@ -18,20 +34,63 @@ class Unreadable(CrawlError):
 class PageReader:
     """`read` may be called from many threads; each call blocks until its page is read."""
 
-    def __init__(self, processes: int = 0) -> None:
-        # Not fork: the fetching threads may hold locks at that moment.
-        context = get_context("spawn")
-        self._pool = (
-            ProcessPoolExecutor(processes, mp_context=context, initializer=_leave_interrupts_to_the_parent)
-            if processes
-            else None
-        )
+    def __init__(self, processes: int = AUTOMATIC, *, big_crawl: int = _BIG_CRAWL) -> None:
+        """`processes`: how many helpers a big crawl gets; AUTOMATIC leaves one core to this process."""
+        self._processes = _spare_cores() if processes == AUTOMATIC else processes
+        self._until_helped = big_crawl if self._processes else -1
+        self._changed = threading.Condition()
+        self._pool: ProcessPoolExecutor | None = None
+        self._starting: list[Future[None]] = []
+        self._room = 0
+        self._room_here = _AT_ONCE_HERE
+        self._closed = False
 
     def read(self, source: Source) -> Extraction:
         """Raises Unreadable."""
-        pool = self._pool
-        if pool is None:
-            return _read_here(source)
+        pool = self._place()
+        try:
+            return _read_here(source) if pool is None else self._read_there(pool, source)
+        finally:
+            with self._changed:
+                if pool is None:
+                    self._room_here += 1
+                else:
+                    self._room += 1
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Does not wait for pages that are being read."""
+        with self._changed:
+            self._closed = True
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _place(self) -> ProcessPoolExecutor | None:
+        """Waits for a place to read a page: in the pool that is returned, or here when it is None."""
+        with self._changed:
+            if self._until_helped >= 0 and not self._closed:
+                if self._until_helped == 0:
+                    self._start()
+                self._until_helped -= 1
+            while True:
+                if self._starting and all(future.done() for future in self._starting):
+                    self._starting, self._room = [], _AHEAD * self._processes
+                if self._pool is not None and self._room > 0:
+                    self._room -= 1
+                    return self._pool
+                if self._room_here > 0:
+                    self._room_here -= 1
+                    return None
+                self._changed.wait()
+
+    def _start(self) -> None:
+        # Not fork: the fetching threads may hold locks at that moment.
+        context = get_context("spawn")
+        self._pool = ProcessPoolExecutor(self._processes, mp_context=context, initializer=_prepare)
+        self._starting = [self._pool.submit(_ready) for _ in range(self._processes)]
+
+    def _read_there(self, pool: ProcessPoolExecutor, source: Source) -> Extraction:
         try:
             future = pool.submit(extract, source)
         except RuntimeError:  # the pool broke at another page, or the crawl is closing
@@ -40,15 +99,15 @@ class PageReader:
             return future.result()
         except (BrokenProcessPool, CancelledError) as error:
             # Killed, or out of memory: this page is lost, the others are read here from now on.
-            self._pool = None
+            with self._changed:
+                self._pool = None
             raise Unreadable(f"the process that read it ended ({type(error).__name__})") from error
         except Exception as error:
             raise _unreadable(error) from error
 
-    def close(self) -> None:
-        """Does not wait for pages that are being read."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+
+def _spare_cores() -> int:
+    return len(os.sched_getaffinity(0)) - 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) - 1
 
 
 def _read_here(source: Source) -> Extraction:
@@ -65,5 +124,11 @@ def _unreadable(error: Exception) -> Unreadable:
     return Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})")
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _prepare() -> None:
+    """In a helper: interrupts are for the parent to handle, and what most pages need is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    extractor_for("text/html")
+
+
+def _ready() -> None:
+    """A helper that answers is ready."""

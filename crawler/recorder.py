@@ -17,6 +17,7 @@ from crawler.frontier import Frontier, Item
 from crawler.journal import WAITING, Entry, Journal
 from crawler.judging import Ending, Judge
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
+from crawler.spellings import Spellings
 from crawler.spool import ended_entry, read_entry, visit_of, waiting_entry
 from crawler.template import Template
 from crawler.traps import Traps
@@ -26,7 +27,7 @@ _POLL_S = 0.05
 _MOST_STEPS = 200
 _NOTHING_NEW = frozenset({UrlState.DUPLICATE, UrlState.EMPTY, UrlState.GONE})
 TEMPLATE = "template"
-_INDEX_NAMES = "index_names"
+_SPELLINGS = "spellings"
 
 
 class Recorder:
@@ -46,7 +47,7 @@ class Recorder:
         self._replays: list[Visit] = []
         self._waits_for_pages = False
         self._template_noted = False
-        self._index_names: list[str] = []
+        self._spellings = Spellings()
         self.outcomes: SimpleQueue[UrlOutcome | None] = SimpleQueue()
         self.failure: BaseException | None = None
 
@@ -58,9 +59,9 @@ class Recorder:
         if TEMPLATE in notes:
             self._judge.decided(Template.from_json(notes[TEMPLATE]))
             self._template_noted = True
-        for name in notes.get(_INDEX_NAMES, "").split():
-            self._index_names.append(name)
-            self._frontier.learn_index_name(name)
+        if _SPELLINGS in notes:
+            self._spellings = Spellings.restored(notes[_SPELLINGS])
+            self._frontier.learn(Spellings.restored(notes[_SPELLINGS]))
         for entry in self._journal.entries():
             self._restore(entry, report)
 
@@ -161,14 +162,14 @@ class Recorder:
 
     def _note_waiting(self) -> None:
         """While pages wait for pages to be compared with, the crawl is not over."""
-        if self._judge.is_waiting and not self._waits_for_pages:
+        if self._judge.unjudged and not self._waits_for_pages:
             self._frontier.expect_more()
-        elif self._waits_for_pages and not self._judge.is_waiting:
+        elif self._waits_for_pages and not self._judge.unjudged:
             self._frontier.no_more()
-        self._waits_for_pages = self._judge.is_waiting
+        self._waits_for_pages = self._judge.unjudged > 0
 
     def _record(self, entries: dict[str, Entry], endings: list[Ending]) -> None:
-        self._learn_index_names()
+        self._learn_spellings(endings)
         if self._journal is not None:
             self._note_template(self._journal)
             entries |= {ending.outcome.url: ended_entry(ending) for ending in endings}
@@ -195,16 +196,23 @@ class Recorder:
         if useful is not None:
             self._traps.learn(outcome.url, useful, outcome.page.text if outcome.page else "")
 
-    def _learn_index_names(self) -> None:
-        pairs, self._judge.index_pairs = self._judge.index_pairs, []
+    def _learn_spellings(self, endings: list[Ending]) -> None:
+        """From pages that are the same, and from twins that are not."""
+        before = self._spellings.to_text()
+        pairs, self._judge.same_pages = self._judge.same_pages, []
         for one, other in pairs:
-            long, short = (one, other) if len(one) > len(other) else (other, one)
-            name = urls.index_name(long)
-            if urls.without_index(long) == short and name not in self._index_names:
-                self._index_names.append(name)
-                self._frontier.learn_index_name(name)
-                if self._journal is not None:
-                    self._journal.note(_INDEX_NAMES, " ".join(self._index_names))
+            self._spellings.same(one, other)
+        for ending in endings:
+            if ending.outcome.state in HAS_PAGE:
+                self._frontier.note_page(ending.outcome.url)
+                twin = urls.other_slash(ending.outcome.url)
+                if twin and self._frontier.is_page(twin):
+                    self._spellings.different(ending.outcome.url, twin)
+        after = self._spellings.to_text()
+        if after != before:
+            self._frontier.learn(Spellings.restored(after))
+            if self._journal is not None:
+                self._journal.note(_SPELLINGS, after)
 
 
 def _usefulness(state: UrlState) -> bool | None:

@@ -121,9 +121,10 @@ class CrawlReport:
         self._restored += 1
         self._restored_pages += state in HAS_PAGE
 
-    def progress(self, discovered: int) -> Progress:
+    def progress(self, discovered: int, unjudged: int = 0) -> Progress:
+        """`unjudged` pages were read and wait for more pages to be compared with."""
         done = sum(self.counts.values())
-        pages = sum(self.counts[state] for state in HAS_PAGE)
+        pages = sum(self.counts[state] for state in HAS_PAGE) + unjudged
         return Progress(
             max(discovered, done),
             done,

@@ -25,14 +25,16 @@ class Scope:
 
     def __init__(self, options: CrawlOptions) -> None:
         self._sites = frozenset(map(urls.site_key, options.start_urls))
+        self._below = tuple(f".{site}" for site in self._sites) if options.include_subdomains else ()
         self._starts = frozenset(options.start_urls)
         self._prefix = options.path_prefix
         self._include = [(pattern, _compiled(pattern)) for pattern in options.include]
         self._exclude = [(pattern, _compiled(pattern)) for pattern in options.exclude]
 
     def same_site(self, url: str) -> bool:
-        """Whether `url` is on a host of a start address."""
-        return urls.site_key(url) in self._sites
+        """Whether `url` is on a host of a start address, or below one when that was asked for."""
+        site = urls.site_key(url)
+        return site in self._sites or (bool(self._below) and site.endswith(self._below))
 
     def objection(self, url: str) -> tuple[UrlState, str] | None:
         """The rule that keeps a URL of this site out, as a state and a reason; None when it is in."""

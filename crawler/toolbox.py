@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from crawler.addresses import AddressGuard
 from crawler.content import ContentReader
+from crawler.feeds import Feeds
 from crawler.fetcher import Fetcher, Validators
 from crawler.options import CrawlOptions
 from crawler.pacer import Pacer
@@ -25,6 +26,7 @@ class Toolbox:
         self.fetcher = Fetcher(options, guard)
         self.robots = Robots(options, self.fetcher)
         self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency)
+        self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)
         self._reader = PageReader(options.processes)
         self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
         if options.render == "always":

@@ -69,6 +69,7 @@ class Traps:
         self._shapes: dict[str, _Shape] = {}
         self._variants: dict[str, int] = {}
         self._calendars = 0
+        self._hosts = {urls.site_key(url) for url in options.start_urls}
         self._lock = threading.Lock()
 
     def objection(self, url: str, depth: int = 1) -> str:
@@ -156,7 +157,12 @@ class Traps:
 
     def _by_number(self, url: str, path: str, query: str) -> str:
         most_variants, most_urls = self._options.max_query_variants, self._options.max_shape_urls
+        host = urls.site_key(url)
         with self._lock:
+            if host not in self._hosts:
+                if len(self._hosts) >= self._options.max_hosts:
+                    return f"more than {self._options.max_hosts} hosts"
+                self._hosts.add(host)
             name = shape_of(url)
             shape = self._shape(name) if "#" in name or query else None
             if shape is not None:

@@ -7,14 +7,14 @@ What is done to an address (`canonical`):
 4. the fragment, tracking parameters and session ids removed, parameters sorted by name.
 
 What is not done, because servers differ: adding or removing a trailing slash, index.html, "www.".
-The crawl learns about index files when it sees that both addresses say the same (frontier.py).
+The crawl learns that two spellings are one page when it sees that both say the same (spellings.py).
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from url_normalize import url_normalize
 
@@ -25,12 +25,16 @@ _TRACKING = wordset(
     "gclid gclsrc dclid gbraid wbraid fbclid msclkid yclid twclid ttclid igshid igsh mc_cid mc_eid _ga "
     "_gl _hsenc _hsmi hsctatracking mkt_tok oly_anon_id oly_enc_id vero_id wickedid rb_clickid s_cid "
     "srsltid epik _openstat __hstc __hssc __hsfp pk_campaign pk_kwd pk_source pk_medium pk_content "
-    "piwik_campaign mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content"
+    "gad_source gad_campaignid li_fat_id sc_cid s_kwcid ef_id rdt_cid irclickid irgwc dm_i _kx "
+    "_branch_match_id fb_action_ids fb_action_types fb_source fb_ref nr_email_referer _bta_tid _bta_c "
+    "trk_contact trk_msg cvid piwik_campaign mtm_campaign mtm_source mtm_medium mtm_keyword mtm_content"
 )
-_SESSION = frozenset(
-    {"phpsessid", "jsessionid", "aspsessionid", "cfid", "cftoken", "sessionid", "session_id"}
-)
-_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid)=[^/?#]*", re.IGNORECASE)
+_TRACKING_PREFIXES = ("utm_", "hsa_", "matomo_")
+_SESSION = wordset("phpsessid jsessionid cfid cftoken sessionid session_id oscsid zenid xtcsid sessid")
+# Names that may mean something else: what they hold must look like an id.
+_MAYBE_SESSION = wordset("sid s session sess token")
+_ID = re.compile(r"[0-9a-f]{16,}|(?=\w*\d)(?=\w*[a-z])\w{24,}", re.IGNORECASE)
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?#;]*", re.IGNORECASE)
 _INDEX_FILE = re.compile(r"/((?:index|default)\.(?:html?|php|aspx?|jsp|cfm)|index\.[a-z]{2}\.html?)$")
 # Already in the one spelling: most links of most sites. Saves the slow way for them.
 _PLAIN = re.compile(r"https?://[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{4})?/[A-Za-z0-9_~!$'()*+,=:@./-]*")
@@ -38,15 +42,25 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PATH = re.compile(r"/[A-Za-z0-9_~-][A-Za-z0-9_~/-]*(?:\.[a-z]+)?")
 _DOTS = re.compile(r"/\.|//|;|%")
 _JUNK = re.compile(r"[\x00-\x20\x7f]+")
+_SAFE = "!$&'()*+,;=:@/?%-._~[]|"
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})?")
+_UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
-def canonical(url: str, base: str = "") -> str | None:
-    """The one spelling of `url`; None when it is no address of a web page."""
+def canonical(url: str, base: str = "", *, hash_routes: bool = False) -> str | None:
+    """The one spelling of `url`; None when it is no address of a web page.
+
+    With `hash_routes`, fragments that begin with "/" or "!" stay: they name pages of a site of scripts.
+    """
     try:
         joined = _joined(url.strip(), base) if base else url.strip()
     except ValueError:  # "http://[broken"
         return None
-    return _normalised(joined.partition("#")[0])
+    address, _, fragment = joined.partition("#")
+    found = _normalised(address)
+    if found and hash_routes and fragment[:1] in ("/", "!") and fragment != "/":
+        return f"{found}#{quote(fragment, safe=_SAFE)}"
+    return found
 
 
 def _joined(url: str, base: str) -> str:
@@ -64,30 +78,48 @@ def _normalised(url: str) -> str | None:
         return None
     if _PLAIN.fullmatch(url) and not _DOTS.search(url, 8):
         return url
+    address, _, query = _JUNK.sub(lambda found: "%20" if " " in found[0] else "", url).partition("?")
     try:
-        spelled = url_normalize(_JUNK.sub(lambda found: "%20" if " " in found[0] else "", url))
+        spelled = url_normalize(address.replace("\\", "/"))  # as browsers do
         parts = urlsplit(spelled or "")
         port = parts.port
     except ValueError:  # ports such as ":99999", hosts that IDNA forbids
         return None
     host = (parts.hostname or "").rstrip(".")
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not host or "%" in host:
         return None
     netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != (443 if parts.scheme == "https" else 80):
         netloc += f":{port}"
     path = _PATH_SESSION.sub("", parts.path) or "/"
-    return urlunsplit((parts.scheme, netloc, path, _query(parts.query), ""))
+    return urlunsplit((parts.scheme, netloc, path, _query(_encoded(query)), ""))
+
+
+def _encoded(query: str) -> str:
+    """One form of percent-encoding. What separates parameters stays: gitweb and others use ";"."""
+    return _ESCAPE.sub(_escape, quote(query, safe=_SAFE))
+
+
+def _escape(found: re.Match[str]) -> str:
+    if found[1] is None:
+        return "%25"
+    sign = chr(int(found[1], 16))
+    return sign if _UNRESERVED.fullmatch(sign) else found[0].upper()
 
 
 def _query(query: str) -> str:
     """Sorted by name; parameters of one name keep their order, for it may matter."""
-    kept = []
-    for pair in re.split("[&]", query):
-        name = pair.partition("=")[0].lower()
-        if pair and not name.startswith("utm_") and name not in _TRACKING and name not in _SESSION:
-            kept.append(pair)
+    kept = [pair for pair in query.split("&") if pair and not _is_noise(pair)]
     return "&".join(sorted(kept, key=lambda pair: pair.partition("=")[0]))
+
+
+def _is_noise(pair: str) -> bool:
+    """A parameter that says nothing about the page: tracking, sessions."""
+    name, _, value = pair.partition("=")
+    name = name.lower()
+    if name in _TRACKING or name in _SESSION or name.startswith((*_TRACKING_PREFIXES, "aspsessionid")):
+        return True
+    return name in _MAYBE_SESSION and _ID.fullmatch(value) is not None
 
 
 def without_index(url: str) -> str | None:
@@ -103,6 +135,15 @@ def index_name(url: str) -> str:
     """The index file's name in `url`; empty when there is none."""
     match = _INDEX_FILE.search(url.partition("?")[0])
     return match[1] if match else ""
+
+
+def other_slash(url: str) -> str | None:
+    """ "…/docs" -> "…/docs/" and back; None for files with a suffix, queries and the start page."""
+    head, mark, _ = url.partition("?")
+    name = head.rstrip("/").rpartition("/")[2]
+    if mark or "." in name or (head.count("/") < 4 and head.endswith("/")):
+        return None
+    return head[:-1] if head.endswith("/") else f"{head}/"
 
 
 def site_key(url: str) -> str:

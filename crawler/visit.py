@@ -43,6 +43,7 @@ class Visit:
     """Canonical target; taken up at the same depth."""
     canonical: str = ""
     """The page says that it is a copy of this one."""
+    feeds: tuple[str, ...] = ()
 
 
 class Visits:
@@ -127,7 +128,8 @@ class Visits:
     def _judged(self, item: Item, reply: Reply, content: Content) -> Visit:
         found = content.found
         header = robots_header(reply.headers.get("x-robots-tag", ""), self._options.robots_token)
-        follow = () if found.nofollow or "nofollow" in header else found.follow
+        nofollow = found.nofollow or "nofollow" in header
+        follow = () if nofollow else found.follow
         if found.noindex or "noindex" in header:
             where = "its markup" if found.noindex else "its X-Robots-Tag"
             return ended(item, UrlState.NOINDEX, f"{where} says noindex", reply.status, follow=follow)
@@ -139,7 +141,8 @@ class Visits:
             return ended(item, UrlState.GONE, not_there, reply.status, follow=follow)
         visit = ended(item, UrlState.FETCHED, content.remark, reply.status, found.page, follow)
         believable = is_believable_canonical(found.canonical, item.url)
-        return replace(visit, canonical=found.canonical) if believable else visit
+        feeds = () if nofollow else found.feeds
+        return replace(visit, canonical=found.canonical if believable else "", feeds=feeds)
 
 
 def ended(

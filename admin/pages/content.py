@@ -9,6 +9,7 @@ from admin.access import services
 from admin.page import Page
 from admin.pages import sites as sites_page
 from admin.paging import listed
+from server.domain.addresses import absolute
 
 page = Page(under=sites_page.page)
 
@@ -30,4 +31,5 @@ def content(site_id: str) -> ResponseReturnValue:
         search=search,
         live_pages=live_pages,
         live_chunks=live_chunks,
+        addresses={found.url: absolute(found.url, services().settings.base_url) for found in pages.rows},
     )

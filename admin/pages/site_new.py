@@ -10,7 +10,7 @@ from wtforms import StringField
 from wtforms.validators import Length, StopValidation
 
 from admin.access import services
-from admin.addresses import BadAddress, is_private, parse_address, suggest_id
+from admin.addresses import BadAddress, free_id, is_private, parse_address, suggest_id
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.pages import sites as sites_page
@@ -39,19 +39,48 @@ class SiteForm(Form):
             )
 
 
+class NameForm(Form):
+    """A site without a website."""
+
+    site_name = StringField(
+        "Name", [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")]
+    )
+
+
 @page.get("/new-site")
 def site_new() -> ResponseReturnValue:
-    return render_template("admin/site_new.html", form=SiteForm())
+    return _shown()
 
 
 @page.post("/new-site")
 def site_create() -> ResponseReturnValue:
     form = SiteForm()
     if not form.validate() or not (site := _create(form)):
-        return render_template("admin/site_new.html", form=form), UNPROCESSABLE
+        return _shown(form=form), UNPROCESSABLE
     services().start_crawl(site.id)
     flash(f"{site.name} is added. Docent is reading it now.", "done")
     return redirect(url_for("admin.site", site_id=site.id))
+
+
+@page.post("/new-site/of-sources")
+def site_create_of_sources() -> ResponseReturnValue:
+    form = NameForm()
+    if not form.validate():
+        return _shown(name_form=form), UNPROCESSABLE
+    name = form.site_name.data.strip()
+    taken = {site.id for site in services().sites.all()}
+    site = Site(id=free_id(name, taken), name=name, title="", strategy=services().settings.strategy)
+    services().sites.create(site)
+    flash(f"{name} is added. Now give it files, single pages or answers.", "done")
+    return redirect(url_for("admin.sources", site_id=site.id))
+
+
+def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> str:
+    return render_template(
+        "admin/site_new.html",
+        form=form or SiteForm(formdata=None),
+        name_form=name_form or NameForm(formdata=None),
+    )
 
 
 def _create(form: SiteForm) -> Site | None:

@@ -35,6 +35,8 @@ class Source:
     """As the Content-Language header says; empty when it does not."""
     etag: str = ""
     last_modified: str = ""
+    hash_routes: bool = False
+    """Whether links that differ behind "#/" or "#!" lead to different pages."""
     limits: FileLimits = _USUAL
     """What reading a file (PDF, DOCX) may cost."""
 
@@ -52,6 +54,8 @@ class Extraction:
     """Where a meta refresh of a few seconds leads; empty when there is none."""
     noindex: bool = False
     nofollow: bool = False
+    feeds: tuple[str, ...] = ()
+    """RSS, Atom and JSON feeds that the page names, absolute and canonical."""
     remark: str = ""
     """What was left out of a file that was read, in words for the operator; mostly empty."""
 

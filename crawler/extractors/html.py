@@ -22,12 +22,13 @@ from crawler.extractors.main_content import find_main
 from crawler.extractors.markup import parse
 from crawler.extractors.metadata import choose_title, read_head
 from crawler.extractors.panels import find_panels
-from crawler.extractors.structured import read_structured, unsaid
+from crawler.extractors.structured import Structured, read_structured, unsaid
 from crawler.extractors.text import fold, plain_text, text_length
 from crawler.page import Block, Page, content_hash
 
 _FRAMES = ("frame", "iframe")
 _LINKS_OF_A_HUB = 150
+_MOST_FEEDS = 20
 _NEXT_TO_NOTHING = 60
 _ASKS_FOR_SCRIPTS = re.compile(
     r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE
@@ -37,13 +38,14 @@ _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 def extract(source: Source) -> Extraction:
     """Content, links and wishes of an HTML page. Never fails on bad markup."""
-    root = parse(decode(source.body, source.charset))
+    markup = decode(source.body, source.charset)
+    root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
-    links, follow = _links(root, base, source.url)
+    links, follow = _links(root, base, source)
     body = root.find("body")
-    structured = read_structured(root, _fragment)
-    blocks = _blocks(root if body is None else body)
+    structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
+    blocks = _blocks(root if body is None else body, markup)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
@@ -71,13 +73,14 @@ def extract(source: Source) -> Extraction:
         refresh=_absolute(head.refresh, base),
         noindex="noindex" in head.robots,
         nofollow="nofollow" in head.robots,
+        feeds=tuple(feed for feed in (_absolute(href, base) for href in head.feeds[:_MOST_FEEDS]) if feed),
     )
 
 
-def _blocks(body: _Element) -> tuple[Block, ...]:
+def _blocks(body: _Element, markup: str) -> tuple[Block, ...]:
     etree.strip_elements(body, "script", "style", "template", with_tail=False)
     _open_noscript(body)
-    panels = find_panels(body)
+    panels = find_panels(body, markup)
     main, trusted = find_main(body)
     blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels), panels)
     if not blocks and main is not body:
@@ -108,22 +111,23 @@ def _fragment(markup: str) -> tuple[Block, ...]:
     return () if body is None else read_blocks(body, Boilerplate(body, trusted=True, lenient=True))
 
 
-def _links(root: _Element, base: str, page: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _links(root: _Element, base: str, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All links, and those that a crawler may follow."""
     wanted: dict[str, bool] = {}
+    unwanted = _NO_PAGES[1:] if source.hash_routes else _NO_PAGES
     for element in root.iter("a", "area", "link", *_FRAMES):
         href = element.get("src") if element.tag in _FRAMES else element.get("href")
-        if not href or href.startswith(_NO_PAGES):
+        if not href or href.startswith(unwanted):
             continue
         rel = (element.get("rel") or "").lower().split()
         if element.tag == "link" and not _leads_to_a_page(element, rel):
             continue
-        target = href.partition("#")[0]
+        target = href if source.hash_routes else href.partition("#")[0]
         wanted[target] = wanted.get(target, False) or "nofollow" not in rel
     found: dict[str, bool] = {}
     for target, followed in wanted.items():
-        url = urls.canonical(target, base)
-        if url and url != page:
+        url = urls.canonical(target, base, hash_routes=source.hash_routes)
+        if url and url != source.url:
             found[url] = found.get(url, False) or followed
     return tuple(found), tuple(url for url, followed in found.items() if followed)
 

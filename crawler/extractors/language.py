@@ -114,10 +114,10 @@ def _other_words(text: str, language: str) -> str:
     """Another language that the commonest words speak for, clearly; empty when they do not."""
     words = text.lower().split()
     usual = _WORDS_OF.get(language, _NO_WORDS)
-    if len(words) < _FEWEST_WORDS or sum(word in usual for word in words) * 12 > len(words):
+    if len(words) < _FEWEST_WORDS or sum(map(usual.__contains__, words)) * 12 > len(words):
         return ""
     best = _by_words(text)
-    votes = sum(word in _WORDS_OF.get(best, _NO_WORDS) for word in words)
+    votes = sum(map(_WORDS_OF.get(best, _NO_WORDS).__contains__, words))
     return best if votes * 6 > len(words) else ""
 
 

@@ -7,7 +7,8 @@ import re
 from lxml import etree
 from lxml.etree import _Element
 
-_LONG_TAG = re.compile(r"<[^<>]{20000,}")
+_LONG = 20_000
+_LONG_TAG = re.compile(rf"<[^<>]{{{_LONG},}}")
 _MOST_ATTRIBUTES = 2000
 _KEPT_OUT = re.compile(
     r"<!--\s*googleoff:\s*(?:index|snippet|all)\s*-->(.*?)<!--\s*googleon:\s*(?:index|snippet|all)\s*-->"
@@ -26,7 +27,8 @@ def parse(text: str) -> _Element:
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
     )
-    markup = _LONG_TAG.sub(_without_excess, text)
+    long = max(map(len, text.split("<"))) > _LONG
+    markup = _LONG_TAG.sub(_without_excess, text) if long else text
     if "googleoff" in markup or "/noindex" in markup:
         markup = _KEPT_OUT.sub(_marked, markup)
     root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None

@@ -13,6 +13,9 @@ _SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 _EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
 _REFRESH = re.compile(r"^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _LONGEST_REFRESH_S = 10
+FEED_TYPES = frozenset(
+    {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Head:
     refresh: str
     """Target of a meta refresh that fires within seconds, as written."""
     base: str
+    feeds: tuple[str, ...] = ()
+    """As written."""
 
 
 def read_head(root: _Element) -> Head:
@@ -43,6 +48,7 @@ def read_head(root: _Element) -> Head:
         robots=robots_words(",".join((metas.get("robots", ""), metas.get("docentbot", "")))),
         refresh=_refresh(metas.get("http-equiv:refresh", "")),
         base=next((b.get("href") or "" for b in top.iter("base") if b.get("href")), ""),
+        feeds=_feeds(root),
     )
 
 
@@ -126,6 +132,16 @@ def _canonical(top: _Element) -> str:
         if "canonical" in (link.get("rel") or "").lower().split():
             return (link.get("href") or "").strip()
     return ""
+
+
+def _feeds(root: _Element) -> tuple[str, ...]:
+    found = (
+        link.get("href") or ""
+        for link in root.iter("link")
+        if (link.get("type") or "").partition(";")[0].strip().lower() in FEED_TYPES
+        and "alternate" in (link.get("rel") or "").lower().split()
+    )
+    return tuple(dict.fromkeys(href.strip() for href in found if href.strip()))
 
 
 def _refresh(content: str) -> str:

@@ -16,24 +16,33 @@ from lxml.etree import XPath, _Element
 from crawler.extractors.text import fold, plain_text, text_length
 from crawler.wordset import wordset
 
-_OPENERS = XPath(
-    ".//*[@aria-controls or @data-bs-target or @data-target or @role='tab' or"
-    " @data-toggle='tab' or @data-bs-toggle='tab' or @data-toggle='collapse' or @data-bs-toggle='collapse']"
-)
+_OPENERS = {
+    "aria-controls": XPath(".//*[@aria-controls]"),
+    "data-bs-target": XPath(".//*[@data-bs-target]"),
+    "data-target": XPath(".//*[@data-target]"),
+    "data-toggle": XPath(".//*[@data-toggle='tab' or @data-toggle='collapse']"),
+    "data-bs-toggle": XPath(".//*[@data-bs-toggle='tab' or @data-bs-toggle='collapse']"),
+    "aria-labelledby": XPath(".//*[@role='tab']"),
+}
+"""By a word that stands in the markup of pages that have them: most pages need no search."""
+_BY_ID = XPath("id($name)")
+_LABELLED_BY = XPath("//*[@aria-labelledby=$name]")
 _HEADINGS = wordset("h1 h2 h3 h4 h5 h6")
 _NOT_OPENED = wordset("nav dialog form header footer a button input select textarea ul table")
 _MENUS = re.compile(
     r"(?:^|[\s_-])(?:nav\w*|menus?|modal|drawer|cart|basket|search|cookies?|dropdown|lightbox|offcanvas)(?:$|[\s_-])"
 )
+_NO_OPENERS = wordset("input select textarea form nav")
 _MENU_ROLES = wordset("dialog alertdialog menu navigation search listbox tooltip")
 _FOLDS = re.compile(r"accord|collaps|toggle|faq|question|expand|fold", re.IGNORECASE)
 _LEAST_TEXT = 12
 _LONGEST_LABEL = 200
 
 
-def find_panels(body: _Element) -> Mapping[_Element, str]:
+def find_panels(body: _Element, markup: str) -> Mapping[_Element, str]:
     """Panels below `body` with their labels, "" where a heading of the page names the panel already.
 
+    `markup` is the page that the tree was made from.
     Changes the tree: buttons in headings become plain text, openers of panels go.
     """
     panels: dict[_Element, str] = {}
@@ -42,11 +51,10 @@ def find_panels(body: _Element) -> Mapping[_Element, str]:
         if parent is not None and parent.tag in _HEADINGS:
             panels.update(_named(_next_block(parent), ""))
             heading.tag = "span"
-    openers = cast(list[_Element], _OPENERS(body))
-    if openers:
-        ids = {name: element for element in body.iter() if (name := element.get("id"))}
-        for opener in openers:
-            _take(panels, opener, _target(opener, ids))
+    for word, find in _OPENERS.items():
+        if word in markup:
+            for opener in cast(list[_Element], find(body)):
+                _take(panels, opener, _target(opener))
     for button in list(body.iter("button")):
         if _FOLDS.search(f"{button.get('class') or ''} {'expand' if button.get('aria-expanded') else ''}"):
             _take(panels, button, button.getnext())
@@ -76,17 +84,18 @@ def _named(panel: _Element | None, label: str) -> dict[_Element, str]:
     return {panel: label} if length >= _LEAST_TEXT and linked * 2 <= length else {}
 
 
-def _target(opener: _Element, ids: Mapping[str, _Element]) -> _Element | None:
+def _target(opener: _Element) -> _Element | None:
+    if opener.tag in _NO_OPENERS:
+        return None
     for name in ("aria-controls", "data-bs-target", "data-target", "href"):
         value = (opener.get(name) or "").strip()
-        if name != "aria-controls" and not value.startswith("#"):
-            continue
-        panel = ids.get(value.removeprefix("#"))
-        if panel is not None:
-            return panel
-    own = opener.get("id")
-    labelled = (panel for panel in ids.values() if own and panel.get("aria-labelledby") == own)
-    return next(labelled, None)
+        if value and (name == "aria-controls" or value.startswith("#")):
+            found = cast(list[_Element], _BY_ID(opener, name=value.removeprefix("#")))
+            if found:
+                return found[0]
+    own = opener.get("id") if opener.get("role") == "tab" else None
+    found = cast(list[_Element], _LABELLED_BY(opener, name=own)) if own else []
+    return found[0] if found else None
 
 
 def _near(element: _Element) -> Iterator[_Element]:

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, abort, make_response, render_template, re
 
 from server.api.access import services
 from server.api.caller import known_site
-from server.api.source_markup import blocks_html
+from server.api.source_markup import page_html
 from server.storage.source_pages import PageVersion, SourcePages
 
 POLICY = (
@@ -66,7 +66,7 @@ def _html(site_id: str, version: PageVersion) -> str:
         "source.html",
         title=page["title"],
         language=page["language"],
-        body=blocks_html(page["blocks"]),
+        body=page_html(page["title"], page["blocks"]),
         site_title=site.title or site.name,
         site_url=site.start_urls[0] if site.start_urls else "",
         file=f"{request.path}/file" if version.digest else "",

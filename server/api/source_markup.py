@@ -16,15 +16,21 @@ _PAGE = "page="
 _DEEPEST_HEADING = 6
 
 
-def blocks_html(blocks: Sequence[Mapping[str, Any]]) -> Markup:
-    """Safe HTML of blocks as Page.to_json gives them; headings begin with h2, below the title."""
-    return Markup("\n").join(_parts(blocks))
+def page_html(title: str, blocks: Sequence[Mapping[str, Any]]) -> Markup:
+    """Safe HTML of a page's title and blocks as Page.to_json gives them; a first heading that repeats the
+    title is not repeated here."""
+    first = next((block for block in blocks if block["heading_path"]), None)
+    said = [title] if first is not None and first["heading_path"][0] == title else []
+    anchor = str(first["anchor"]) if first is not None and list(first["heading_path"]) == said else ""
+    own = Markup(' id="{}"').format(anchor) if anchor and not anchor.startswith(_PAGE) else Markup()
+    heading = Markup("<h1{}>{}</h1>").format(own, title)
+    return Markup("\n").join([heading, *_parts(blocks, said, anchor)])
 
 
-def _parts(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
-    path: list[str] = []
+def _parts(blocks: Sequence[Mapping[str, Any]], said: list[str], title_anchor: str) -> Iterator[Markup]:
+    path, top = said, 2 - len(said)
     page = ""
-    used: set[str] = set()
+    used = {title_anchor} if said else set()
     for block in blocks:
         anchor = str(block["anchor"])
         if anchor.startswith(_PAGE) and anchor != page:
@@ -35,10 +41,12 @@ def _parts(blocks: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
             used.add(anchor)
         here = [str(heading) for heading in block["heading_path"]]
         same = _common(path, here)
+        if same == len(here) and anchor and anchor not in used:
+            same -= 1  # another section of the same name
         for depth, heading in enumerate(here[same:], same):
             own = anchor if depth == len(here) - 1 and anchor not in used else ""
             used.add(own)
-            level = min(depth + 2, _DEEPEST_HEADING)
+            level = min(depth + top, _DEEPEST_HEADING)
             mark = Markup(' id="{}"').format(own) if own else Markup()
             yield Markup("<h{0}{1}>{2}</h{0}>").format(level, mark, heading)
         path = here

@@ -6,7 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from server.errors import StartError
+from server.errors import DocentError, StartError
+from server.jobs.source_intake import SourceIntake
 from server.services import Services
 from server.settings import Settings
 from server.site_setup import site_of_sources
@@ -81,9 +82,20 @@ def _add(services: Services, options: argparse.Namespace, settings: Settings) ->
     missing = [path for path in options.paths if not path.exists()]
     if missing:
         raise StartError(f"there is no file or folder {missing[0]}")
-    if services.sites.find(options.site) is None:
+    is_new = services.sites.find(options.site) is None
+    if is_new:
         services.sites.create(site_of_sources(options.site, settings))
-    intake = services.source_intake
+    try:
+        added = _added(services.source_intake, options)
+    except DocentError:
+        if is_new:
+            services.sites.delete(options.site)
+        raise
+    for source in added:
+        print(f"{source.id}\t{source.kind}\t{source.name}")
+
+
+def _added(intake: SourceIntake, options: argparse.Namespace) -> list[Source]:
     added = []
     for folder in (path for path in options.paths if path.is_dir()):
         given = {"include": options.include, "exclude": options.exclude, "base": options.base}
@@ -94,8 +106,7 @@ def _add(services: Services, options: argparse.Namespace, settings: Settings) ->
         added.append(intake.add_addresses(options.site, options.urls.name, _text(options.urls)))
     if options.pairs:
         added.append(intake.add_pairs(options.site, options.pairs.name, _text(options.pairs)))
-    for source in added:
-        print(f"{source.id}\t{source.kind}\t{source.name}")
+    return added
 
 
 def _refresh(services: Services, site_id: str, *, now: bool) -> int:

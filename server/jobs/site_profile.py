@@ -34,7 +34,7 @@ def profile(site: Site, content: ContentStore) -> Site:
     origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,
-        title=site.title or _short(home) or site.name,
+        title=site.title or (_short(home) if start else "") or site.name,
         language=languages.most_common(1)[0][0] if languages else site.language,
         origins=tuple(
             dict.fromkeys(

@@ -53,10 +53,10 @@ class SourceIntake:
     ) -> Source:
         """A folder of the machine that crawls; it is read again at each refresh."""
         place = folder.expanduser().resolve()
-        patterns = {"include": tuple(include), "exclude": tuple(exclude)}
-        if all(found.state is not None for found in files_in(place, FolderOptions(**patterns))):
+        chosen = FolderOptions(include=tuple(include), exclude=tuple(exclude))
+        if all(found.state is not None for found in files_in(place, chosen)):
             raise BadFile(f"there is no HTML, Markdown, text, PDF or DOCX file to read in {place}")
-        options: dict[str, object] = {name: list(given) for name, given in patterns.items() if given}
+        options: dict[str, object] = {"include": list(include), "exclude": list(exclude)}
         if base:
             options["base"] = start_address(base)
         most = self._settings.sources_site_bytes

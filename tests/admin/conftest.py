@@ -17,6 +17,7 @@ from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
+from server.jobs.source_intake import SourceIntake
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
@@ -27,6 +28,7 @@ from server.storage.operators import OperatorStore
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
+from server.storage.sources import SourceStore
 from tests.admin.samples import ask, make_crawl, make_site
 
 EMAIL = "ada@example.com"
@@ -65,6 +67,8 @@ class Stores:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.sources = SourceStore(self.database)
+        self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)
         self.queued = []
         self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))

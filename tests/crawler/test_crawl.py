@@ -475,3 +475,34 @@ def test_a_sitemap_with_a_fault_is_listed_with_its_reason(site, ends) -> None:
     site.page("/robots.txt", f"User-agent: *\nSitemap: {site.url('/gone.xml')}")
     found = ends()
     assert (found["/gone.xml"].state, found["/gone.xml"].reason) == ("unsupported", "a sitemap: status 404")
+
+
+def test_a_feed_leads_to_pages_that_nothing_links_to(site, ends) -> None:
+    feed = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+    site.page("/", html("Home", "Welcome.", head=feed))
+    items = "".join(f"<item><link>{site.url(path)}</link></item>" for path in ("/new", "/newer"))
+    site.page("/feed.xml", f"<rss><channel>{items}</channel></rss>", content_type="application/rss+xml")
+    for path in ("/new", "/newer"):
+        site.page(path, html(path, f"What is {path}."))
+    assert states(ends())["/newer"] == "fetched"
+    assert site.hits("/feed.xml") == 1
+
+
+def test_slashes_are_learned_and_twins_not_asked_for_again(site, ends) -> None:
+    folders = [f"/{number}" for number in range(40)]
+    site.page("/", html("Home", "Welcome.", links=(*folders, *(f"{folder}/" for folder in folders))))
+    for folder in folders:
+        for path in (folder, f"{folder}/"):
+            site.page(path, html(folder, f"All about {folder}."))
+    found = ends(concurrency=1)
+    assert {states(found)[f"{folder}/"] for folder in folders} == {"duplicate"}
+    assert site.hits("/39/") == 0
+
+
+def test_slashes_that_tell_pages_apart_are_left_alone(site, ends) -> None:
+    folders = [f"/{number}" for number in range(30)]
+    site.page("/", html("Home", "Welcome.", links=tuple(path for f in folders for path in (f, f"{f}/"))))
+    for folder in folders:
+        site.page(folder, html(folder, f"All about {folder}."))
+        site.page(f"{folder}/", html(f"{folder} list", f"All things in {folder}."))
+    assert set(states(ends()).values()) == {"fetched"}

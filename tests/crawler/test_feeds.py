@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from crawler.feeds import feed_urls
+from crawler.feeds import Feeds, feed_urls
+from crawler.fetcher import Fetcher
+from crawler.robots import Robots
 
 BASE = "https://example.com/blog/feed"
 RSS = '<?xml version="1.0"?><rss version="2.0"><channel><title>T</title><link>https://example.com/</link>{}</channel></rss>'
@@ -53,3 +55,18 @@ def test_entities_of_a_feed_are_not_expanded() -> None:
         (laughs + "]>" + RSS.partition("?>")[2].format("<item><link>/x&j;</link></item>")).encode(), "", BASE
     )
     assert all(len(url) < 100 for url in found)
+
+
+def test_each_feed_is_read_once_and_no_more_than_allowed(site, options) -> None:
+    chosen = options(max_feeds=2)
+    for n in range(3):
+        site.page(f"/{n}.xml", RSS.format(f"<item><link>/post{n}</link></item>"), content_type="text/xml")
+    site.page("/robots.txt", "User-agent: *\nDisallow: /secret")
+    fetcher = Fetcher(chosen)
+    feeds = Feeds(chosen, Robots(chosen, fetcher), fetcher, lambda url: True)
+    try:
+        names = ("/0.xml", "/0.xml", "/secret.xml", "/1.xml", "/2.xml")
+        assert list(feeds.listed(map(site.url, names))) == [site.url("/post0")]
+        assert [site.hits(path) for path in ("/0.xml", "/secret.xml", "/1.xml")] == [1, 0, 0]
+    finally:
+        fetcher.close()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 
 from crawler.frontier import Frontier, Item
+from crawler.spellings import Spellings
 
 
 def frontier(**changes: int) -> Frontier:
@@ -75,10 +76,25 @@ def test_learned_index_names_are_the_same_page() -> None:
     queue = frontier()
     queue.add(Item("https://e.com/docs/", 0))
     queue.add(Item("https://e.com/docs/index.html", 0))
-    queue.learn_index_name("index.html")
-    assert queue.same_as("https://e.com/docs/index.html") == "https://e.com/docs/"
+    spellings = Spellings()
+    spellings.same("https://e.com/", "https://e.com/index.html")
+    queue.learn(spellings)
+    assert queue.same_as(Item("https://e.com/docs/index.html", 0)) == "https://e.com/docs/"
     assert not queue.add(Item("https://e.com/docs/index.html", 1))
-    assert queue.same_as("https://e.com/docs/other.html") == ""
+    assert queue.same_as(Item("https://e.com/docs/other.html", 0)) == ""
+
+
+def test_a_twin_with_a_slash_is_the_same_page_once_the_other_one_is_a_page() -> None:
+    queue = frontier()
+    spellings = Spellings()
+    for name in "ab":
+        spellings.same(f"https://e.com/{name}", f"https://e.com/{name}/")
+    queue.learn(Spellings.restored(spellings.to_text()))
+    twin = Item("https://e.com/c/", 0)
+    assert queue.same_as(twin) == ""
+    queue.note_page("https://e.com/c")
+    assert queue.same_as(twin) == "https://e.com/c"
+    assert queue.same_as(Item("https://e.com/c/", 0, hops=1)) == "", "what redirects may be its own twin"
 
 
 def test_closing_wakes_everybody() -> None:

@@ -158,3 +158,25 @@ def test_a_half_translated_page_goes_to_the_language_that_its_address_names(read
     assert read(f"<main><p>{half}</p></main>", url="https://example.com/tools.fr.html").page.language == "fr"
     english = "The tool is not in the list of the packages that you can install on the disk of this machine."
     assert read(f"<main><p>{english}</p></main>", url="https://example.com/fr/tools").page.language == "en"
+
+
+def test_feeds_are_named_and_not_followed_as_pages(read) -> None:
+    found = read(
+        '<head><link rel="alternate" type="application/rss+xml" href="feed.xml">'
+        '<link rel="ALTERNATE" type="Application/Atom+XML; charset=utf-8" href="https://example.com/atom">'
+        '<link rel="alternate" type="application/json+oembed" href="/oembed">'
+        '<link rel="alternate" type="application/rss+xml" href=" "></head><body><p>Text</p></body>'
+    )
+    assert found.feeds == ("https://example.com/docs/feed.xml", "https://example.com/atom")
+    assert found.follow == ()
+
+
+def test_routes_behind_a_hash_are_links_when_asked_for(read) -> None:
+    markup = (
+        '<p>Go to <a href="#/prices">prices</a>, <a href="#top">the top</a> or <a href="/b#!x">there</a>.</p>'
+    )
+    assert read(markup, hash_routes=True).follow == (
+        "https://example.com/docs/page#/prices",
+        "https://example.com/b#!x",
+    )
+    assert read(markup).follow == ("https://example.com/b",)

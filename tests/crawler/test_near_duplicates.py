@@ -117,7 +117,7 @@ def test_a_fingerprint_fits_into_64_signed_bits() -> None:
 def test_one_exchanged_word_is_seen_in_nearly_all_of_a_thousand_pages() -> None:
     rng = random.Random(7)
     words = [
-        f"{a}{b}" for a in "ba be bi bo bu da de di do du".split() for b in "lan mek rop sit tuv".split()
+        f"{a}{b}" for a in ["ba", "be", "bi", "bo", "bu", "da", "de", "di", "do", "du"] for b in ["lan", "mek", "rop", "sit", "tuv"]
     ]
     found = NearDuplicates(CrawlOptions(start_urls=(HOST,), near_duplicates=0.5))
     missed = 0

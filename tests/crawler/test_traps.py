@@ -108,7 +108,7 @@ def test_ten_thousand_pages_of_one_shape_stay_open() -> None:
 
 
 def test_a_calendar_without_new_words_is_endless_though_each_page_differs() -> None:
-    months = "January February March April May June July August September October November December".split()
+    months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
     watch = traps(endless_after=20)
     for n in range(60):
         watch.learn(
@@ -133,3 +133,10 @@ def test_what_was_seen_before_a_kill_counts() -> None:
         watch.restore(f"{HOST}/empty/{n}", useful=False)
     assert "different queries" in watch.objection(f"{HOST}/shop?p=9")
     assert "looks endless" in watch.objection(f"{HOST}/empty/9")
+
+
+def test_a_server_that_answers_for_any_host_ends() -> None:
+    watch = traps(max_hosts=3, include_subdomains=True)
+    verdicts = [watch.objection(f"https://h{n}.example.com/") for n in range(4)]
+    assert verdicts == ["", "", "more than 3 hosts", "more than 3 hosts"]
+    assert watch.objection("https://h0.example.com/a") == ""

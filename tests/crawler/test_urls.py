@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawler.urls import canonical, index_name, site_key, without_index
+from crawler.urls import canonical, index_name, other_slash, site_key, without_index
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,26 @@ from crawler.urls import canonical, index_name, site_key, without_index
         (" https://example.com/a b\n", "https://example.com/a%20b"),
         ("https://example.com./a", "https://example.com/a"),
         ("http://[::1]:80/x", "http://[::1]/x"),
+        ("https://example.com/?p=a.git;a=log", "https://example.com/?p=a.git;a=log"),
+        ("https://example.com/?q=a%26b%3d%2Bc%41", "https://example.com/?q=a%26b%3D%2BcA"),
+        ("https://example.com/?q=a+b%20c d", "https://example.com/?q=a+b%20c%20d"),
+        ("https://example.com/?q=50%&r=%zz", "https://example.com/?q=50%25&r=%25zz"),
+        ("https://example.com/?ü=ö", "https://example.com/?%C3%BC=%C3%B6"),
+        ("https://example.com/?u=https://a.org/b?c", "https://example.com/?u=https://a.org/b?c"),
+        ("https://example.com\\a\\b", "https://example.com/a/b"),
+        ("https://example.com/a%2Fb%3f", "https://example.com/a%2Fb%3F"),
+        ("https://EXAMPLE.com/CaSe?Q=X", "https://example.com/CaSe?Q=X"),
+        ("https://example.com/t?sid=0123456789abcdef0123456789abcdef&t=1", "https://example.com/t?t=1"),
+        (
+            "https://example.com/t?sid=7&s=shoes&token=basic",
+            "https://example.com/t?s=shoes&sid=7&token=basic",
+        ),
+        ("https://example.com/a;sid=77/b;v=1", "https://example.com/a/b;v=1"),
+        ("https://example.com/?ASPSESSIONIDQQ=x&hsa_kw=y&a=", "https://example.com/?a="),
+        ("https://faß.de/", "https://xn--fa-hia.de/"),
+        ("https://例え.jp/パス", "https://xn--r8jz45g.jp/%E3%83%91%E3%82%B9"),
+        ("https://example.com/a#!/b", "https://example.com/a"),
+        ("https://example.com/a/", "https://example.com/a/"),
     ],
 )
 def test_an_address_has_one_spelling(written: str, meant: str) -> None:
@@ -60,6 +80,10 @@ def test_a_link_is_joined_to_its_page(href: str, meant: str) -> None:
         "http://a:99999/",
         "http://",
         "x" * 3000,
+        "data:text/html,<p>x</p>",
+        "tel:+49301234",
+        "https://example.com%2Fx/",
+        "about:blank",
     ],
 )
 def test_what_is_no_web_page_has_no_spelling(href: str) -> None:
@@ -84,3 +108,33 @@ def test_www_and_the_default_port_do_not_make_another_site() -> None:
     assert site_key("https://www.example.com/a") == site_key("http://example.com:80/b")
     assert site_key("http://example.com:8080/") != site_key("http://example.com/")
     assert site_key("https://docs.example.com/") != site_key("https://example.com/")
+
+
+@pytest.mark.parametrize(
+    ("href", "meant"),
+    [
+        ("#/prices", "https://example.com/app#/prices"),
+        ("#!/prices?a=1", "https://example.com/app#!/prices?a=1"),
+        ("#/ü b", "https://example.com/app#/%C3%BC%20b"),
+        ("#prices", "https://example.com/app"),
+        ("#/", "https://example.com/app"),
+    ],
+)
+def test_routes_behind_a_hash_are_pages_when_asked_for(href: str, meant: str) -> None:
+    assert canonical(href, "https://example.com/app", hash_routes=True) == meant
+    assert canonical(meant, hash_routes=True) == meant
+    assert canonical(href, "https://example.com/app") == "https://example.com/app"
+
+
+@pytest.mark.parametrize(
+    ("url", "other"),
+    [
+        ("https://example.com/docs", "https://example.com/docs/"),
+        ("https://example.com/a/b/", "https://example.com/a/b"),
+        ("https://example.com/", None),
+        ("https://example.com/a.html", None),
+        ("https://example.com/a?b", None),
+    ],
+)
+def test_the_other_spelling_of_a_folder_has_or_lacks_the_slash(url: str, other: str | None) -> None:
+    assert other_slash(url) == other

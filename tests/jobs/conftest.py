@@ -23,14 +23,12 @@ PATIENCE_S = 60
 
 
 class SlowWebsite(Website):
-    """Pages in a tree of links, each with a few sections; `gate` holds answers back while it is closed."""
+    """Pages in a tree of links, each with a few sections; after `hold_after` requests answers are held back."""
 
     def __init__(self, pages=30):
         super().__init__("Slow Shop", {})
         self.count = pages
-        self.gate = threading.Event()
-        self.gate.set()
-        self.delay_s = 0.0
+        self.hold_after = None
         for number in range(pages):
             self.set_page(number)
 
@@ -51,9 +49,14 @@ class SlowWebsite(Website):
         return "/" if number == 0 else f"/p{number}"
 
     def answer(self, path):
-        time.sleep(self.delay_s)
-        self.gate.wait(PATIENCE_S)
+        end = time.monotonic() + PATIENCE_S
+        while self.is_holding and time.monotonic() < end:
+            time.sleep(0.01)
         return super().answer(path)
+
+    @property
+    def is_holding(self):
+        return self.hold_after is not None and len(self.requests) >= self.hold_after
 
     @property
     def page_requests(self):
@@ -206,7 +209,7 @@ def installation_of(folder, website):
         try:
             yield made
         finally:
-            website.gate.set()
+            website.hold_after = None
             made.close()
 
 

@@ -44,7 +44,9 @@ def test_a_pattern_that_cannot_work_is_refused_in_one_line(shell):
 
 def test_an_address_is_explained_with_the_rules_of_the_site(shell):
     shell("shop", "--exclude", "/tag/*")
-    assert 'matches the exclude pattern "/tag/*"' in shell("shop", "--explain", "https://shop.example/tag/a")[1]
+    assert (
+        'matches the exclude pattern "/tag/*"' in shell("shop", "--explain", "https://shop.example/tag/a")[1]
+    )
 
 
 def test_an_unknown_site_is_named(shell):

@@ -70,7 +70,9 @@ def test_all_kinds_of_files_become_pages(owner):
 
 
 def test_a_citation_of_a_pdf_opens_its_page(owner):
-    owner.upload("care.pdf", pdf([[("p", LOREM)], [("p", "The battery of the lantern lasts for ninety hours.")]]))
+    owner.upload(
+        "care.pdf", pdf([[("p", LOREM)], [("p", "The battery of the lantern lasts for ninety hours.")]])
+    )
     owner.refresh()
     citation = owner.answer("How long does the battery of the lantern last?").citations[0]
     link = urlsplit(citation.link)

@@ -1,0 +1,138 @@
+"""Memory and time of a crawl of a big site, with and without a journal.
+
+    python -m benchmarks.crawl_memory [--pages 10000 100000] [--processes N]
+
+The site is made up while it is served, on loopback, by a process of its own: page n links to the ten pages
+10n+1 to 10n+10 and has a menu, a footer and six paragraphs of words of its own. The crawl runs in a process
+of its own too, whose consumer drops every page, as an indexer does that has stored it. Printed are the
+highest resident memory of that process and of the largest of its helpers, and the seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+_SERVER = """
+import asyncio, random, sys
+
+PAGES = int(sys.argv[1])
+WORDS = ["".join(random.Random(n).choices("bdfgklmnprstv", k=3) + random.Random(-n).choices("aeiou", k=3))
+         for n in range(5000)]
+
+def page(n):
+    chance = random.Random(n)
+    children = range(10 * n + 1, min(10 * n + 11, PAGES))
+    links = "".join(f'<li><a href="{address(m)}">{WORDS[m % 5000]} {m}</a></li>' for m in children)
+    text = "".join(f"<p>{' '.join(chance.choices(WORDS, k=60))}.</p>" for _ in range(6))
+    menu = "".join(f'<li><a href="{address(m)}">{WORDS[m]}</a></li>' for m in range(min(PAGES, 10)))
+    return (f"<!DOCTYPE html><html lang=en><head><title>{WORDS[n % 5000]} {n}</title></head><body>"
+            f"<nav><ul>{menu}</ul></nav><main><h1>{WORDS[n % 5000]} {n}</h1>{text}<ul>{links}</ul></main>"
+            f"<footer><p>All words are made up.</p></footer></body></html>").encode()
+
+def address(n):
+    return f"/{WORDS[n % 5000]}-{WORDS[n // 5000]}-{WORDS[n * 7 % 5000]}/" if n else "/"
+
+NUMBERS = {address(n): n for n in range(PAGES)}
+
+class Site(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.received = transport, b""
+    def data_received(self, data):
+        self.received += data
+        while b"\\r\\n\\r\\n" in self.received:
+            head, _, self.received = self.received.partition(b"\\r\\n\\r\\n")
+            number = NUMBERS.get(head.split(b" ", 2)[1].decode())
+            body = page(number) if number is not None else b""
+            status = b"200 OK" if number is not None else b"404 Not Found"
+            self.transport.write(b"HTTP/1.1 %s\\r\\nContent-Type: text/html\\r\\nContent-Length: %d\\r\\n\\r\\n"
+                                 % (status, len(body)) + body)
+
+async def main():
+    server = await asyncio.get_running_loop().create_server(Site, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+"""
+
+_CRAWL = """
+import json, resource, sys, tempfile, time
+from contextlib import closing
+from pathlib import Path
+from crawler.crawl import crawl
+from crawler.file_journal import FileJournal
+from crawler.options import CrawlOptions
+
+def main(url, pages, processes, keeps_journal):
+    options = CrawlOptions(start_urls=(url,), allow_private=True, max_pages=pages, max_urls=2 * pages + 100,
+                           processes=processes)
+    began, read, others = time.perf_counter(), 0, {}
+    with tempfile.TemporaryDirectory() as folder:
+        journal = FileJournal(Path(folder) / "journal") if keeps_journal else None
+        ended = []
+        with closing(crawl(options, journal=journal)) as outcomes:
+            for outcome in outcomes:
+                read += outcome.page is not None
+                if outcome.page is None:
+                    others[outcome.state.value] = others.get(outcome.state.value, 0) + 1
+                ended.append(outcome.url)
+                if journal is not None and len(ended) >= 50:
+                    journal.settle(ended)
+                    ended.clear()
+    seconds = time.perf_counter() - began
+    most = {who: resource.getrusage(number).ru_maxrss / 1024
+            for who, number in (("own", resource.RUSAGE_SELF), ("helper", resource.RUSAGE_CHILDREN))}
+    print(json.dumps({"pages": read, "others": others, "seconds": seconds, **most}))
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "journal")
+"""
+
+
+def main() -> None:
+    """Runs each size twice and prints a line for each run."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument(
+        "--processes", type=int, default=-1, help="that read pages; -1 as many as fit (default)"
+    )
+    args = parser.parse_args()
+    for pages in args.pages:
+        for journal in ("none", "journal"):
+            found = _run(pages, args.processes, journal)
+            print(
+                f"{found['pages']:,} pages, {'with a journal' if journal == 'journal' else 'without a journal'}: "
+                f"{found['own']:.0f} MB at most, largest helper {found['helper']:.0f} MB, "
+                f"{found['seconds']:.0f} s, {found['pages'] / found['seconds']:.0f} pages/s, "
+                f"other ends: {found['others'] or 'none'}",
+                flush=True,
+            )
+
+
+def _run(pages: int, processes: int, journal: str) -> dict[str, float]:
+    server = subprocess.Popen([sys.executable, "-c", _SERVER, str(pages)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        url = f"http://127.0.0.1:{server.stdout.readline().strip()}/"
+        done = subprocess.run(
+            [sys.executable, "-c", _CRAWL, url, str(pages), str(processes), journal],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+    finally:
+        server.terminate()
+        server.wait()
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
+
+
+if __name__ == "__main__":
+    main()
