@@ -50,8 +50,8 @@ class Site(asyncio.Protocol):
             number = NUMBERS.get(head.split(b" ", 2)[1].decode())
             body = page(number) if number is not None else b""
             status = b"200 OK" if number is not None else b"404 Not Found"
-            self.transport.write(b"HTTP/1.1 %s\\r\\nContent-Type: text/html\\r\\nContent-Length: %d\\r\\n\\r\\n"
-                                 % (status, len(body)) + body)
+            head = b"HTTP/1.1 %s\\r\\nContent-Type: text/html\\r\\nContent-Length: %d\\r\\n\\r\\n"
+            self.transport.write(head % (status, len(body)) + body)
 
 async def main():
     server = await asyncio.get_running_loop().create_server(Site, "127.0.0.1", 0)
@@ -62,7 +62,7 @@ asyncio.run(main())
 """
 
 _CRAWL = """
-import json, resource, sys, tempfile, time
+import json, multiprocessing, resource, sys, tempfile, time
 from contextlib import closing
 from pathlib import Path
 from crawler.crawl import crawl
@@ -86,6 +86,8 @@ def main(url, pages, processes, keeps_journal):
                     journal.settle(ended)
                     ended.clear()
     seconds = time.perf_counter() - began
+    while multiprocessing.active_children():  # the memory of helpers counts when they have ended
+        time.sleep(0.1)
     most = {who: resource.getrusage(number).ru_maxrss / 1024
             for who, number in (("own", resource.RUSAGE_SELF), ("helper", resource.RUSAGE_CHILDREN))}
     print(json.dumps({"pages": read, "others": others, "seconds": seconds, **most}))
@@ -107,7 +109,7 @@ def main() -> None:
         for journal in ("none", "journal"):
             found = _run(pages, args.processes, journal)
             print(
-                f"{found['pages']:,} pages, {'with a journal' if journal == 'journal' else 'without a journal'}: "
+                f"{found['pages']:,} pages, journal: {'yes' if journal == 'journal' else 'no'}: "
                 f"{found['own']:.0f} MB at most, largest helper {found['helper']:.0f} MB, "
                 f"{found['seconds']:.0f} s, {found['pages'] / found['seconds']:.0f} pages/s, "
                 f"other ends: {found['others'] or 'none'}",

@@ -4,7 +4,8 @@
 
 `--others` names a Python for the other two, made with
 
-    python -m venv others && others/bin/pip install -r requirements.txt scrapy==2.16.0 aiohttp==3.14.5 html2text==2025.4.15
+    python -m venv others
+    others/bin/pip install -r requirements.txt scrapy==2.19.0 aiohttp==3.14.5 html2text==2025.4.15
 
 Serves the folder on loopback in a process of its own and crawls all of it, several times in turn:
 

@@ -87,9 +87,9 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--processes",
         type=int,
-        default=0,
+        default=-1,
         metavar="N",
-        help="extra processes that read pages (default: none)",
+        help="extra processes that read pages of a big crawl; -1 is one for each core but one (default)",
     )
     add(
         "--delay", type=float, default=0.0, metavar="SECONDS", help="least time between requests (default: 0)"

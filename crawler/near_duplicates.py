@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from functools import lru_cache
 from hashlib import blake2b
 from zlib import crc32
 
@@ -38,6 +37,7 @@ _FEWEST_WORDS = 40
 """On a shorter page every word counts."""
 _LARGEST_BUCKET = 200
 _MOST_REPEATS = 1000
+_MOST_TURNS = 500_000
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 # In the middle of a sentence: behind a small letter or a comma.
@@ -54,6 +54,7 @@ class NearDuplicates:
         self._most = most
         self._known = 0
         self._buckets: dict[int, list[tuple[int, str]]] = {}
+        self._turns = _Turns()
         self._lock = threading.Lock()
 
     def fingerprint(self, page: Page) -> int:
@@ -68,8 +69,9 @@ class NearDuplicates:
         exact = "\x1f".join((page.title.casefold(), *sorted(_NUMBER.findall(text)), *sorted(_names(text))))
         key = blake2b(exact.encode(), digest_size=8).digest()
         sketch = 0
-        for word, count in words.items():
-            sketch ^= _turned(word, count)
+        with self._lock:
+            for word, count in words.items():
+                sketch ^= self._turns.of(word, min(count, _MOST_REPEATS))
         value = int.from_bytes(key) >> _KEY_SHIFT << _KEY_SHIFT
         value |= (size & _SIZES) << _SKETCH_BITS | sketch
         return value - (1 << 64) if value & _SIGN else value
@@ -130,13 +132,31 @@ def _words(text: str) -> list[str]:
     return pieces
 
 
-@lru_cache(maxsize=65_536)
-def _turned(word: str, count: int) -> int:
-    """Bits of the sketch that are turned by `count` times a word."""
-    bits = 0
-    for number in range(min(count, _MOST_REPEATS)):
-        first, second = divmod(
-            crc32(f"{word} {number}".encode()) % (_SKETCH_BITS * (_SKETCH_BITS - 1)), _SKETCH_BITS
-        )
-        bits ^= 1 << second | 1 << (first if first < second else first + 1)
-    return bits
+class _Turns:
+    """Which bits of the sketch a word turns when it stands on a page a number of times.
+
+    Remembered word by word, since most words of a page stood on the pages before.
+    """
+
+    def __init__(self) -> None:
+        self._turned: dict[str, list[int]] = {}
+        self._size = 0
+
+    def of(self, word: str, count: int) -> int:
+        known = self._turned.get(word)
+        if known is None or len(known) <= count:
+            known = self._learn(word, count)
+        return known[count]
+
+    def _learn(self, word: str, count: int) -> list[int]:
+        if self._size > _MOST_TURNS:
+            self._turned, self._size = {}, 0
+        turned = self._turned.setdefault(word, [0])
+        seed = crc32(word.encode())
+        for number in range(len(turned), count + 1):
+            # Knuth's multiplicative hash, so that each time turns other bits.
+            mixed = (seed ^ number * 0x9E3779B1) * 0x85EBCA6B >> 7 & 0xFFFFFFFF
+            first, second = divmod(mixed % (_SKETCH_BITS * (_SKETCH_BITS - 1)), _SKETCH_BITS)
+            turned.append(turned[-1] ^ (1 << second | 1 << (first if first < second else first + 1)))
+        self._size += count
+        return turned

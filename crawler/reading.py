@@ -56,7 +56,7 @@ class PageReader:
                     self._room_here += 1
                 else:
                     self._room += 1
-                self._changed.notify()
+                self._changed.notify_all()
 
     def close(self) -> None:
         """Does not wait for pages that are being read."""

@@ -129,5 +129,8 @@ class CrawlSettings(BaseModel):
         True, description="0 starts the browser without its sandbox, as some containers need."
     )
     crawl_processes: int = Field(
-        0, ge=0, le=64, description="Processes that read pages beside the fetching one."
+        -1,
+        ge=-1,
+        le=64,
+        description="Processes that read pages of a big crawl beside the fetching one; -1: all cores but one.",
     )

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from functools import partial
+from hashlib import md5
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -54,12 +55,16 @@ def page_html(site_name, title, content, head=""):
 
 
 class Website:
-    """Pages by path; `head` is put into every page's head, so that a page can carry the widget."""
+    """Pages by path; `head` is put into every page's head, so that a page can carry the widget. `redirects`
+    lead from path to path; with `etags` a page that the client knows is answered with 304."""
 
     def __init__(self, name, pages):
         self.name = name
         self.pages = dict(pages)
         self.head = ""
+        self.redirects = {}
+        self.etags = False
+        self.not_modified = 0
         self.requests = []
         self.url = ""
 
@@ -78,8 +83,19 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*arguments)
 
     def do_GET(self):
-        status, kind, body = self.site.answer(self.path.partition("?")[0])
+        path = self.path.partition("?")[0]
+        status, kind, body = self.site.answer(path)
+        etag = f'"{md5(body).hexdigest()}"' if self.site.etags and status == 200 else ""
+        if path in self.site.redirects:
+            status, body = 301, b""
+        elif etag and self.headers["If-None-Match"] == etag:
+            self.site.not_modified += 1
+            status, body = 304, b""
         self.send_response(status)
+        if status == 301:
+            self.send_header("Location", self.site.redirects[path])
+        if etag:
+            self.send_header("ETag", etag)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -66,7 +66,7 @@ class _Walk:
         self._outline = Outline()
         self._items: list[str] = []
         self._list = ""
-        self._counts: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._counts: defaultdict[str, dict[int, int]] = defaultdict(dict)
         self._code: list[str] = []
         self._pending: list[str] = []
         self.blocks: list[Block] = []
@@ -113,11 +113,11 @@ class _Walk:
     def _item(self, role: Role, text: str) -> None:
         self._end(but="list" if role.listed == self._list or role.depth else "")
         self._list = self._list or role.listed
-        key = (role.listed, role.depth)
-        self._counts[key] += 1
-        for deeper in [other for other in self._counts if other[0] == key[0] and other[1] > role.depth]:
-            del self._counts[deeper]
-        marker = f"{self._counts[key]}." if role.numbered else "-"
+        counts = self._counts[role.listed]
+        counts[role.depth] = counts.get(role.depth, 0) + 1
+        for deeper in [depth for depth in counts if depth > role.depth]:
+            del counts[deeper]
+        marker = f"{counts[role.depth]}." if role.numbered else "-"
         self._items.append(f"{'  ' * role.depth}{marker} {text}")
 
     def _table(self, table: _Element) -> None:

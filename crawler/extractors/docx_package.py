@@ -24,6 +24,9 @@ R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _STRICT_R_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
 _MOST_PARTS = 10_000
+_MOST_TAGS = 1_500_000
+"""Of one part; a document of a thousand pages has about a third of it."""
+_MOST_QUOTES = 6_000_000
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
@@ -97,6 +100,9 @@ class Package:
         if stored is None:
             return None
         data = self._unpacked(stored)
+        # A tree takes many times the memory of its text: elements and attributes are what counts.
+        if data.count(b"<") > _MOST_TAGS or data.count(b'"') + data.count(b"'") > _MOST_QUOTES:
+            raise BadFile(f"its part {name} has more elements than the limit")
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
         )

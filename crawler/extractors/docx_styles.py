@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from lxml.etree import _Element
 
@@ -18,6 +19,8 @@ _HEADING = re.compile(r"(?:heading|überschrift|titre|titolo|título|rubrik|за
 _CODE = re.compile(r"\bcode\b|source|preformatted|verbatim|listing|html pre", re.IGNORECASE)
 _LISTED = re.compile(r"list (bullet|number)(?: ([2-5]))?", re.IGNORECASE)
 _MOST_BASES = 20
+_DEEPEST = 8
+_LONGEST_NAME = 100
 _BODY_LEVEL = 9
 
 
@@ -35,74 +38,96 @@ class Role:
     numbered: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """What counts of a style, or of a paragraph's own properties."""
+
+    name: str
+    base: str
+    outline: str
+    number: str
+    depth: str
+
+
 class Styles:
-    """Styles and numberings of one file."""
+    """Styles and numberings of one file; each is looked at once, however often it is used."""
 
     def __init__(self, styles: _Element | None, numbering: _Element | None) -> None:
-        self._styles = {style.get(f"{W}styleId", ""): style for style in children(styles, "style")}
-        self._default = next(
-            (
-                id
-                for id, style in self._styles.items()
-                if style.get(f"{W}type") == "paragraph" and style.get(f"{W}default") in ("1", "true")
-            ),
-            "",
-        )
-        abstract = {item.get(f"{W}abstractNumId", ""): item for item in children(numbering, "abstractNum")}
-        self._numbers = {
-            number.get(f"{W}numId", ""): abstract.get(value(number, "abstractNumId"))
+        self._styles: dict[str, _Style] = {}
+        self._default = ""
+        for style in children(styles, "style"):
+            id = style.get(f"{W}styleId", "")
+            self._styles[id] = _read(style, child(style, "pPr"))
+            if style.get(f"{W}type") == "paragraph" and style.get(f"{W}default") in ("1", "true"):
+                self._default = self._default or id
+        abstract = {
+            item.get(f"{W}abstractNumId", ""): _formats(item) for item in children(numbering, "abstractNum")
+        }
+        self._formats = {
+            number.get(f"{W}numId", ""): abstract.get(value(number, "abstractNumId"), {})
             for number in children(numbering, "num")
         }
 
     def role(self, paragraph: _Element) -> Role:
         properties = child(paragraph, "pPr")
-        chain = self._chain(value(properties, "pStyle") or self._default)
-        names = [value(style, "name") for style in chain]
-        level = self._heading_level(properties, chain, names)
+        own = _read(None, properties)
+        chain = [own, *self._chain(value(properties, "pStyle") or self._default)]
+        names = [style.name for style in chain]
+        level = _heading_level(chain, names)
         if level:
             return Role(heading=level)
         if any(name.lower() == "title" for name in names):
             return Role(title=True)
-        listed, depth = self._numbering(properties, chain)
+        listed, depth = _numbering(chain)
         by_name = next((match for name in names if (match := _LISTED.fullmatch(name))), None)
         named_depth = int(by_name[2] or 1) - 1 if by_name else 0
         if listed:
-            numbered = self._is_numbered(listed, depth)
+            numbered = self._formats.get(listed, {}).get(depth, "") not in ("bullet", "none", "")
             return Role(listed=listed, depth=max(depth, named_depth), numbered=numbered)
         if by_name:
             kind = by_name[1].lower()
             return Role(listed=kind, depth=named_depth, numbered=kind == "number")
         return Role(code=any(_CODE.search(name) for name in names))
 
-    def _chain(self, style_id: str) -> list[_Element]:
+    def _chain(self, style_id: str) -> list[_Style]:
         """A style and those that it is based on."""
-        found: list[_Element] = []
-        while style_id and len(found) < _MOST_BASES:
-            style = self._styles.get(style_id)
-            if style is None or style in found:
-                break
+        found: list[_Style] = []
+        while (style := self._styles.get(style_id)) is not None and len(found) < _MOST_BASES:
             found.append(style)
-            style_id = value(style, "basedOn")
+            style_id = style.base
         return found
 
-    def _heading_level(self, properties: _Element | None, chain: list[_Element], names: list[str]) -> int:
-        told = [value(properties, "outlineLvl"), *(value(style, "pPr", "outlineLvl") for style in chain)]
-        level = next((text for text in told if text.isdecimal()), "")
-        if level:
-            return int(level) + 1 if int(level) < _BODY_LEVEL else 0
-        match = next((match for name in names if (match := _HEADING.match(name))), None)
-        return int(match[1]) if match else 0
 
-    def _numbering(self, properties: _Element | None, chain: list[_Element]) -> tuple[str, int]:
-        for place in (properties, *(child(style, "pPr") for style in chain)):
-            number = value(place, "numPr", "numId")
-            if number:
-                depth = value(place, "numPr", "ilvl")
-                return ("", 0) if number == "0" else (number, int(depth) if depth.isdecimal() else 0)
+def _read(style: _Element | None, properties: _Element | None) -> _Style:
+    return _Style(
+        name=value(style, "name")[:_LONGEST_NAME],
+        base=value(style, "basedOn"),
+        outline=value(properties, "outlineLvl"),
+        number=value(properties, "numPr", "numId"),
+        depth=value(properties, "numPr", "ilvl"),
+    )
+
+
+def _formats(abstract: _Element) -> dict[int, str]:
+    levels = islice(children(abstract, "lvl"), _DEEPEST + 1)
+    return {_small(level.get(f"{W}ilvl", "")) or 0: value(level, "numFmt") for level in levels}
+
+
+def _heading_level(chain: list[_Style], names: list[str]) -> int:
+    level = next((found for style in chain if (found := _small(style.outline)) is not None), None)
+    if level is not None:
+        return level + 1 if level < _BODY_LEVEL else 0
+    match = next((match for name in names if (match := _HEADING.match(name))), None)
+    return int(match[1]) if match else 0
+
+
+def _numbering(chain: list[_Style]) -> tuple[str, int]:
+    """(number of the list, depth); ("", 0) for what is no item."""
+    style = next((style for style in chain if style.number), None)
+    if style is None or style.number == "0":
         return "", 0
+    return style.number, min(_small(style.depth) or 0, _DEEPEST)
 
-    def _is_numbered(self, number: str, depth: int) -> bool:
-        for level in children(self._numbers.get(number), "lvl"):
-            if level.get(f"{W}ilvl") == str(depth):
-                return value(level, "numFmt") not in ("bullet", "none", "")
-        return False
+
+def _small(text: str) -> int | None:
+    return int(text) if len(text) <= 3 and text.isascii() and text.isdecimal() else None

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -35,8 +36,12 @@ from crawler.page import Block, Page, content_hash
 
 _STREAM_BYTES = 16_000_000
 """Of one page's drawing, unpacked; a page of text has a hundredth of it."""
+_MOST_LINKS = 2000
 _STREAM_PARTS = 400_000
 _MOST_BOOKMARKS = 20_000
+_MOST_CHARACTERS = 10_000_000
+"""Of a file; a thousand pages of a book have a third of it."""
+_LONGEST_PARAGRAPH = 20_000
 _NO_TITLE = re.compile(r"untitled|microsoft word|\.(docx?|odt|tex|indd|pdf|dvi|rtf)$|^\W*$", re.IGNORECASE)
 # A hostile file must not fill the log: what is wrong with a file is told in its outcome.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -87,17 +92,21 @@ def _contents(source: Source, deadline: Deadline) -> _Contents:
     pages: list[list[Line]] = []
     links: dict[str, None] = {}
     failed: list[int] = []
+    characters = 0
     for number in range(min(count, source.limits.pages)):
         deadline.check()
         page = reader.pages[number]
         try:
             pages.append(page_lines(page, deadline))
-            links |= dict.fromkeys(_links(page, source.url))
+            links |= dict.fromkeys(islice(_links(page, source.url), _MOST_LINKS))
         except BadFile:
             raise
         except Exception:  # noqa: BLE001 - any defect of one page leaves the others readable; it is reported
             pages.append([])
             failed.append(number + 1)
+        characters += sum(len(line.text) for line in pages[-1])
+        if characters > _MOST_CHARACTERS:
+            raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
     if failed and len(failed) == len(pages):
         raise BadFile("none of its pages can be read")
     return _Contents(
@@ -170,7 +179,8 @@ def _stretches(
 
 def _continues(before: Block, text: str) -> bool:
     """A paragraph that goes on at the next page belongs to the page where it begins."""
-    return before.kind == "text" and ends_open(before.text) and text[:1].islower()
+    usual = before.kind == "text" and len(before.text) < _LONGEST_PARAGRAPH
+    return usual and ends_open(before.text) and text[:1].islower()
 
 
 def _bookmarks(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:

@@ -30,7 +30,7 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[list[Line]]:
     edges = [_edge_lines(lines) for lines in pages]
     keys = [{_key(line) for line in edge} for edge in edges]
     counts = Counter(key for found in keys for key in found)
-    numbered = sum(any(_PAGE_NUMBER.fullmatch(line.text) for line in edge) for edge in edges)
+    numbered = sum(any(map(_is_page_number, edge)) for edge in edges)
     offset = _number_offset(edges)
     sizes = Counter(line.size for lines in pages for line in lines)
     largest = _LARGER * sizes.most_common(1)[0][0] if sizes else 0.0
@@ -40,7 +40,7 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[list[Line]]:
             id(line)
             for line in edge
             if _is_running(_key(line), number, keys, counts)
-            or (numbered >= min(len(pages), _RUN) and _PAGE_NUMBER.fullmatch(line.text))
+            or (numbered >= min(len(pages), _RUN) and _is_page_number(line))
             or (offset is not None and line.size <= largest and number + offset in _numbers_at_ends(line))
         }
         kept.append([line for line in lines if id(line) not in gone])
@@ -57,6 +57,10 @@ def _edge_lines(lines: list[Line]) -> list[Line]:
         return [line for line in lines if round(line.y) in (heights[0], heights[-1])]
     low, high = heights[_EDGE - 1], heights[-_EDGE]
     return [line for line in lines if round(line.y) <= low or round(line.y) >= high]
+
+
+def _is_page_number(line: Line) -> bool:
+    return len(line.text) <= 40 and _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def _number_offset(edges: Sequence[Sequence[Line]]) -> int | None:
@@ -77,7 +81,7 @@ def _numbers_at_ends(line: Line) -> set[int]:
 
 def _key(line: Line) -> str:
     """Equal for lines that differ in their numbers; sentences ("Page 3 says …") must not differ at all."""
-    text = " ".join(line.text.split()).lower()
+    text = " ".join(line.text[: 2 * _LONGEST].split()).lower()
     return text if text.endswith(_SENTENCE_ENDS) else _DIGITS.sub("#", text)
 
 

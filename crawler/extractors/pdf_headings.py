@@ -13,6 +13,11 @@ _LONGEST = 150
 _MOST_LEVELS = 5
 _MOST_LINES = 3
 """That one heading takes."""
+_MOST_BOOKMARKS = 100
+"""Of one page."""
+_MOST_LOOKED_AT = 3000
+"""Lines of a page among which its bookmarks are looked for."""
+_MOST_FOLDED = 400
 _NUMBER = re.compile(r"(?:chapter|section|appendix|part|kapitel|anhang|chapitre|annexe|第)?"
                      r"[\dA-Zivx]{0,4}(?:\d|章|节)*", re.IGNORECASE)  # fmt: skip
 _SENTENCE_END = re.compile(r"[.,:;!?。，：；]$")
@@ -57,10 +62,11 @@ class Headings:
     def _named(self, wanted: Sequence[tuple[int, str]], lines: Sequence[Line]) -> dict[int, tuple[int, int]]:
         found: dict[int, tuple[int, int]] = {}
         start = 0
-        for level, title in wanted:
-            key = _folded(title)
-            for place in range(start, len(lines)):
-                count = _lines_of(key, lines, place)
+        said = [_folded(line.text[:_MOST_FOLDED]) for line in lines[:_MOST_LOOKED_AT]]
+        for level, title in wanted[:_MOST_BOOKMARKS]:
+            key = _folded(title[:_MOST_FOLDED])
+            for place in range(start, len(said)):
+                count = _lines_of(key, said, place)
                 if count:
                     found[place] = (level, count)
                     start = place + count
@@ -97,11 +103,11 @@ def _may_be_heading(line: Line) -> bool:
     return 1 < len(text) <= _LONGEST and any(map(str.isalpha, text)) and not text.endswith((",", ";"))
 
 
-def _lines_of(key: str, lines: Sequence[Line], place: int) -> int:
+def _lines_of(key: str, lines: Sequence[str], place: int) -> int:
     """How many lines from `place` on say `key`, perhaps behind a number; 0 when they do not."""
     said = ""
-    for count, line in enumerate(lines[place : place + _MOST_LINES], 1):
-        said += _folded(line.text)
+    for count in range(1, min(_MOST_LINES, len(lines) - place) + 1):
+        said += lines[place + count - 1]
         if said == key or (key and said.endswith(key) and _NUMBER.fullmatch(said[: -len(key)])):
             return count
         if len(said) > len(key) + 16:

@@ -19,6 +19,8 @@ _ENDS_SENTENCE = re.compile(r"[.!?:;。！？：][\"'”’»)\]]*$")
 _CUT_WORD = re.compile(r"(\w+)[-\u2010\u00ad]$")
 _WIDE_SCRIPT = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _INDENT = 6.0
+_TAIL = 80
+"""Characters at the end of a text that tell how it ends."""
 
 
 @dataclass(slots=True)
@@ -77,12 +79,15 @@ class Joiner:
 
     def joined(self, lines: Sequence[str]) -> str:
         """One paragraph: words that were cut at a line's end are whole again."""
-        text = ""
-        for line in lines:
-            text = self._with(text, line.strip()) if text else line.strip()
-        return fold(text)
+        parts: list[str] = []
+        for line in map(str.strip, lines):
+            # Only the end of what stands there already matters: a paragraph may have a million lines.
+            parts.append(self._next(parts, line) if parts else line)
+        return fold("".join(parts))
 
-    def _with(self, text: str, line: str) -> str:
+    def _next(self, parts: list[str], line: str) -> str:
+        """What `line` adds to the parts; a hyphen at their end may go."""
+        text = parts[-1][-_TAIL:]
         cut = _CUT_WORD.search(text)
         if cut and line[:1].isalpha() and not text.endswith(("--", "–")):
             rest = re.match(r"\w+", line)
@@ -90,17 +95,17 @@ class Joiner:
             hyphenated = f"{cut[1]}-{rest[0] if rest else ''}".lower()
             is_cut = self._words[whole.lower()] >= self._words[hyphenated]
             if text[-1] == "\u00ad" or (is_cut and line[0].islower()):
-                return text[:-1] + line
-            return text + line
+                parts[-1] = parts[-1][:-1]
+            return line
         if text and line and _WIDE_SCRIPT.match(text[-1]) and _WIDE_SCRIPT.match(line[0]):
-            return text + line
-        return f"{text} {line}"
+            return line
+        return f" {line}"
 
     def _goes_on(self, current: Paragraph, before: Line, line: Line, leading: float) -> bool:
         """Whether `line` continues the paragraph or item that `before` ended."""
         if current.kind == "code" or abs(before.size - line.size) > 0.15 * before.size:
             return False
-        ended = bool(_ENDS_SENTENCE.search(before.text.strip()))
+        ended = bool(_ENDS_SENTENCE.search(before.text.strip()[-_TAIL:]))
         if _is_far(before, line, leading):
             return False
         if current.kind == "list":
@@ -112,7 +117,7 @@ class Joiner:
 
 def ends_open(text: str) -> bool:
     """Whether a paragraph seems to go on elsewhere."""
-    return not _ENDS_SENTENCE.search(text)
+    return not _ENDS_SENTENCE.search(text[-_TAIL:])
 
 
 def _marker(line: Line) -> tuple[str, int] | None:

@@ -16,10 +16,14 @@ from crawler.page import Block, Page, content_hash
 
 MOST_PAIRS = 20_000
 _LONGEST_QUESTION = 1000
-_QUESTION = re.compile(r"^\s*(?:\**)(?:Q|Question|F|Frage|P|Pregunta|Domanda|Question|V|В|Вопрос|问|問|問い)"
-                       r"\s*\d*\s*[:：.)]\s*(?:\**)\s*(?=\S)", re.IGNORECASE)  # fmt: skip
-_ANSWER = re.compile(r"^\s*(?:\**)(?:A|Answer|Antwort|R|Réponse|Respuesta|Risposta|О|Ответ|答)"
-                     r"\s*\d*\s*[:：.)]\s*(?:\**)\s*", re.IGNORECASE)  # fmt: skip
+_QUESTION = re.compile(
+    r"\s*\**(Q|Question|F|Frage|P|Pregunta|Domanda|V|В|Вопрос|问|問|問い)\s*\d*\s*[:：.)]\s*\**\s*(?=\S)",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"\s*\**(?:A|Answer|Antwort|R|Réponse|Respuesta|Risposta|О|Ответ|答)\s*\d*\s*[:：.)]\s*\**\s*",
+    re.IGNORECASE,
+)
 _ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])\s+\S")
 _QUESTION_NAMES = ("question", "q", "frage", "pregunta", "domanda", "вопрос", "prompt", "title")
 _ANSWER_NAMES = ("answer", "a", "antwort", "respuesta", "réponse", "risposta", "ответ", "response", "text")
@@ -82,23 +86,25 @@ def _reader_of(text: str) -> Callable[[str], Iterator[tuple[int, str, str]]]:
 
 
 def _marked(text: str) -> Iterator[tuple[int, str, str]]:
-    """ "Q: …" and "A: …", each over any number of lines."""
+    """ "Q: …" and "A: …", each over any number of lines; the first question tells how they are marked."""
+    word = ""
     question: list[str] = []
     answer: list[str] | None = None
     begun = 0
     for number, line in enumerate(text.split("\n"), 1):
-        if (marked := _QUESTION.match(line)) and (answer is not None or not question):
-            if question:
+        marked = _QUESTION.match(line)
+        if marked and marked[1].lower() == (word or marked[1].lower()):
+            if word:
                 yield begun, " ".join(question), "\n".join(answer or [])
-            question, answer, begun = [line[marked.end() :]], None, number
-        elif answer is None and (marked := _ANSWER.match(line)):
-            answer = [line[marked.end() :]]
+            word, begun = marked[1].lower(), number
+            question, answer = [line[marked.end() :]], None
+        elif answer is None and (answered := _ANSWER.match(line)):
+            answer = [line[answered.end() :]]
         elif answer is not None:
             answer.append(line)
-        elif line.strip():
+        else:
             question.append(line)
-    if question:
-        yield begun, " ".join(question), "\n".join(answer or [])
+    yield begun, " ".join(question), "\n".join(answer or [])
 
 
 def _json_lines(text: str) -> Iterator[tuple[int, str, str]]:

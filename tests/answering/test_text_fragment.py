@@ -37,3 +37,8 @@ def test_text_without_spaces_is_given_whole():
 
 def test_without_words_the_plain_address_remains():
     assert text_fragment_link(PAGE, " \n ") == PAGE
+
+
+def test_the_page_of_a_pdf_is_named_as_viewers_read_it():
+    link = text_fragment_link("https://example.com/a.pdf", "Wipe the glass.", anchor="page=7")
+    assert link == "https://example.com/a.pdf#page=7:~:text=Wipe%20the%20glass."

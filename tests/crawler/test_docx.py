@@ -186,3 +186,30 @@ def test_what_is_no_docx_is_an_error_in_words(body):
 def test_a_file_with_a_password_says_so():
     with pytest.raises(BadFile, match="protected by a password"):
         read(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(2000))
+
+
+def filled_with(content):
+    """A document whose body is `content`."""
+
+    def change(name, data):
+        if name != "word/document.xml":
+            return data
+        return data[: data.index(b"<w:body>") + 8] + content + b"</w:body></w:document>"
+
+    return rewritten(word(simple), change)
+
+
+def test_a_part_of_more_elements_than_anybody_writes_is_refused():
+    with pytest.raises(BadFile, match="more elements than the limit"):
+        read(filled_with(b"<w:p/>" * 1_600_000))
+
+
+def test_many_items_of_many_lists_cost_little_and_depths_are_bounded():
+    item = (
+        b'<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr></w:pPr>'
+        b"<w:r><w:t>x</w:t></w:r></w:p>"
+    )
+    started = time.monotonic()
+    page = read(filled_with(b"".join(item % (n * 999_983, n) for n in range(20_000)))).page
+    assert time.monotonic() - started < 10
+    assert max(len(line) for block in page.blocks for line in block.text.split("\n")) < 40

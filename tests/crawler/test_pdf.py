@@ -196,3 +196,18 @@ def test_a_book_whose_spaces_are_drawn():
     assert block.anchor == "page=41"
     assert block.heading_path[-1] == "1.2.7 Links"
     assert not any("13/ 233" in block.text for block in page.blocks)
+
+
+def test_a_page_that_is_one_paragraph_of_thousands_of_lines_costs_little():
+    content = b"BT /F1 1 Tf 1 TL 50 700 Td " + b"(a line that goes on-) Tj T* " * 8_000 + b" ET"
+    started = time.monotonic()
+    with suppress(BadFile):
+        read(raw_pdf(content), seconds=60)
+    assert time.monotonic() - started < 20
+
+
+def test_lines_of_dots_cost_little():
+    content = b"BT /F1 9 Tf 12 TL 50 700 Td " + (b"(" + b". " * 20_000 + b") Tj T* ") * 10 + b" ET"
+    started = time.monotonic()
+    read(raw_pdf(content))
+    assert time.monotonic() - started < 10

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from crawler.addresses import AddressGuard
 from crawler.errors import BadStart, FetchError
 from crawler.extractors import Source, extract
 from crawler.fetcher import Fetcher, Reply
 from crawler.options import CrawlOptions
 from crawler.renderer import Renderer
+from crawler.report import UrlState
 from tests.conftest import missing_program
+from tests.crawler.conftest import html as html_page
 
 SHELL = (
     "<!DOCTYPE html><html lang=en><head><title>Shop</title>"
@@ -55,19 +56,19 @@ def rendering():
         missing_program("Chromium", "apt-get install chromium")
     made: dict[object, tuple[Fetcher, Renderer]] = {}
 
-    def make(guard: AddressGuard | None = None, permits=lambda url: True, **changes) -> Renderer:
-        key = (guard, permits if "permits" in changes else None, tuple(sorted(changes.items())))
+    def make(**changes) -> Renderer:
+        key = tuple(sorted(changes.items()))
         if key not in made:
             chosen = {
                 "allow_private": True,
                 "timeout_s": 5.0,
                 "render_time_s": 5.0,
-                "render_pages": 1,
+                "render_pages": 2,
                 **changes,
             }
             options = CrawlOptions(start_urls=("http://127.0.0.1/",), **chosen)
-            fetcher = Fetcher(options, guard)
-            made[key] = (fetcher, Renderer(options, fetcher, permits))
+            fetcher = Fetcher(options)
+            made[key] = (fetcher, Renderer(options, fetcher))
         return made[key][1]
 
     yield make
@@ -107,6 +108,28 @@ def test_text_that_scripts_fetch_is_on_the_page(shop, render) -> None:
         assert f"We sell {path[1:]} & more." in found.page.text
         assert "Note of the day" in found.page.text
         assert found.follow == (shop.url("/coffee" if path == "/tea" else "/tea"),)
+
+
+def test_a_crawl_reads_an_application_without_being_told(shop, ends, rendering) -> None:
+    for path in ("/", "/tea", "/coffee"):
+        shop.page(path, SHELL)
+    shop.page("/api/.json", json.dumps({"title": "Shop", "text": "Welcome to us.", "links": ["/tea"]}))
+    shop.page("/plain", html_page("Plain", "A page with words of its own. " * 20))
+    found = ends(start_urls=(shop.url("/"), shop.url("/plain")), render_pages=1)
+    assert {path: outcome.state for path, outcome in found.items()} == dict.fromkeys(
+        ("/", "/tea", "/coffee", "/plain"), UrlState.FETCHED
+    )
+    assert "We sell coffee & more." in found["/coffee"].page.text
+
+
+def test_a_crawl_without_a_browser_says_what_to_install(shop, ends) -> None:
+    shop.page("/", SHELL)
+    outcome = ends(browser="/no/such/chromium")["/"]
+    assert outcome.state is UrlState.EMPTY
+    assert "/no/such/chromium" in outcome.reason
+    with pytest.raises(BadStart, match="/no/such/chromium"):
+        ends(browser="/no/such/chromium", render="always")
+    assert ends(render="never")["/"].state is UrlState.EMPTY
 
 
 def test_scripts_are_fetched_once_for_all_pages_and_pictures_and_styles_never(shop, render) -> None:
@@ -218,44 +241,15 @@ def test_an_answer_that_never_comes_does_not_hold_the_page_up(site, render) -> N
     assert time.monotonic() - began < 10
 
 
-def test_requests_and_their_bytes_are_counted(site, render) -> None:
-    site.page("/data", "y" * 5000, content_type="text/plain")
-    script = (
-        "<p id=p>0</p><script>(async () => { let n = 0; for (let i = 0; i < 9; i++) "
-        "try { n += (await (await fetch('/data?' + i)).text()).length > 0 } catch {} p.textContent = n })()</script>"
-    )
-    for number in range(9):
-        site.routes[f"/data?{number}"] = site.routes["/data"]
-    assert '<p id="p">4</p>' in render(script, render_max_requests=4)
-    assert '<p id="p">2</p>' in render(script, render_max_bytes=12_000)
-
-
 def test_a_document_larger_than_a_page_may_be_is_refused(render) -> None:
     with pytest.raises(FetchError) as caught:
-        render("<p id=p></p><script>p.textContent = 'x'.repeat(300000)</script>", max_bytes=200_000)
+        render("<p id=p></p><script>p.textContent = 'x'.repeat(11e6)</script>")
     assert caught.value.kind == "too_large"
-
-
-def test_only_what_may_be_fetched_is_asked_for(shop, rendering) -> None:
-    asked: list[str] = []
-
-    def permits(url: str) -> bool:
-        asked.append(url)
-        return "/api/" not in url
-
-    renderer = rendering(permits=permits, max_depth=7)
-    address = shop.url("/tea")
-    html = renderer.render(
-        address, Reply(address, 200, {"content-type": "text/html"}, SHELL.encode())
-    ).decode()
-    assert "We sell" not in html
-    assert shop.hits("/api/tea.json") == 0
-    assert asked == [shop.url("/app.js"), shop.url("/api/tea.json")]
 
 
 def test_many_threads_share_few_browsers(render) -> None:
     found: list[str] = []
-    render("<p>warm</p>", render_pages=2)
+    render("<p>warm</p>")
     threads = [
         threading.Thread(
             target=lambda number=number: found.append(render(f"<p>page {number}</p>", render_pages=2))

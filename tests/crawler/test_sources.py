@@ -152,6 +152,10 @@ class TestPairs:
         assert parse_pairs("Frage: Wie lange?\nAntwort: Zwei Tage.") == [Pair("Wie lange?", "Zwei Tage.")]
         assert parse_pairs("问：多久？\n答：两天。") == [Pair("多久？", "两天。")]
 
+    def test_lines_of_an_answer_that_look_like_other_marks_stay_in_it(self):
+        (pair,) = parse_pairs("Q: Which fits?\nA: See below.\nP. 12 W\nF: E14\nA: or another.")
+        assert pair.answer == "See below.\nP. 12 W\nF: E14\nA: or another."
+
     def test_the_last_answer_to_a_question_counts(self):
         assert parse_pairs("Q: a?\nA: 1\nQ: A?\nA: 2") == [Pair("A?", "2")]
 

@@ -151,3 +151,13 @@ def test_every_sentence_of_a_real_manual_stands_on_its_page_and_none_is_lost(pat
     for block in found.blocks:
         for _, line in lines(block.text):
             assert all(folded(sentence) in kept for sentence in split_sentences(line) if len(sentence) < 900)
+
+
+def test_a_chunk_lies_on_one_page_of_a_pdf_so_that_its_link_opens_that_page():
+    blocks = tuple(
+        Block(f"Sentence {n} stands here.", ("Part",), anchor=f"page={n // 2 + 1}") for n in range(4)
+    )
+    page = Page("https://example.com/a.pdf", "A", "en", blocks)
+    chunks = chunk_page(page, ChunkSizes())
+    assert [chunk.anchor for chunk in chunks] == ["page=1", "page=2"]
+    assert chunks[1].text == "Sentence 2 stands here.\n\nSentence 3 stands here."

@@ -16,6 +16,7 @@ import pytest
 from server.domain.site import Site
 from server.services import Services
 from server.settings import Settings
+from server.storage.page_moves import PageMoves
 from tests.websites import Website, serve
 
 ROOT = Path(__file__).parents[2]
@@ -179,6 +180,11 @@ class Installation:
         found = [page.url for page in self.services.content("shop").pages(limit=10_000)]
         assert len(found) == len(set(found))
         return {url.removeprefix(self.website.url) for url in found}
+
+    def moves(self):
+        moved = PageMoves(self.services.database, "shop").all()
+        root = self.website.url
+        return {old.removeprefix(root): new.removeprefix(root) for old, new in moved.items()}
 
     def check_indexes(self):
         """Every live chunk has its vector and its words, and nothing else has."""

@@ -1,0 +1,161 @@
+"""What a crawl after the first one costs, and what becomes of pages that changed, moved or went."""
+
+import pytest
+
+from server.jobs import crawl_intake
+from server.models.embedded import EmbeddedEmbedder
+from tests.jobs.conftest import SlowWebsite, installation_of
+
+
+class Shop(SlowWebsite):
+    """Twelve pages."""
+
+    def __init__(self):
+        super().__init__(12)
+
+
+@pytest.fixture
+def shop(folder):
+    with installation_of(folder, Shop()) as made:
+        yield made
+
+
+@pytest.fixture
+def embedded(monkeypatch):
+    """How many chunks were embedded; the questions of the calibration are not counted."""
+    counted = []
+    real = EmbeddedEmbedder.embed
+
+    def embed(self, texts):
+        counted.extend(text for text in texts if "Part " in text and "\n\n" in text)
+        return real(self, texts)
+
+    monkeypatch.setattr(EmbeddedEmbedder, "embed", embed)
+    return counted
+
+
+def crawl(shop):
+    shop.website.requests.clear()
+    shop.services.refresh("shop", shop.services.crawls.wait("shop"))
+    assert shop.run.state == "done", shop.run.message
+    return shop.run
+
+
+def page_of(shop, path):
+    return shop.services.content("shop").known_pages().get(f"{shop.website.url}{path}")
+
+
+def move(shop, number, to):
+    """The page stands at another address now, and every link leads there."""
+    website = shop.website
+    old = website.path(number)
+    website.pages[to] = website.pages.pop(old)
+    for path, (title, content) in website.pages.items():
+        website.pages[path] = (title, content.replace(f"href='{old}'", f"href='{to}'"))
+    return old
+
+
+def test_an_unchanged_site_costs_one_short_answer_a_page_and_no_embedding(shop, embedded):
+    crawl(shop)
+    assert len(embedded) == 12 * 3
+    embedded.clear()
+    shop.website.etags = True
+    crawl(shop)
+    embedded.clear()
+    before = shop.services.content("shop").live_generation()
+    run = crawl(shop)
+    assert run.counts["unchanged"] == 12
+    assert shop.website.not_modified == 12
+    assert embedded == []
+    assert shop.services.content("shop").live_generation() == before
+
+
+def test_a_page_that_redirects_keeps_its_history_at_the_new_address_and_its_embeddings(shop, embedded):
+    crawl(shop)
+    first = page_of(shop, "/p11").first_seen_at
+    old = move(shop, 11, "/moved-here")
+    shop.website.redirects[old] = "/moved-here"
+    embedded.clear()
+    crawl(shop)
+    assert page_of(shop, old) is None, "it is known where it went: no second look is needed"
+    assert page_of(shop, "/moved-here").first_seen_at == first
+    assert shop.moves() == {old: "/moved-here"}
+    assert not [text for text in embedded if "of 11" in text]
+    shop.check_indexes()
+
+
+def test_a_page_that_is_gone_and_whose_text_appears_elsewhere_has_moved(shop, embedded):
+    crawl(shop)
+    first = page_of(shop, "/p11").first_seen_at
+    old = move(shop, 11, "/renamed")
+    embedded.clear()
+    crawl(shop)
+    assert page_of(shop, old) is None
+    assert page_of(shop, "/renamed").first_seen_at == first
+    assert shop.moves() == {old: "/renamed"}
+    assert not [text for text in embedded if "of 11" in text]
+    shop.check_indexes()
+
+
+def test_a_page_that_is_gone_waits_for_a_second_look(shop):
+    crawl(shop)
+    del shop.website.pages["/p11"]
+    crawl(shop)
+    assert page_of(shop, "/p11").missed == 1
+    crawl(shop)
+    assert page_of(shop, "/p11") is None
+    assert shop.moves() == {}
+    shop.check_indexes()
+
+
+def test_a_redirect_to_what_is_no_page_is_no_move(shop):
+    crawl(shop)
+    del shop.website.pages["/p11"]
+    shop.website.redirects["/p11"] = "/nowhere"
+    crawl(shop)
+    assert page_of(shop, "/p11").missed == 1
+    assert shop.moves() == {}
+
+
+def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
+    crawl(shop)
+    content = shop.services.content("shop")
+    before = content.live_generation()
+    shop.services.settings = replace_settings(shop, index_publish_s=0.01)
+    shop.website.set_page(0, "Fresh words")
+    seen = []
+
+    def watch(found, fetched, indexed):
+        texts = [chunk.text for chunk in content.page(f"{shop.website.url}/")]
+        seen.append((fetched, any("Fresh words" in text for text in texts)))
+
+    monkeypatch.setattr(crawl_intake, "RECORD_EVERY_S", 0.0)
+    shop.services.refresh("shop", shop.services.crawls.wait("shop"), on_progress=watch)
+    assert shop.run.state == "done"
+    assert any(fresh and fetched < 12 for fetched, fresh in seen), seen
+    assert content.live_generation() > before
+    shop.check_indexes()
+
+
+def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
+    content = shop.services.content("shop")
+    shop.services.settings = replace_settings(shop, index_publish_s=0.01)
+    monkeypatch.setattr(crawl_intake, "RECORD_EVERY_S", 0.0)
+    seen = set()
+    shop.services.refresh(
+        "shop", shop.services.crawls.wait("shop"), on_progress=lambda *_: seen.add(content.counts()[0])
+    )
+    assert seen <= {0, 12}
+    assert content.live_generation() == 1
+
+
+def replace_settings(shop, **changes):
+    return shop.services.settings.model_copy(update=changes)
+
+
+def test_pages_found_only_by_a_crawl_before_are_read_again(shop):
+    crawl(shop)
+    title, content = shop.website.pages["/"]
+    shop.website.pages["/"] = (title, content.replace("<li>", "<p>").replace("href='/p1'", "href='/'"))
+    assert crawl(shop).counts["unchanged"] == 11
+    assert page_of(shop, "/p4").missed == 0
