@@ -85,14 +85,16 @@ class Browsers:
 
     def close(self) -> None:
         """Ends all browsers at once."""
-        with suppress(TimeoutError, CancelledError):
-            asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result(3 * _GRACE_S)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_GRACE_S)
-        self._workers.shutdown(wait=False, cancel_futures=True)
-        if not self._thread.is_alive():
-            self._loop.close()
-        self._nowhere.close()
+        try:
+            with suppress(TimeoutError, CancelledError):
+                asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop).result(3 * _GRACE_S)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_GRACE_S)
+            self._workers.shutdown(wait=False, cancel_futures=True)
+            if not self._thread.is_alive():
+                self._loop.close()
+            self._nowhere.close()
 
     def _waited_for(self, work: Coroutine[Any, Any, T]) -> T:
         try:

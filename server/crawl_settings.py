@@ -65,6 +65,7 @@ class CrawlSettings(BaseModel):
     crawl_sitemap_max_bytes: int = Field(
         52_428_800, ge=1, description="Size of one sitemap file, decompressed; the protocol allows 50 MB."
     )
+    crawl_max_feeds: int = Field(50, ge=0, description="RSS, Atom and JSON feeds read of one site.")
 
     # --- Crawling: traps and copies
     crawl_near_duplicates: float = Field(
@@ -76,6 +77,9 @@ class CrawlSettings(BaseModel):
     crawl_soft_404: bool = Field(
         True,
         description='Find pages that say "not found" with status 200, by asking for made-up addresses.',
+    )
+    crawl_max_hosts: int = Field(
+        100, ge=1, description="Hosts of a site with subdomains; some servers answer for any name."
     )
     crawl_max_path_depth: int = Field(
         20, ge=1, description="Parts of a path; longer ones come from links that append to their own address."
@@ -132,5 +136,5 @@ class CrawlSettings(BaseModel):
         -1,
         ge=-1,
         le=64,
-        description="Processes that read pages of a big crawl beside the fetching one; -1: all cores but one.",
+        description="Extra processes that read the pages of a big crawl; -1: all cores but one.",
     )

@@ -14,7 +14,6 @@ from typing import Annotated, Self
 from dotenv import dotenv_values
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from server import crawl_settings
 from server.crawl_settings import CrawlSettings
 
 RateLimit = Annotated[str, Field(pattern=r"^\d+ ?(/|per) ?(second|minute|hour|day)$")]
@@ -206,7 +205,8 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def env_example() -> str:
     """The text of `env.example`: every setting with its default and meaning."""
-    sources = "".join(Path(file).read_text(encoding="utf-8") for file in (__file__, crawl_settings.__file__))
+    files = (Path(__file__), Path(__file__).with_name("crawl_settings.py"))
+    sources = "".join(file.read_text(encoding="utf-8") for file in files)
     groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", sources, re.M)
     lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]
     for group, name in groups:

@@ -16,7 +16,8 @@ SOURCES = sorted(
 LAYERS = {
     "crawler": set(),
     "server.domain": set(),
-    "server.settings": set(),
+    "server.crawl_settings": set(),
+    "server.settings": {"server.crawl_settings"},
     "server.logs": {"server.settings"},
     "server.models": {"server.domain"},
     "server.storage": {"server.domain", "crawler.journal"},
@@ -32,7 +33,7 @@ LAYERS = {
     "server.site_setup": {"server.domain", "server.errors", "server.settings"},
     "server.services": {
         "server.domain", "server.settings", "server.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
-        "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.evaluation", "server.jobs",
+        "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.evaluation", "server.jobs", "crawler",
     },
     "server.api": {
         "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.answering", "server.errors",

@@ -28,6 +28,7 @@ from server.storage.operators import OperatorStore
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
+from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
 from tests.admin.samples import ask, make_crawl, make_site
 
@@ -201,6 +202,17 @@ def busy(services, site):
     services.crawls.finish(
         failed, "failed", "docs.example cannot be found: check the address, then crawl again"
     )
+    files = [
+        ("guide.md", b"# Guide"),
+        ("a-file-with-a-very-long-name-that-somebody-gave-it-v3-final.pdf", b"%PDF-"),
+    ]
+    given = services.source_intake.add_files("lantern", files)
+    items = [
+        SourceItem("/sources/lantern/1", "guide.md", "fetched", content_hash="h"),
+        SourceItem("/sources/lantern/2", "old.md", "error", "it is damaged or no PDF (no page)"),
+    ]
+    SourcePages(services.database, "lantern").replace_items(given[0].id, items)
+    services.sources.was_read(given[0], "one part could not be read", {})
     first = ask(services)
     ask(
         services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from server.storage.sources import source_id
 from tests.admin.tabs import opened
 
 PAGES = {
@@ -17,6 +18,8 @@ PAGES = {
     "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
     "crawl": "/admin/sites/lantern/crawls/1",
     "content": "/admin/sites/lantern/pages",
+    "sources": "/admin/sites/lantern/sources",
+    "source": f"/admin/sites/lantern/sources/{source_id('file', 'guide.md')}",
     "conversations": "/admin/conversations",
     "conversation": "/admin/conversations/{conversation_id}",
     "health": "/admin/health",

@@ -151,11 +151,3 @@ def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
 
 def replace_settings(shop, **changes):
     return shop.services.settings.model_copy(update=changes)
-
-
-def test_pages_found_only_by_a_crawl_before_are_read_again(shop):
-    crawl(shop)
-    title, content = shop.website.pages["/"]
-    shop.website.pages["/"] = (title, content.replace("<li>", "<p>").replace("href='/p1'", "href='/'"))
-    assert crawl(shop).counts["unchanged"] == 11
-    assert page_of(shop, "/p4").missed == 0
