@@ -112,7 +112,7 @@ class _Crawl:
         self._frontier = Frontier(
             max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
         )
-        tools = Toolbox(options, guard, memory.known)
+        self._tools = tools = Toolbox(options, guard, memory.known)
         self._judge = Judge(options, memory.known, memory.template)
         traps = Traps(options)
         most = 2 * options.concurrency + 16
@@ -130,13 +130,15 @@ class _Crawl:
             daemon=True,
         )
         try:
+            self._tools.require()
             self._explorer.start()
             recording.start()
             yield from self._handed_out()
         finally:
             self._recorder.stop()
             self._explorer.close()
-            recording.join(timeout=_GOODBYE_S)
+            if recording.is_alive():
+                recording.join(timeout=_GOODBYE_S)
         failure = self._recorder.failure or self._explorer.failure
         if failure is not None:
             raise failure

@@ -23,7 +23,7 @@ class BadFile(CrawlError):
 
 
 class FetchError(CrawlError):
-    """`kind` is one of: refused, unreachable, timeout, tls, too_large, too_slow, protocol, stopped."""
+    """`kind`: refused, unreachable, timeout, tls, too_large, too_slow, protocol, browser or stopped."""
 
     def __init__(self, kind: str, message: str, *, retry: bool = False, received: bytes = b"") -> None:
         super().__init__(message)

@@ -36,6 +36,7 @@ def explain(options: CrawlOptions, url: str, guard: AddressGuard | None = None) 
     guard = guard or AddressGuard(options.allow_private)
     tools = Toolbox(options, guard, {})
     try:
+        tools.require()
         for hops in range(options.max_redirects + 1):
             following = ""
             for found in _explained(options, tools, guard, Item(target, 0, hops)):

@@ -23,17 +23,21 @@ class Toolbox:
 
     def __init__(self, options: CrawlOptions, guard: AddressGuard, known: Mapping[str, Validators]) -> None:
         self.stopped = threading.Event()
+        self._renders_all = options.render == "always"
         self.fetcher = Fetcher(options, guard)
         self.robots = Robots(options, self.fetcher)
         self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency)
         self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)
         self._reader = PageReader(options.processes)
         self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
-        if options.render == "always":
-            self._renderer.require()
         retrying = RetryingFetcher(options, self.fetcher, self.pacer)
         content = ContentReader(options, self._reader, self._renderer)
         self.visits = Visits(options, retrying, self.robots, content, known)
+
+    def require(self) -> None:
+        """Raises BadStart when every page is to be opened in a browser and there is none."""
+        if self._renders_all:
+            self._renderer.require()
 
     def close(self) -> None:
         """Cuts off what is under way; may be called twice."""

@@ -33,6 +33,7 @@ class ScopeForm(Form):
     include = TextAreaField("Only these addresses")
     exclude = TextAreaField("Not these addresses")
     subdomains = BooleanField("Hosts below the site's own belong to it too")
+    headers = TextAreaField("Headers that the site wants")
     render = SelectField("Open in a browser", choices=RENDER)
 
     def scope(self) -> Scope:
@@ -42,6 +43,7 @@ class ScopeForm(Form):
             exclude=_lines(self.exclude.data),
             subdomains=bool(self.subdomains.data),
             render=self.render.data or "",
+            headers=_lines(self.headers.data),
         )
 
 
@@ -57,6 +59,7 @@ def scope(site_id: str) -> ResponseReturnValue:
         exclude="\n".join(chosen.exclude),
         subdomains=chosen.subdomains,
         render=chosen.render,
+        headers="\n".join(chosen.headers),
     )
     return _shown(found, form, request.args.get("url", "").strip())
 
@@ -70,7 +73,7 @@ def scope_save(site_id: str) -> ResponseReturnValue:
     try:
         save_scope(services().sites, services().settings, site_id, form.scope())
     except BadStart as error:
-        problem(form, "exclude" if _is_about(str(error), form.exclude.data) else "include", str(error))
+        problem(form, _field_of(str(error), form), str(error))
         return _shown(found, form), UNPROCESSABLE
     flash("The scope is saved. It holds from the next crawl on.", "done")
     return redirect(url_for("admin.scope", site_id=site_id))
@@ -94,5 +97,9 @@ def _lines(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.strip() for line in (text or "").splitlines() if line.strip()))
 
 
-def _is_about(message: str, text: str | None) -> bool:
-    return any(f'"{line}"' in message for line in _lines(text))
+def _field_of(message: str, form: ScopeForm) -> str:
+    """The field that a fault is about: the one with the text that the message quotes."""
+    if "header" in message:
+        return "headers"
+    quoted = any(f'"{line}"' in message for line in _lines(form.exclude.data))
+    return "exclude" if quoted else "include"

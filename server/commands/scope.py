@@ -21,6 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--exclude", action="append", metavar="PATTERN", help="not these; repeatable")
     add("--subdomains", action=argparse.BooleanOptionalAction, help="hosts below the site's belong to it too")
     add("--render", choices=["never", "auto", "always"], help="open pages in a browser")
+    add("--header", action="append", metavar="'NAME: VALUE'", help="sent to the site's hosts; repeatable")
     add("--clear", action="store_true", help="forget what was chosen: the whole site")
     add("--explain", metavar="URL", help="say what a crawl would do with this address, and why")
 
@@ -53,6 +54,7 @@ def _changed(scope: Scope, options: argparse.Namespace) -> Scope:
         "exclude": tuple(options.exclude) if options.exclude else None,
         "subdomains": options.subdomains,
         "render": options.render,
+        "headers": tuple(options.header) if options.header else None,
     }
     return replace(scope, **{name: value for name, value in chosen.items() if value is not None})
 
@@ -63,3 +65,4 @@ def _print(scope: Scope) -> None:
     print(f"exclude:    {', '.join(scope.exclude) or 'none'}")
     print(f"subdomains: {'yes' if scope.subdomains else 'no'}")
     print(f"render:     {scope.render or 'as CRAWL_RENDER says'}")
+    print(f"headers:    {', '.join(line.partition(':')[0] for line in scope.headers) or 'none'}")

@@ -42,9 +42,15 @@ def scope(site: Site, settings: Settings) -> dict[str, Any]:
         "include": tuple(chosen.get("scope_include", ())),
         "exclude": tuple(chosen.get("scope_exclude", ())),
         "include_subdomains": bool(chosen.get("scope_subdomains", False)),
-        "headers": tuple((name, value) for name, value in chosen.get("crawl_headers", ())),
+        "headers": tuple(map(_header, chosen.get("crawl_headers", ()))),
         "allow_private": site.allow_private or settings.crawl_allow_private,
     }
     if chosen.get("render"):
         own["render"] = str(chosen["render"])
     return own
+
+
+def _header(line: str) -> tuple[str, str]:
+    """ "Name: value" -> both; what is no header is refused by CrawlOptions."""
+    name, _, value = line.partition(":")
+    return name.strip(), value.strip()

@@ -25,6 +25,8 @@ class Scope:
     subdomains: bool = False
     render: str = ""
     """"never", "auto" or "always"; empty: as CRAWL_RENDER says."""
+    headers: tuple[str, ...] = ()
+    """"Name: value", sent to the site's own hosts only, for a site that asks for a password."""
 
 
 def scope_of(site: Site) -> Scope:
@@ -32,14 +34,15 @@ def scope_of(site: Site) -> Scope:
     chosen = site.options
     return Scope(
         path=str(chosen.get("scope_path", "")),
-        include=_patterns(chosen.get("scope_include")),
-        exclude=_patterns(chosen.get("scope_exclude")),
+        include=_texts(chosen.get("scope_include")),
+        exclude=_texts(chosen.get("scope_exclude")),
         subdomains=bool(chosen.get("scope_subdomains", False)),
         render=str(chosen.get("render", "")),
+        headers=_texts(chosen.get("crawl_headers")),
     )
 
 
-def _patterns(value: object) -> tuple[str, ...]:
+def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
@@ -51,6 +54,7 @@ def with_scope(site: Site, scope: Scope) -> Site:
         "scope_exclude": list(scope.exclude),
         "scope_subdomains": scope.subdomains,
         "render": scope.render,
+        "crawl_headers": list(scope.headers),
     }
     return replace(site, options={**site.options, **chosen})
 

@@ -30,7 +30,7 @@ from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
 from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
-from tests.admin.samples import ask, make_crawl, make_site
+from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
@@ -213,6 +213,7 @@ def busy(services, site):
     ]
     SourcePages(services.database, "lantern").replace_items(given[0].id, items)
     services.sources.was_read(given[0], "one part could not be read", {})
+    make_long_crawl(services)
     first = ask(services)
     ask(
         services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id

@@ -1,6 +1,6 @@
 """A site, a crawl and an answered question, as they stand in the database."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from crawler.journal import Entry
@@ -83,3 +83,20 @@ def ask(services, site_id="lantern", question="When does a parcel arrive?", **va
     )
     services.conversations.add(message)
     return message
+
+
+def make_long_crawl(services):
+    """A crawl of a third site that is under way, and has a schedule."""
+    services.sites.create(Site("atlas", "Atlas of Lamps", "Atlas", ("https://atlas.example/",)))
+    services.schedules.set("atlas", "weekly", datetime.now(UTC) + timedelta(days=3))
+    crawl_id = services.crawls.wait("atlas")
+    services.crawls.claim(crawl_id, "elsewhere 1 x")
+    root = "https://atlas.example"
+    states = ("fetched", "fetched", "waiting", "duplicate", "waiting", "read", "redirected", "error")
+    rows = [
+        Entry(f"{root}/lamps/{number}", 2, found_on=f"{root}/lamps", state=states[number % len(states)])
+        for number in range(400)
+    ]
+    CrawlJournal(services.database, crawl_id).write(rows)
+    services.crawls.progress(crawl_id, 400, 100, 90, rate=12.34, remaining_s=190)
+    return crawl_id

@@ -18,6 +18,7 @@ PUBLIC = {
     "admin.setup_operator",
 }
 VALUES = {
+    "source_id": "1",
     "site_id": "lantern",
     "crawl_id": 1,
     "conversation_id": "0" * 32,

@@ -17,6 +17,8 @@ PAGES = {
     "site_failed": "/admin/sites/docs",
     "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
     "crawl": "/admin/sites/lantern/crawls/1",
+    "site_running": "/admin/sites/atlas",
+    "crawl_running": "/admin/sites/atlas/crawls/4",
     "content": "/admin/sites/lantern/pages",
     "sources": "/admin/sites/lantern/sources",
     "source": f"/admin/sites/lantern/sources/{source_id('file', 'guide.md')}",

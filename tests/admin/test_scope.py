@@ -54,3 +54,12 @@ def test_the_tester_names_the_rule_that_decides(operator, saved):
 def test_the_tester_says_what_is_no_address(operator, site):
     page = operator.get(f"{PAGE}?url=mailto:somebody").text
     assert 'id="url-error"' in page
+
+
+def test_headers_are_kept_and_one_that_cannot_be_sent_is_answered_beside_its_field(services, saved):
+    saved(headers="Authorization: Basic c2hvcDpzZWNyZXQ=")
+    options = crawl_options(services.sites.get("lantern"), services.settings)
+    assert options.headers == (("Authorization", "Basic c2hvcDpzZWNyZXQ="),)
+    answer = saved(headers="nonsense")
+    assert answer.status_code == 422
+    assert "cannot be sent as a header" in answer.text.split('id="headers-error"')[1]

@@ -251,9 +251,7 @@ def test_many_threads_share_few_browsers(render) -> None:
     found: list[str] = []
     render("<p>warm</p>")
     threads = [
-        threading.Thread(
-            target=lambda number=number: found.append(render(f"<p>page {number}</p>", render_pages=2))
-        )
+        threading.Thread(target=lambda number=number: found.append(render(f"<p>page {number}</p>")))
         for number in range(4)
     ]
     for thread in threads:
