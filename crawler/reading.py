@@ -12,7 +12,7 @@ import signal
 import threading
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 from crawler.errors import BadFile, CrawlError
 from crawler.extractors import Extraction, Source, extract, extractor_for
@@ -127,7 +127,16 @@ def _unreadable(error: Exception) -> Unreadable:
 def _prepare() -> None:
     """In a helper: interrupts are for the parent to handle, and what most pages need is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     extractor_for("text/html")
+
+
+def _end_with_parent() -> None:
+    """A helper whose parent was killed would wait for pages for ever: it holds both ends of the pipe."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _ready() -> None:

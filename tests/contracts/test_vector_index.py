@@ -180,3 +180,14 @@ def test_readers_and_a_writer_work_at_the_same_time(vectors):
         reader.join()
     assert failures == []
     assert len(vectors.ids()) == 11
+
+
+def test_stored_vectors_come_back_by_id(vectors):
+    assert vectors.vectors(["a"]) == {}
+    vectors.add([chunk("a"), chunk("b")], [unit(1, 0), unit(0, 1)])
+    found = vectors.vectors(["b", "a", "unknown"])
+    assert {key: [round(x, 5) for x in vector] for key, vector in found.items()} == {
+        "a": [round(float(x), 5) for x in unit(1, 0)],
+        "b": [round(float(x), 5) for x in unit(0, 1)],
+    }
+    assert vectors.vectors([]) == {}

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +103,34 @@ def test_closing_does_not_wait(reader) -> None:
     assert time.monotonic() - began < 2
     assert one.read(source(1)).page.title == "Page 1"
     assert threading.active_count() < 20
+
+
+def test_helpers_end_when_the_crawl_is_killed() -> None:
+    code = (
+        "import time\n"
+        "from crawler.extractors import Source\n"
+        "from crawler.reading import PageReader\n"
+        "if __name__ == '__main__':\n"
+        "    one = PageReader(1, big_crawl=0)\n"
+        "    one.read(Source('https://example.com/', b'<p>x', content_type='text/html'))\n"
+        "    [future.result() for future in one._starting]\n"
+        "    print(*one._pool._processes, flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as script:
+        script.write(code)
+        script.flush()
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        crawl = subprocess.Popen([sys.executable, script.name], stdout=subprocess.PIPE, env=environment)
+        assert crawl.stdout is not None
+        pid = int(crawl.stdout.readline())
+        crawl.kill()
+        crawl.wait()
+        crawl.stdout.close()
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                break
+            time.sleep(0.05)
+        else:
+            assert not Path(f"/proc/{pid}").exists()
