@@ -18,6 +18,14 @@ PROGRAMS = {
 }
 """Debian package -> names of a program that it brings."""
 
+MANUALS = {
+    "python3-doc": "/usr/share/doc/python3-doc/html/index.html",
+    "postgresql-doc-15": "/usr/share/doc/postgresql-doc-15/html/index.html",
+    "sqlite3-doc": "/usr/share/doc/sqlite3/index.html",
+    "apache2-doc": "/usr/share/doc/apache2-doc/manual/index.html",
+}
+"""Debian package -> a page of the real site that it brings, for the tests of the crawler."""
+
 
 def is_there(names: tuple[str, ...]) -> bool:
     """Whether one of the programs is on the PATH, or where Debian keeps PostgreSQL's."""
@@ -29,6 +37,7 @@ def is_there(names: tuple[str, ...]) -> bool:
 def main() -> int:
     """Always 0: what cannot be installed is named by the tests that miss it."""
     missing = [package for package, names in PROGRAMS.items() if not is_there(names)]
+    missing += [package for package, page in MANUALS.items() if not Path(page).exists()]
     if not missing:
         return 0
     may_install = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get")
@@ -38,11 +47,14 @@ def main() -> int:
         return 0
     print(f"Installing for the tests: {', '.join(missing)} ...", flush=True)
     quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", *missing]):
+    # Each by itself: a release of the system that lacks one of them still gets the others.
+    for command in (
+        ["update", "-qq"],
+        *(["install", "-qq", "-y", "--no-install-recommends", name] for name in missing),
+    ):
         done = subprocess.run(["apt-get", *command], env=quiet, capture_output=True, text=True, check=False)
         if done.returncode:
             print(f"apt-get {command[0]} failed: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
-            break
     return 0
 
 

@@ -70,6 +70,7 @@ class ContentReader:
             etag=reply.headers.get("etag", ""),
             last_modified=reply.headers.get("last-modified", ""),
             limits=self._limits,
+            hash_routes=self._options.hash_routes,
         )
 
 

@@ -65,6 +65,10 @@ class Duplicates:
         """Whether `original` has ended as a page (with that content)."""
         return _matches(self._ended.get(original, ""), content_hash)
 
+    def is_lost(self, original: str) -> bool:
+        """Whether `original` has ended, and not as a page."""
+        return self._ended.get(original) == ""
+
     def ended(self, outcome: UrlOutcome, content_hash: str) -> list[tuple[Visit, UrlOutcome]]:
         """Notes an end (the hash is empty when it is no page); gives the ends of all who waited for it."""
         final = content_hash if outcome.state in HAS_PAGE else ""

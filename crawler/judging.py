@@ -14,14 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crawler.duplicates import Duplicates, Held, as_duplicate
+from crawler.duplicates import Duplicates, Held
 from crawler.fetcher import Validators
 from crawler.near_duplicates import NearDuplicates
 from crawler.options import CrawlOptions
+from crawler.page import Page
 from crawler.report import HAS_PAGE, UrlOutcome, UrlState
 from crawler.template import Template
 from crawler.template_learner import TemplateLearner
 from crawler.visit import Visit
+
+_MOST_UNJUDGED = 240
+"""Copies teach nothing about a site: a crawl that meets nothing else must not wait for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Judge:
         self._near = NearDuplicates(options)
         for url, entry in known.items():
             self._near.add(url, entry.fingerprint)
+        self._last_fingerprint = ("", 0)
         self.same_pages: list[tuple[str, str]] = []
         """Two addresses of one page, found since the list was last emptied."""
 
@@ -85,7 +90,7 @@ class Judge:
             self.same_pages.append((visit.item.url, first))
         self._learner.add(visit.outcome.page)
         self._unjudged.append(visit)
-        return self.learn() if self._learner.ready else []
+        return self.learn() if self._learner.ready or len(self._unjudged) >= _MOST_UNJUDGED else []
 
     def learn(self) -> list[Ending]:
         """Decides on the template with the pages that there are, and judges those that waited for it."""
@@ -123,16 +128,14 @@ class Judge:
         return self._conclude(visit, outcome)
 
     def _conclude(self, visit: Visit, outcome: UrlOutcome) -> list[Ending]:
-        page = outcome.page
-        if outcome.state is UrlState.FETCHED and page is not None:
-            original = self._duplicates.original_of(outcome)
-            if original != outcome.url:
-                held = Held(visit, outcome, f"same content as {original}", original, page.content_hash)
-                if self._duplicates.hold(held):
-                    return []
-                if self._duplicates.is_copy(original, page.content_hash):
-                    self.same_pages.append((outcome.url, original))
-                    outcome = held.as_duplicate()
+        held = self._copy(visit, outcome)
+        if held is not None:
+            if self._duplicates.hold(held):
+                return []
+            if self._duplicates.is_copy(held.original, held.content_hash):
+                if held.content_hash:
+                    self.same_pages.append((outcome.url, held.original))
+                outcome = held.as_duplicate()
         ending = self._ending(visit, outcome)
         content_hash = ending.outcome.page.content_hash if ending.outcome.page else self._hash_known(outcome)
         endings = [ending]
@@ -142,19 +145,33 @@ class Judge:
             endings += self._conclude(waiting, end)
         return endings
 
-    def _ending(self, visit: Visit, outcome: UrlOutcome) -> Ending:
-        """Nearly equal pages are looked for last: their originals have ended."""
+    def _copy(self, visit: Visit, outcome: UrlOutcome) -> Held | None:
+        """The page as a copy of one that says the same, exactly or nearly; None when there is none."""
         page = outcome.page
-        if page is None:
-            known = self._known.get(outcome.url) if outcome.state in HAS_PAGE else None
-            return Ending(visit, outcome, known.fingerprint if known else 0)
-        fingerprint = self._near.fingerprint(page)
-        if outcome.state is UrlState.FETCHED and (near := self._near.original_of(outcome.url, fingerprint)):
-            original, percent = near
-            reason = f"nearly the same as {original} ({percent} %)"
-            return Ending(visit, as_duplicate(outcome, original, reason))
+        if outcome.state is not UrlState.FETCHED or page is None:
+            return None
+        original = self._duplicates.original_of(outcome)
+        if original != outcome.url and not self._duplicates.is_lost(original):
+            return Held(visit, outcome, f"same content as {original}", original, page.content_hash)
+        near = self._near.original_of(outcome.url, self._fingerprint_of(page))
+        if near is None or self._duplicates.is_lost(near[0]):
+            return None
+        return Held(visit, outcome, f"nearly the same as {near[0]} ({near[1]} %)", near[0])
+
+    def _ending(self, visit: Visit, outcome: UrlOutcome) -> Ending:
+        fingerprint = 0
+        if outcome.page is not None:
+            fingerprint = self._fingerprint_of(outcome.page)
+        elif outcome.state in HAS_PAGE and (known := self._known.get(outcome.url)):
+            fingerprint = known.fingerprint
         self._near.add(outcome.url, fingerprint)
         return Ending(visit, outcome, fingerprint)
+
+    def _fingerprint_of(self, page: Page) -> int:
+        """Asked for twice of most pages, one after the other."""
+        if self._last_fingerprint[0] != page.content_hash:
+            self._last_fingerprint = page.content_hash, self._near.fingerprint(page)
+        return self._last_fingerprint[1]
 
     def _hash_known(self, outcome: UrlOutcome) -> str:
         entry = self._known.get(outcome.url)

@@ -27,18 +27,20 @@ class RetryingFetcher:
             try:
                 reply = self._asked(url, validators, wanted)
             except FetchError as error:
+                if error.retry:
+                    self._pacer.slow_down(pause, url)
                 if not error.retry or attempt == tries:
                     raise
-                self._pacer.slow_down(pause, url)
                 continue
             if reply.status in OVERWORKED:
                 pause = retry_after_s(reply.headers.get("retry-after", ""), pause)
             elif reply.status not in _TRANSIENT:
                 self._pacer.went_well(url)
                 return reply
-            if attempt == tries or pause > self._options.max_wait_s:
+            too_long = pause > self._options.max_wait_s
+            self._pacer.slow_down(0.0 if too_long else pause, url)
+            if attempt == tries or too_long:
                 return reply
-            self._pacer.slow_down(pause, url)
         raise AssertionError("unreachable: the last try returns or raises")
 
     def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> Reply:

@@ -84,7 +84,8 @@ class Robots:
                 if error.kind == "too_large" and error.received:
                     return self._parsed(error.received)
                 if not error.retry or attempt == self._options.retries:
-                    return _refused(f"robots.txt could not be read: {error}", unreachable=error.kind != "too_large")
+                    unreachable = error.kind != "too_large"
+                    return _refused(f"robots.txt could not be read: {error}", unreachable=unreachable)
                 continue
             if reply.status == 200:
                 return self._parsed(reply.body)

@@ -15,6 +15,7 @@ a menu:
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -30,6 +31,7 @@ SHORT = 80
 _SHORT_CHARACTERS = 30
 _MOST_LINES = 200
 _VERSION = 1
+_MARKER = re.compile(r"(?:-|\d+\.) ")
 
 ANY_LANGUAGE = "*"
 
@@ -182,7 +184,9 @@ def units(block: Block) -> Iterable[str]:
 
 
 def _bare(line: str) -> str:
-    return line.strip().removeprefix("- ")
+    text = line.strip()
+    marker = _MARKER.match(text)
+    return text[marker.end() :] if marker else text
 
 
 def fingerprint(text: str) -> str:

@@ -40,7 +40,14 @@ _LATIN_SETS = {
     **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
     "tr": "cp1254",
 }
+_NOT_LATIN_1 = frozenset({"pl", "cs", "sk", "hu", "tr"})
 _DETECTION_SAMPLE = 60_000
+_ASCII = bytes(range(128))
+_HEBREW = bytes(range(0xE0, 0xFB))
+_ENOUGH = 20
+_TAG = re.compile(r"<[^<>]*>")
+_WINDOWS_ONLY = re.compile(rb"[\x80-\x9f]")
+_ONLY_LATIN_2 = re.compile(rb"[\xb1\xb6\xb9\xbb\xbc\xbe]")
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -49,14 +56,46 @@ def decode(body: bytes, header_charset: str = "", *, markup: bool = True) -> str
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return _clean(body[len(mark) :].decode(encoding, "replace"))
+    tell_tale = _by_its_bytes(body)
+    if tell_tale:
+        return _clean(body.decode(tell_tale, "replace"))
     declared = [header_charset]
     if markup:
         declared.append(EncodingDetector.find_declared_encoding(body[:4096], is_html=True) or "")
+    declared.sort(key=_is_default)  # stable: the header first, unless it only says what servers always say
     for name in declared:
         text = _decoded(body, name)
         if text is not None:
-            return _clean(text)
+            return _clean(_doubted(body, text) if _is_default(name) else text)
     return _clean(_detected(body))
+
+
+def _by_its_bytes(body: bytes) -> str:
+    """Encodings that no other can be taken for: two bytes a character, and Japanese mail's escapes."""
+    start = body[:400]
+    if start.count(0) * 10 > len(start) and start.count(0) > 3:
+        return "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
+    return "iso2022_jp" if b"\x1b$B" in body and body.isascii() else ""
+
+
+def _is_default(name: str) -> bool:
+    """Latin-1 by any of its names: many servers send it with every page, whatever it is written in."""
+    return _codec(name) == "cp1252"
+
+
+def _doubted(body: bytes, latin: str) -> str:
+    """What a page that is called Latin-1 says, if it cannot be that."""
+    if body.isascii():
+        return latin
+    try:
+        return body.decode("utf-8")  # Latin text is never valid UTF-8 by chance
+    except UnicodeDecodeError:
+        prose = _TAG.sub(" ", latin[:_DETECTION_SAMPLE])
+    letters = [char for char in prose if char > "\x7f" or char.isalpha()]
+    if sum(char > "\x7f" for char in letters) * 2 <= max(len(letters), _ENOUGH):
+        # No language of the Latin alphabet has that many accents; some cannot be written in Latin-1.
+        return _detected(body) if language_of_text(prose) in _NOT_LATIN_1 else latin
+    return _detected(body)
 
 
 def _decoded(body: bytes, name: str) -> str | None:
@@ -75,6 +114,11 @@ def _detected(body: bytes) -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
+        high = body[:_DETECTION_SAMPLE].translate(None, _ASCII)
+        if len(high) > _ENOUGH and not high.translate(None, _HEBREW):
+            return body.decode(
+                "cp1255", "replace"
+            )  # Russian, the usual guess, is never without its last letters
         best = from_bytes(body[:_DETECTION_SAMPLE]).best()
     text = body.decode(_codec(best.encoding) or "cp1252", "replace") if best else ""
     foreign = [char > "\u024f" for char in text[:_DETECTION_SAMPLE] if char > "\x7f" and char.isalpha()]
@@ -82,7 +126,10 @@ def _detected(body: bytes) -> str:
         return text
     # Detectors guess wildly among the Latin sets; the commonest words, mostly ASCII, know better.
     latin = body.decode("cp1252", "replace")
-    return body.decode(_LATIN_SETS.get(language_of_text(latin), "cp1252"), "replace")
+    encoding = _LATIN_SETS.get(language_of_text(latin), "cp1252")
+    if encoding == "cp1250" and _ONLY_LATIN_2.search(body) and not _WINDOWS_ONLY.search(body):
+        encoding = "iso8859_2"
+    return body.decode(encoding, "replace")
 
 
 @lru_cache(maxsize=256)

@@ -44,7 +44,7 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[
         own = [cell for cell in _cells(row) if not dropped(cell)]
         line = _Row(above)
         for cell in own:
-            wide = min(_number(cell.get("colspan")), _WIDEST) if len(own) > 1 else 1
+            wide = min(_number(cell.get("colspan")), _WIDEST) if len(own) > 1 or above else 1
             line.add(fold(raw_text(cell, dropped)), wide, _number(cell.get("rowspan")))
         line.fill()
         above = line.below

@@ -25,13 +25,16 @@ def known_addresses(
     that has not changed is not read for links again. What this crawl itself found, before it was cut off,
     is new."""
     known: dict[str, Validators] = {}
+    fingerprints: dict[str, int] = {}
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
     if before is not None:
         known = {url: Validators() for url, _, _ in crawls.ends(before.id, UNREAD)}
+        fingerprints = crawls.fingerprints(before.id)
     for url, page in pages.items():
         is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
         if not page.source and not is_new:
-            known[url] = Validators(page.etag, page.last_modified, page.content_hash)
+            seen = fingerprints.get(url, 0)
+            known[url] = Validators(page.etag, page.last_modified, page.content_hash, seen)
     return known
 
 

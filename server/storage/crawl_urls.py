@@ -75,6 +75,14 @@ class CrawlUrls:
         with self._db.connect() as connection:
             return [UrlRow(*row) for row in connection.execute(rows.order_by(crawl_urls.c.hops))]
 
+    def fingerprints(self, crawl_id: int) -> dict[str, int]:
+        """Address -> fingerprint of its page, for those that had one."""
+        rows = select(crawl_urls.c.url, crawl_urls.c.fingerprint).where(
+            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.fingerprint != 0
+        )
+        with self._db.connect() as connection:
+            return {row.url: row.fingerprint for row in connection.execute(rows)}
+
     def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
         """(address, state, content hash) of those in one of these states, sorted by address."""
         rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(

@@ -9,6 +9,13 @@ KOREAN = "상품은 한 달 이내에 반품할 수 있습니다. " * 6
 JAPANESE = "商品は一か月以内に返品できます。" * 6
 RUSSIAN = "Вы можете вернуть товар в течение месяца, и мы оплатим обратный путь. " * 4
 POLISH = "Możesz zwrócić towar w ciągu miesiąca i nie płacisz, jeśli to nie jest twoja wina. " * 3
+HEBREW = "ניתן להחזיר את המוצר בתוך חודש מיום הקנייה. " * 6
+CZECH = "Zboží můžete vrátit do měsíce a za cestu zpět platíme my, pokud to není vaše chyba. " * 4
+TURKISH = (
+    "Ürünü bir ay içinde geri verebilirsiniz ve bu sizin suçunuz değil ise kargo için para ödemezsiniz. " * 4
+)
+GREEK = "Μπορείτε να επιστρέψετε το προϊόν μέσα σε έναν μήνα. " * 6
+ARABIC = "يمكنك إرجاع البضاعة خلال شهر واحد من تاريخ الشراء. " * 6
 FRENCH = "Voilà où, l’été dernier, la table « déjà » coûtait 5 € et pas plus. " * 6
 
 
@@ -69,3 +76,41 @@ def test_a_wrong_declaration_does_not_spoil_the_text() -> None:
 def test_a_few_broken_bytes_are_replaced_and_control_characters_go() -> None:
     assert decode(b"caf\xc3\xa9 " * 300 + b"\xff end", "utf-8").endswith("� end")
     assert decode(b"a\x00b\x08c\td\n") == "abc\td\n"
+
+
+@pytest.mark.parametrize("header", ["", "utf-8", "iso-8859-1", "windows-1252", "us-ascii"])
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (CHINESE, "gb18030"), (CHINESE, "gbk"), ("您可以在一個月內退貨，運費由我們承擔。請與客服聯絡。" * 6, "big5"), (KOREAN, "euc-kr"),
+        (JAPANESE, "shift_jis"), (JAPANESE, "euc-jp"), (JAPANESE, "iso-2022-jp"), (RUSSIAN, "cp1251"), (RUSSIAN, "koi8-r"),
+        (POLISH, "cp1250"), (POLISH, "iso-8859-2"), (CZECH, "cp1250"), (CZECH, "iso-8859-2"), (FRENCH, "cp1252"), (TURKISH, "cp1254"),
+        (GREEK, "cp1253"), (HEBREW, "cp1255"), (ARABIC, "cp1256"), (FRENCH, "utf-16-le"), (CHINESE, "utf-16-be"), (FRENCH, "utf-8"),
+    ],
+)  # fmt: skip
+def test_a_missing_or_wrong_header_does_not_spoil_a_page(text: str, encoding: str, header: str) -> None:
+    body = f'<html><head><title>T</title></head><body><p class="x">{text}</p></body></html>'.encode(encoding)
+    assert text in decode(body, header)
+
+
+@pytest.mark.parametrize("header", ["", "iso-8859-1"])
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (CHINESE, "gb2312"),
+        (KOREAN, "euc-kr"),
+        (JAPANESE, "shift_jis"),
+        (RUSSIAN, "windows-1251"),
+        (POLISH, "windows-1250"),
+    ],
+)
+def test_what_the_markup_declares_counts_more_than_a_servers_default(
+    text: str, encoding: str, header: str
+) -> None:
+    body = f'<html><head><meta charset="{encoding}"></head><body>{text[:20]}</body></html>'.encode(encoding)
+    assert text[:20] in decode(body, header)
+
+
+def test_latin_text_that_is_declared_so_stays_as_it_is() -> None:
+    for text in ("Größe und Übergröße für Füße. " * 9, "Één café à la crème où l'été. " * 9, "ÄÖÜ äöü ß é"):
+        assert decode(text.encode("cp1252"), "iso-8859-1") == text

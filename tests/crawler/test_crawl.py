@@ -12,6 +12,7 @@ from crawler.crawl import crawl
 from crawler.errors import BadStart
 from crawler.extractors import Source
 from crawler.fetcher import Validators
+from crawler.near_duplicates import NearDuplicates
 from crawler.options import CrawlOptions
 from crawler.reading import PageReader, Unreadable
 from crawler.report import CrawlReport, UrlState
@@ -506,3 +507,33 @@ def test_slashes_that_tell_pages_apart_are_left_alone(site, ends) -> None:
         site.page(folder, html(folder, f"All about {folder}."))
         site.page(f"{folder}/", html(f"{folder} list", f"All things in {folder}."))
     assert set(states(ends()).values()) == {"fetched"}
+
+
+LONG = "The old rose garden opens at nine and closes at six on every day of the week in summer and winter alike. "
+
+
+def test_a_known_page_that_did_not_change_stays_the_original_of_its_near_copy(site, ends) -> None:
+    site.page("/", html("Home", "Welcome.", links=("/rose", "/rose/print")))
+    head = {"ETag": '"1"'}
+    site.page("/rose", html("Roses", LONG * 6), headers=head)
+    site.page("/rose/print", html("Roses", LONG * 6, "Printed for you."))
+    first = ends(concurrency=1)
+    assert "nearly the same as" in first["/rose/print"].reason
+    fingerprint = NearDuplicates(CrawlOptions(start_urls=("e.com",))).fingerprint(first["/rose"].page)
+
+    def not_modified(handler) -> None:
+        handler.send_response(304)
+        handler.end_headers()
+
+    site.routes["/rose"] = not_modified
+    known = {site.url("/rose"): Validators(etag='"1"', content_hash="known", fingerprint=fingerprint)}
+    assert "nearly the same as" in ends(known)["/rose/print"].reason
+
+
+def test_a_page_that_moved_and_grew_is_no_copy_of_where_it_was(site, ends) -> None:
+    site.page("/", html("Home", "Welcome.", links=("/new",)))
+    site.page("/new", html("Roses", LONG * 6, "Printed for you."))
+    old = ends()["/new"].page
+    fingerprint = NearDuplicates(CrawlOptions(start_urls=("e.com",))).fingerprint(old)
+    known = {site.url("/old"): Validators(content_hash="known", fingerprint=fingerprint)}
+    assert states(ends(known))["/new"] == "fetched"

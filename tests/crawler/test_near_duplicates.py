@@ -53,14 +53,12 @@ def test_another_order_is_near(near) -> None:
         ("oiled wood", "plastic"),
         ("Miller", "Smith"),
         ("five years", "two years"),
-        ("is free", "is not free"),
         ("in spring", "in spring, with Woodcare"),
         ("are free", "cost extra"),
     ],
 )
 def test_what_says_something_else_is_another_page(near, said: str, instead: str) -> None:
-    if said not in TEXT:
-        pytest.skip("covered by the other rows")
+    assert said in TEXT
     assert near(page(), page(TEXT.replace(said, instead, 1))) is None
 
 
@@ -117,7 +115,9 @@ def test_a_fingerprint_fits_into_64_signed_bits() -> None:
 def test_one_exchanged_word_is_seen_in_nearly_all_of_a_thousand_pages() -> None:
     rng = random.Random(7)
     words = [
-        f"{a}{b}" for a in ["ba", "be", "bi", "bo", "bu", "da", "de", "di", "do", "du"] for b in ["lan", "mek", "rop", "sit", "tuv"]
+        f"{a}{b}"
+        for a in ["ba", "be", "bi", "bo", "bu", "da", "de", "di", "do", "du"]
+        for b in ["lan", "mek", "rop", "sit", "tuv"]
     ]
     found = NearDuplicates(CrawlOptions(start_urls=(HOST,), near_duplicates=0.5))
     missed = 0

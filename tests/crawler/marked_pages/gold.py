@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 
 from lxml.etree import _Element
 
 from crawler.page import Page
+from crawler.wordset import wordset
 
 _WORD = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W_\u3041-\u30ff\u3400-\u9fff]+")
 _NUMBER = re.compile(r"^ *\d+\. ", re.MULTILINE)
 _UNSEEN = "//script|//style|//template|//noscript|//svg|//head|//iframe|//audio|//video"
 
-_INLINE = frozenset(
-    ("a", "abbr", "acronym", "b", "bdi", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "q")
-    + ("s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
+_INLINE = wordset(
+    "a abbr acronym b bdi big cite code del dfn em font i ins kbd mark q s samp small span strong sub sup time tt u "
+    "var wbr"
 )
 
 
@@ -27,6 +29,8 @@ class MarkedPage:
     body: bytes
     gold: Counter[str]
     """How often each word stands in the marked content."""
+    optional: Counter[str] = field(default_factory=Counter)
+    """Words that may be read or not: the opening hours in the footer of every page."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,10 @@ class Score:
     right: int = 0
     wanted: int = 0
 
-    def plus(self, found: Counter[str], gold: Counter[str]) -> Score:
-        return Score(
-            self.found + found.total(), self.right + (found & gold).total(), self.wanted + gold.total()
-        )
+    def plus(self, found: Counter[str], page: MarkedPage) -> Score:
+        right = (found & page.gold).total()
+        wrong = (found - page.gold - page.optional).total()
+        return Score(self.found + right + wrong, self.right + right, self.wanted + page.gold.total())
 
     @property
     def precision(self) -> float:
@@ -73,6 +77,7 @@ def words_of(page: Page) -> Counter[str]:
 
 def words_below(root: _Element, content: str, excluded: Iterable[str] = ()) -> Counter[str]:
     """Words below the elements that the XPath `content` finds, without those below `excluded`."""
+    root = deepcopy(root)
     for path in (_UNSEEN, *excluded):
         for element in root.xpath(path):
             for child in list(element):

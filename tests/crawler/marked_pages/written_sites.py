@@ -2,7 +2,8 @@
 
 A file of `sites` holds the frame of all pages with {{title}} and {{content}}, and then the pages:
 a line "=== /path | Title" and the markup of the content. `data-content` marks what is content,
-`data-not-content` inside it what is not. The marks are taken out before anybody reads the page.
+`data-not-content` inside it what is not; `data-optional` marks what a visitor may ask for although it
+stands on every page. The marks are taken out before anybody reads the page.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from lxml import html
 from tests.crawler.marked_pages.gold import MarkedPage, words_below
 
 _FOLDER = Path(__file__).parent / "sites"
-_MARK = re.compile(r" data-(?:not-)?content\b")
+_MARK = re.compile(r" data-(?:(?:not-)?content|optional)\b")
 _PAGE = re.compile(r"^=== (\S+) \| (.+)\n", re.MULTILINE)
 
 
@@ -36,6 +37,7 @@ def _pages(path: Path) -> list[MarkedPage]:
                 url=f"https://{path.stem.replace('_', '-')}.example{address}",
                 body=_MARK.sub("", marked).encode(),
                 gold=words_below(root, "//*[@data-content]", ("//*[@data-not-content]",)),
+                optional=words_below(root, "//*[@data-optional]"),
             )
         )
     return pages
