@@ -141,7 +141,7 @@ def _leads_to_a_page(link: _Element, rel: list[str]) -> bool:
 
 def _first_heading(root: _Element, blocks: tuple[Block, ...], title: str) -> str:
     """The <h1> of the content that the title begins with, else its first, else its top heading."""
-    tops = [block.heading_path[0] for block in blocks if block.heading_path]
+    tops = dict.fromkeys(block.heading_path[0] for block in blocks if block.heading_path)
     headings = [_folded(heading) for heading in root.iter("h1")]
     found = [top for heading in headings for top in tops if top in heading] if headings else []
     return next((top for top in found if title.startswith(top)), "") or next(iter(found or tops), "")

@@ -55,6 +55,7 @@ _SCRIPTS = (
     ("th", re.compile("[\u0e00-\u0e7f]"), ("th",)),
     ("hi", re.compile("[\u0900-\u097f]"), ("hi", "mr", "ne", "sa")),
 )
+_BEYOND_LATIN = re.compile("[\u0370-\u1fff\u3041-\ud7a3]")
 _WORD = re.compile(r"[^\W\d_]+")
 _IN_ADDRESS = re.compile(r"[/._]([a-z]{2})(?=[-_][a-z]{2,4}[/.]|[/.])")
 _SAMPLE = 4000
@@ -139,13 +140,13 @@ def _of_largest_part(root: _Element) -> str:
 
 
 def _by_script(text: str) -> tuple[str, tuple[str, ...]] | None:
-    letters = sum(map(str.isalpha, text))
-    if text.isascii() or not letters:
+    if text.isascii() or not _BEYOND_LATIN.search(text):
         return None
+    letters = sum(map(str.isalpha, text))
     for language, pattern, family in _SCRIPTS:
         found = len(pattern.findall(text))
         least = 0.05 if language == "ja" else 0.2
-        if found > 4 and found / letters > least:
+        if found > 4 and found > letters * least:
             return language, family
     return None
 
