@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from crawler.duplicates import Duplicates, Held
+from crawler.extractors import suffix_of
 from crawler.fetcher import Validators
 from crawler.near_duplicates import NearDuplicates
 from crawler.options import CrawlOptions
@@ -24,6 +25,7 @@ from crawler.template import Template
 from crawler.template_learner import TemplateLearner
 from crawler.visit import Visit
 
+_FILES = frozenset({"pdf", "docx", "md", "markdown", "txt", "text"})
 _MOST_UNJUDGED = 240
 """Copies teach nothing about a site: a crawl that meets nothing else must not wait for ever."""
 
@@ -88,7 +90,8 @@ class Judge:
         first = self._first_with.setdefault(visit.outcome.page.content_hash, visit.item.url)
         if first != visit.item.url:
             self.same_pages.append((visit.item.url, first))
-        self._learner.add(visit.outcome.page)
+        if suffix_of(visit.item.url) not in _FILES:  # they share nothing with pages
+            self._learner.add(visit.outcome.page)
         self._unjudged.append(visit)
         return self.learn() if self._learner.ready or len(self._unjudged) >= _MOST_UNJUDGED else []
 

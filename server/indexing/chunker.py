@@ -35,8 +35,9 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
     """The chunks of a page in page order, each with `sizes.most` characters at most."""
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[Chunk] = []
-    # A chunk lies on one page of a PDF, too, so that its link opens that page.
-    for (path, anchor), group in groupby(page.blocks, key=lambda block: (block.heading_path, block.anchor)):
+    # A chunk lies on one page of a PDF, too, so that its link opens that page, and is in one language.
+    places = groupby(page.blocks, key=lambda block: (block.heading_path, block.anchor, block.language))
+    for (path, anchor, language), group in places:
         section = list(group)
         for text in _texts(section, sizes):
             seen[path, text] += 1
@@ -48,7 +49,7 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
                     heading_path=path,
                     text=text,
                     position=len(chunks),
-                    language=language_of(text, page.language),
+                    language=language_of(text, language or page.language),
                     anchor=anchor,
                 )
             )

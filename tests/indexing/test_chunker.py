@@ -161,3 +161,15 @@ def test_a_chunk_lies_on_one_page_of_a_pdf_so_that_its_link_opens_that_page():
     chunks = chunk_page(page, ChunkSizes())
     assert [chunk.anchor for chunk in chunks] == ["page=1", "page=2"]
     assert chunks[1].text == "Sentence 2 stands here.\n\nSentence 3 stands here."
+
+
+def test_a_quotation_in_another_language_is_a_chunk_of_its_own():
+    blocks = (
+        Block("The manual was written in two languages.", ("Manual",)),
+        Block("Die Lampe wird mit dem Schalter eingeschaltet.", ("Manual",), language="de"),
+    )
+    page = Page("https://e.com/", "Manual", "en", blocks)
+    assert [(chunk.language, chunk.text[:3]) for chunk in chunk_page(page, ChunkSizes())] == [
+        ("en", "The"),
+        ("de", "Die"),
+    ]

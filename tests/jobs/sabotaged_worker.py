@@ -29,7 +29,6 @@ MOMENTS = {
     "at the calibration": ("server.jobs.refresh_site:calibrate", "before"),
     "at the very end": ("server.storage.crawls:CrawlStore.finish", "before"),
 }
-indexer.BATCH = 8
 
 
 def sabotage(moment: str, nth: str) -> None:
@@ -67,6 +66,7 @@ def count_embedded(log: str) -> None:
 
 
 def work(moment: str) -> None:
+    indexer.BATCH = 8
     if moment:
         sabotage(*moment.split("/"))
     services = Services(load_settings())

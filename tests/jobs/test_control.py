@@ -47,6 +47,7 @@ def test_a_crawl_is_paused_resumed_and_stopped_while_a_worker_runs_it(slow, doce
 
     slow.website.hold_after = made + 8
     assert "goes on as soon as the job worker has time" in docent("crawls", "resume", "shop")[1]
+    slow.until_state("running")
     slow.until(lambda: slow.website.is_holding, "going on")
     assert docent("crawls", "stop", "shop") == (0, "The crawl of shop is being stopped.\n")
     slow.until_state("stopped")
