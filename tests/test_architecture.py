@@ -56,7 +56,11 @@ CONFINED = {
     "bs4": ["crawler"],
     "lxml": ["crawler"],
     "pypdf": ["crawler/extractors"],
-    "markdown_it": ["crawler/extractors/markdown.py", "server/answering/markup.py", "server/api/docs_library.py"],
+    "markdown_it": [
+        "crawler/extractors/markdown.py",
+        "server/answering/markup.py",
+        "server/api/docs_library.py",
+    ],
     "url_normalize": ["crawler/urls.py"],
     "sqlalchemy": ["server/storage", "server/indexes"],
     "alembic": ["server/storage"],

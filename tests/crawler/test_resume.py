@@ -92,7 +92,9 @@ def test_ctrl_c_says_how_to_go_on(slow_site, tmp_path: Path) -> None:
     assert "The same command goes on from here" in said
 
 
-def test_outcomes_that_were_not_settled_are_handed_out_again_without_a_request(site, options, tmp_path) -> None:
+def test_outcomes_that_were_not_settled_are_handed_out_again_without_a_request(
+    site, options, tmp_path
+) -> None:
     site.page("/", html("Home", "Welcome.", links=("/a", "/b", "/gone")))
     for path in "ab":
         site.page(f"/{path}", html(path, f"Page {path}."))

@@ -108,7 +108,20 @@ def test_ten_thousand_pages_of_one_shape_stay_open() -> None:
 
 
 def test_a_calendar_without_new_words_is_endless_though_each_page_differs() -> None:
-    months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+    months = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ]
     watch = traps(endless_after=20)
     for n in range(60):
         watch.learn(
