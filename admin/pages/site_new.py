@@ -43,7 +43,8 @@ class NameForm(Form):
     """A site without a website."""
 
     site_name = StringField(
-        "Name", [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")]
+        "What you call it",
+        [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")],
     )
 
 

@@ -92,11 +92,12 @@ class Nursery:
     def _read(self):
         for line in self._process.stdout:
             what, pid, *status = line.split()
+            # The end of a worker may be heard before its start: a signal overtakes what was to be written.
+            ended = self._ended.setdefault(int(pid), queue.SimpleQueue())
             if what == "started":
-                self._ended[int(pid)] = queue.SimpleQueue()
                 self._started.put(int(pid))
             else:
-                self._ended[int(pid)].put(int(status[0]))
+                ended.put(int(status[0]))
 
     def close(self):
         self._process.stdin.close()
