@@ -1,7 +1,9 @@
 """Precision, recall and speed of the extraction on hand-marked pages, against trafilatura and readability.
 
+    pip install trafilatura==2.3.1 readability-lxml==0.9
     python -m benchmarks.extraction
 
+The two are no requirement of the tests: older versions of pip cannot resolve what they ask of lxml.
 The same pages and marks as in `tests/crawler/marked_pages`: little sites written in the styles of real
 ones, and pages of manuals that Debian packages install (those that are there). Precision is the share
 of the words read that were marked as main content, recall the share of the marked words that were

@@ -20,7 +20,6 @@ from crawler.options import CrawlOptions
 from crawler.page import Page
 from crawler.report import UrlState
 from crawler.template_learner import TemplateLearner
-from tests.conftest import missing_program
 
 DOCS = Path("/usr/share/doc")
 
@@ -187,10 +186,9 @@ JUNK = {
 def needed(folder: str) -> Path:
     path = DOCS / folder
     if not path.is_dir():
-        package = INSTALLED_FOR_TESTS.get(folder.partition("/")[0])
-        if package:
-            missing_program(f"The manual {package}", f"apt-get install {package}")
-        pytest.skip(f"{path} is not installed")
+        package = INSTALLED_FOR_TESTS.get(folder.partition("/")[0], folder.partition("/")[0])
+        # Never a failure: images of Debian may leave the documentation out of its packages.
+        pytest.skip(f"{path} is not there; apt-get install {package}")
     return path
 
 

