@@ -21,7 +21,7 @@ from crawler.addresses import AddressGuard
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
 from crawler.fetcher import Validators
-from crawler.frontier import Frontier
+from crawler.frontier import Frontier, Item
 from crawler.journal import Journal
 from crawler.judging import Judge
 from crawler.options import CrawlOptions
@@ -185,3 +185,7 @@ class _Crawl:
         for item in deep:
             reason = f"more than {self._options.max_depth} clicks from the start"
             yield ended(item, UrlState.OVER_LIMIT, reason)
+        if self._frontier.first_ignored:
+            most = self._options.max_urls
+            reason = f"the limit of {most} addresses was reached: this one and others were not noted"
+            yield ended(Item(self._frontier.first_ignored, 1), UrlState.OVER_LIMIT, reason)

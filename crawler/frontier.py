@@ -39,8 +39,8 @@ class Frontier:
         self._spellings = Spellings()
         self._under_way = 0
         self._slots = 0
-        self.ignored = 0
-        """Times that a URL was not noted because there were too many."""
+        self.first_ignored = ""
+        """The first URL that was not noted because there were too many; others may have followed."""
         self._closed = False
         self._changed = threading.Condition()
 
@@ -172,7 +172,7 @@ class Frontier:
         if url in self._seen:
             return False
         if len(self._seen) >= self._max_urls:
-            self.ignored += 1
+            self.first_ignored = self.first_ignored or url
             return False
         self._seen.add(url)
         return True

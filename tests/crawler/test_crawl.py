@@ -406,7 +406,7 @@ def test_pages_are_read_in_other_processes_as_here(site, ends) -> None:
 def test_a_site_with_10_000_links_on_a_page_is_no_trouble(site, ends) -> None:
     site.page("/", html("Home", "Welcome.", links=tuple(f"/item/{n}" for n in range(10_000))))
     found = ends(max_pages=1, max_urls=500)
-    assert len(found) == 500
+    assert len(found) == 501, "500 addresses, and one that tells of the others"
 
 
 def test_a_line_of_5_megabytes_and_deep_nesting_are_read(site, ends) -> None:
@@ -537,3 +537,10 @@ def test_a_page_that_moved_and_grew_is_no_copy_of_where_it_was(site, ends) -> No
     fingerprint = NearDuplicates(CrawlOptions(start_urls=("e.com",))).fingerprint(old)
     known = {site.url("/old"): Validators(content_hash="known", fingerprint=fingerprint)}
     assert states(ends(known))["/new"] == "fetched"
+
+
+def test_addresses_beyond_the_limit_of_addresses_are_not_passed_over_in_silence(site, ends) -> None:
+    site.page("/", html("Home", "Welcome.", links=tuple(f"/{n}" for n in range(9))))
+    found = ends(max_urls=4, use_sitemaps=False)
+    told = [outcome.reason for outcome in found.values() if outcome.state is UrlState.OVER_LIMIT]
+    assert told == ["the limit of 4 addresses was reached: this one and others were not noted"]
