@@ -5,6 +5,7 @@ DocentError (a tuple of classes, for `except`)
 ├── ModelError         server/domain/protocols.py   a model did not do its step
 ├── IndexFailure       server/indexes/errors.py     the vectors or words cannot be reached
 ├── CrawlError         crawler/errors.py            a site cannot be crawled at all
+├── BadQuestionFile    server/evaluation/questions.py  what an evaluation is to ask cannot be read
 ├── UnknownName        server/domain/registry.py    a name that no table has
 └── StartError         here                         the server cannot start as asked
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 from crawler.errors import CrawlError
 from server.domain.protocols import ModelError
 from server.domain.registry import UnknownName
+from server.evaluation.questions import BadQuestionFile
 from server.indexes.errors import IndexFailure
 from server.storage.errors import StorageError
 
@@ -22,4 +24,4 @@ class StartError(Exception):
     """The server or a command cannot start as asked; the message says what to do."""
 
 
-DocentError = (StorageError, ModelError, IndexFailure, CrawlError, UnknownName, StartError)
+DocentError = (StorageError, ModelError, IndexFailure, CrawlError, BadQuestionFile, UnknownName, StartError)

@@ -15,6 +15,7 @@ from dotenv import dotenv_values
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from server.crawl_settings import CrawlSettings
+from server.tuning_settings import TuningSettings
 
 RateLimit = Annotated[str, Field(pattern=r"^\d+ ?(/|per) ?(second|minute|hour|day)$")]
 
@@ -23,8 +24,8 @@ class SettingsError(Exception):
     """One line that names the setting, what is wrong with it and what to write instead."""
 
 
-class Settings(CrawlSettings):
-    """Typed and immutable. Field order and groups are those of `env.example`, the crawler's last."""
+class Settings(TuningSettings, CrawlSettings):
+    """Typed and immutable. Field order and groups are those of `env.example`, inherited ones last."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -205,8 +206,8 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def env_example() -> str:
     """The text of `env.example`: every setting with its default and meaning."""
-    files = (Path(__file__), Path(__file__).with_name("crawl_settings.py"))
-    sources = "".join(file.read_text(encoding="utf-8") for file in files)
+    names = ("settings.py", "tuning_settings.py", "crawl_settings.py")
+    sources = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
     groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", sources, re.M)
     lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]
     for group, name in groups:

@@ -17,7 +17,8 @@ LAYERS = {
     "crawler": set(),
     "server.domain": set(),
     "server.crawl_settings": set(),
-    "server.settings": {"server.crawl_settings"},
+    "server.tuning_settings": {"server.domain"},
+    "server.settings": {"server.crawl_settings", "server.tuning_settings"},
     "server.logs": {"server.settings"},
     "server.models": {"server.domain"},
     "server.storage": {"server.domain", "crawler.journal"},
@@ -28,7 +29,7 @@ LAYERS = {
     "server.answering": {"server.domain", "server.indexes", "server.retrieval", "server.storage"},
     "server.evaluation": {"server.domain", "server.indexes", "server.retrieval", "server.answering"},
     "server.jobs": {"server.domain", "server.settings", "server.storage", "server.indexes", "server.indexing", "crawler"},
-    "server.errors": {"crawler", "server.domain", "server.indexes", "server.storage"},
+    "server.errors": {"crawler", "server.domain", "server.evaluation", "server.indexes", "server.storage"},
     "server.data_folder": {"server.errors"},
     "server.site_setup": {"server.domain", "server.errors", "server.settings"},
     "server.services": {

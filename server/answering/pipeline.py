@@ -13,7 +13,19 @@ from server.answering.trace import Trace
 from server.answering.verification import Verified, Verifier
 from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import Grader, Guard, Incidents, ModelError, Rewriter, Strategy, Writer
+from server.domain.protocols import (
+    Clarifier,
+    Grader,
+    Guard,
+    Incidents,
+    ModelError,
+    Reader,
+    Reviewer,
+    Rewriter,
+    Shortcut,
+    Strategy,
+    Writer,
+)
 from server.domain.question import Query, Question
 from server.domain.site import Site
 
@@ -35,6 +47,13 @@ class Steps:
     retrieve_limit: int = 10
     address: Callable[[str], str] = str
     """Where a visitor opens a page, by its stored address."""
+    shortcuts: Sequence[Shortcut] = ()
+    """Asked in turn before anything is retrieved."""
+    reader: Reader | None = None
+    clarifiers: Sequence[Clarifier] = ()
+    reviewers: Sequence[Reviewer] = ()
+    remember: Callable[[Question, Answer], None] = lambda question, answer: None
+    """Told every answer that was made anew and is not a refusal."""
 
 
 class Pipeline:
@@ -58,25 +77,70 @@ class Pipeline:
         if stopped:
             yield self._finished(refuse(self._site, question.language, ()), trace)
             return
+        with trace.step("shortcut"):
+            known = self._shortcut(question, trace)
+        if known:
+            yield self._finished(known, trace)
+            return
         with trace.step("rewrite"):
-            query = self._steps.rewriter.rewrite(question)
+            query = self.rewrite(question)
             trace.note("query", query.text)
         with trace.step("retrieve"):
-            found = self._addressed(self._steps.strategy.retrieve(query, self._steps.retrieve_limit))
+            found = self._retrieved(query, self._steps.retrieve_limit)
             trace.note_candidates(found)
         with trace.step("filter"):
             kept = self._steps.grader.keep(query, found)
-        if kept:
-            answered = yield from self._write(question, query, kept, trace)
-            if answered:
-                used = frozenset(str(chunk_id) for chunk_id in _noted(trace, "cited"))
-                asked = [turn.query or turn.question for turn in question.history]
-                following = next_questions(found, used, query.text, asked)
-                yield self._finished(replace(answered, suggestions=following), trace)
-                return
-        yield self._finished(refuse(self._site, question.language, found), trace)
+            asked_back = self._asked_back(question, query, kept)
+        if asked_back:
+            yield self._finished(asked_back, trace)
+            return
+        answered = yield from self._answered(question, query, found, kept, trace)
+        yield self._finished(answered or refuse(self._site, question.language, found), trace)
 
-    def _addressed(self, found: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    def _answered(
+        self,
+        question: Question,
+        query: Query,
+        found: Sequence[ScoredChunk],
+        kept: Sequence[ScoredChunk],
+        trace: Trace,
+    ) -> Generator[AnswerEvent, None, Answer | None]:
+        if not kept:
+            return None
+        read = self._steps.reader.widen(kept) if self._steps.reader else kept
+        answered = yield from self._write(question, query, read, trace)
+        for reviewer in self._steps.reviewers:
+            answered = answered and reviewer.review(question, answered, read)
+        if not answered:
+            return None
+        used = frozenset(str(chunk_id) for chunk_id in _noted(trace, "cited"))
+        asked = [turn.query or turn.question for turn in question.history]
+        finished = replace(answered, suggestions=next_questions(found, used, query.text, asked))
+        self._steps.remember(question, self._finished(finished, trace))
+        return finished
+
+    def _shortcut(self, question: Question, trace: Trace) -> Answer | None:
+        for shortcut in self._steps.shortcuts:
+            known = shortcut.answer(question)
+            if known:
+                trace.note("shortcut", shortcut.name)
+                return known
+        return None
+
+    def _asked_back(self, question: Question, query: Query, kept: Sequence[ScoredChunk]) -> Answer | None:
+        answers = (clarifier.ask_back(question, query, kept) for clarifier in self._steps.clarifiers)
+        return next((answer for answer in answers if answer), None)
+
+    def rewrite(self, question: Question) -> Query:
+        """The question as it is searched."""
+        return self._steps.rewriter.rewrite(question)
+
+    def search(self, question: Question, limit: int) -> list[ScoredChunk]:
+        """What is retrieved for a question, best first, before anything is filtered."""
+        return self._retrieved(self.rewrite(question), limit)
+
+    def _retrieved(self, query: Query, limit: int) -> list[ScoredChunk]:
+        found = self._steps.strategy.retrieve(query, limit)
         return [
             replace(hit, chunk=replace(hit.chunk, url=self._steps.address(hit.chunk.url))) for hit in found
         ]

@@ -10,6 +10,7 @@ COMMANDS = {
     "crawl": "server.commands.crawl",
     "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
+    "evaluate": "server.commands.evaluate",
     "sites": "server.commands.sites",
     "scope": "server.commands.scope",
     "sources": "server.commands.sources",

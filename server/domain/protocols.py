@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from server.domain.answer import Claim
+from server.domain.answer import Answer, Claim
 from server.domain.chunk import Changes, Chunk, ScoredChunk
 from server.domain.question import Query, Question, Turn
 
@@ -157,6 +157,17 @@ class Guard(Protocol):
     def check(self, question: Question) -> Verdict: ...
 
 
+class Shortcut(Protocol):
+    """Answers before anything is retrieved: an operator's own answer, a greeting, an answer given before."""
+
+    @property
+    def name(self) -> str:
+        """Stands in the trace of an answer that it gave."""
+
+    def answer(self, question: Question) -> Answer | None:
+        """None lets the next one try."""
+
+
 class Rewriter(Protocol):
     """Makes a question stand alone."""
 
@@ -168,6 +179,27 @@ class Grader(Protocol):
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Those that may carry the answer, best first; [] means that the site does not answer."""
+
+
+class Reader(Protocol):
+    """Between retrieval and writing: gives the writer more of the page around each kept chunk."""
+
+    def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """In the same order; each text contains that of the chunk that was given, and is verbatim."""
+
+
+class Clarifier(Protocol):
+    """Asks the visitor back when it is not clear what is meant."""
+
+    def ask_back(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Answer | None:
+        """An Answer with Outcome.CLARIFY, or None when the question is clear enough."""
+
+
+class Reviewer(Protocol):
+    """A last look at a whole answer, before it counts."""
+
+    def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
+        """The answer, mended if need be; None makes it a refusal."""
 
 
 class Writer(Protocol):

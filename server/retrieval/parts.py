@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ChunkReader, Embedder, Vector, VectorIndex, WordIndex
+from server.domain.tuning import Tuning
 
 Hit = tuple[str, float]
 
@@ -31,6 +32,7 @@ class Parts:
     chunks: ChunkReader
     on_failure: Callable[[str, str], None] = lambda kind, message: None
     """Told when one side of a search failed and the other answered alone."""
+    tuning: Tuning = field(default_factory=Tuning)
 
 
 def search_live(

@@ -24,13 +24,13 @@ from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
+from server.services.answering import open_pipeline
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
 from server.services.sites import (
     SiteParts,
     VectorStore,
     open_indexer,
     open_parts,
-    open_pipeline,
     open_strategy,
     open_vector_store,
 )
@@ -190,7 +190,7 @@ class Services:
 
     def _site_index(self, site: Site) -> SiteIndex:
         parts = self.parts(site.id, self.document_embedder)
-        strategy = open_strategy(site, parts, self.incidents)
+        strategy = open_strategy(site, parts, self.incidents, self.settings)
         vectors = None if strategy.name == "lexical" else parts.vectors
         return SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder, vectors)
 

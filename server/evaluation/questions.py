@@ -1,0 +1,136 @@
+"""The question file: what is asked of a site, and what is known of the right answer.
+
+JSON, one object a line; see `Case` for the fields. Only `question` is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from urllib.parse import urljoin
+
+TYPES = (
+    "lookup", "howto", "multi", "ambiguous", "typo", "followup", "crosslingual", "unanswerable", "injection",
+)  # fmt: skip
+_LISTS = ("expected_urls", "must", "must_not")
+_TEXTS = ("id", "lang", "type", "evidence", "answer")
+
+
+class BadQuestionFile(Exception):
+    """The file cannot be used; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question with what is known of its answer. What is unknown is empty and not judged."""
+
+    id: str
+    question: str
+    lang: str = ""
+    type: str = "lookup"
+    history: tuple[tuple[str, str], ...] = ()
+    """Earlier questions with their answers, oldest first."""
+    expected_urls: tuple[str, ...] = ()
+    """Pages that answer it, each by itself."""
+    url_groups: tuple[tuple[str, ...], ...] = ()
+    """A full answer needs a page of each group."""
+    evidence: str = ""
+    """Words of a page that carry the answer."""
+    answer: str = ""
+    must: tuple[str, ...] = ()
+    """Patterns that a right answer matches."""
+    must_not: tuple[str, ...] = ()
+    """Patterns that no answer may match."""
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether the site is known to have the answer."""
+        return bool(self.expected_urls or self.url_groups) and self.type not in ("unanswerable", "injection")
+
+
+def read_questions(path: Path, base_url: str) -> list[Case]:
+    """The cases of a file in its order; paths become addresses under `base_url`. Raises BadQuestionFile."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadQuestionFile(f"{path} cannot be read as UTF-8 text: {error}") from None
+    cases = [
+        _case(line, f"{path} line {number}", str(number), base_url)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip()
+    ]
+    if not cases:
+        raise BadQuestionFile(f"{path} holds no questions; write one JSON object a line")
+    twice = _first_repeated(case.id for case in cases)
+    if twice:
+        raise BadQuestionFile(f'{path}: the id "{twice}" stands on two lines; each needs its own')
+    return cases
+
+
+def _case(line: str, where: str, number: str, base_url: str) -> Case:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise BadQuestionFile(f"{where} is not JSON: {error}") from None
+    if not isinstance(value, dict) or not str(value.get("question") or "").strip():
+        raise BadQuestionFile(f'{where} needs an object with a "question"')
+    for name in _LISTS:
+        if not _is_texts(value.get(name) or []):
+            raise BadQuestionFile(f'{where}: "{name}" must be a list of texts')
+    for pattern in (*(value.get("must") or []), *(value.get("must_not") or [])):
+        _check_pattern(pattern, where)
+    groups = value.get("url_groups") or []
+    if not isinstance(groups, list) or not all(_is_texts(group) for group in groups):
+        raise BadQuestionFile(f'{where}: "url_groups" must be a list of lists of addresses')
+    texts = {name: str(value[name]) for name in _TEXTS if value.get(name) is not None}
+    return Case(
+        **{"id": number, **texts},
+        question=str(value["question"]),
+        history=_history(value.get("history") or [], where),
+        expected_urls=_addresses(value.get("expected_urls") or [], base_url),
+        url_groups=tuple(_addresses(group, base_url) for group in groups),
+        must=tuple(value.get("must") or []),
+        must_not=tuple(value.get("must_not") or []),
+    )
+
+
+def _history(value: object, where: str) -> tuple[tuple[str, str], ...]:
+    turns = cast("list[dict[str, object]]", value if isinstance(value, list) else [None])
+    if not all(isinstance(turn, dict) and turn.get("question") for turn in turns):
+        raise BadQuestionFile(f'{where}: "history" must be a list of objects with "question" and "answer"')
+    return tuple((str(turn["question"]), str(turn.get("answer") or "")) for turn in turns)
+
+
+def _addresses(values: Sequence[str], base_url: str) -> tuple[str, ...]:
+    """Of a site in a folder, "/a.html" may be meant from the folder or from the host: either is right."""
+    found: list[str] = []
+    for value in values:
+        if re.match(r"https?://", value):
+            found.append(value)
+        else:
+            found += [urljoin(base_url, value.lstrip("/")), urljoin(base_url, value)]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _check_pattern(pattern: str, where: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise BadQuestionFile(f"{where}: {pattern!r} is not a regular expression: {error}") from None
+
+
+def _first_repeated(ids: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in ids:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
