@@ -116,6 +116,13 @@ class Settings(TuningSettings, CrawlSettings):
         100, ge=0, le=2000, description="Characters that two chunks of one section share."
     )
     strategy: str = Field("hybrid", description="Retrieval strategy of new sites: dense, lexical or hybrid.")
+    flow: str = Field("direct", description="Flow of new sites: direct, self-rag or corrective.")
+    self_rag_max_count: int = Field(
+        3, ge=1, le=10, description="Searches for one question, by the flows self-rag and corrective."
+    )
+    self_rag_max_retries: int = Field(
+        2, ge=1, le=10, description="Drafts for one question, by the flow self-rag."
+    )
     retrieve_limit: int = Field(10, ge=1, le=100, description="Chunks that retrieval hands to the writer.")
     relevance_floor: float = Field(
         -1.0, ge=-1, le=1, description="Lowest answerability in [0, 1]; -1: the calibrated default."

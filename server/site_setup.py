@@ -30,6 +30,7 @@ def site_from_address(
         title="",
         start_urls=(address if parts.path else f"{address}/",),
         strategy=settings.strategy,
+        flow=settings.flow,
         allow_private=allow_private or settings.crawl_allow_private,
     )
 
@@ -37,7 +38,7 @@ def site_from_address(
 def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
     """A site without a website: it is made of what is uploaded. Raises StartError."""
     _check_id(site_id)
-    return Site(id=site_id, name=name or site_id, title="", strategy=settings.strategy)
+    return Site(id=site_id, name=name or site_id, title="", strategy=settings.strategy, flow=settings.flow)
 
 
 def _check_id(site_id: str) -> None:
@@ -53,6 +54,7 @@ def docs_site(settings: Settings) -> Site:
         title="Docent",
         start_urls=(f"{settings.base_url}/docs/",),
         strategy=settings.strategy,
+        flow=settings.flow,
         allow_private=True,  # it is this server itself
         options={"scope_path": "/docs/"},
     )

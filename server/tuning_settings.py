@@ -12,14 +12,21 @@ class TuningSettings(BaseModel):
 
     # --- Retrieval and answers, measured by python -m server evaluate
     tune_fusion: str = Field(
-        "weighted", pattern="^(weighted|rrf)$", description="How vectors and words are joined: weighted, rrf."
+        "weighted",
+        pattern="^(weighted|minmax|rrf)$",
+        description="How vectors and words are joined: weighted, minmax or rrf.",
     )
     tune_dense_weight: float = Field(
-        0.5, ge=0, le=1, description="Share of the vectors where the embedder reads the languages."
+        0.4, ge=0, le=1, description="Share of the vectors where the embedder reads the languages."
     )
-    tune_unread_weight: float = Field(0.1, ge=0, le=1, description="Share of the vectors where it does not.")
+    tune_unread_weight: float = Field(0.05, ge=0, le=1, description="Share of the vectors where it does not.")
     tune_rerank: str = Field(
-        "features", pattern="^(features|model|none)$", description="Second look: features, model or none."
+        "features",
+        pattern="^(features|model|cross-encoder|none)$",
+        description="Second look: features, model (CHAT_MODEL), cross-encoder (RERANK_URL) or none.",
+    )
+    tune_page_share: float = Field(
+        0.05, ge=0, le=1, description="Share of a page's other chunks' scores that each chunk gets."
     )
     tune_diversity: float = Field(
         1.0, ge=0, le=1, description="Below 1, near-duplicates are ranked lower (MMR); 1: by relevance alone."
@@ -38,6 +45,9 @@ class TuningSettings(BaseModel):
     tune_hyde: bool = Field(False, description="1 also searches a passage such as might answer.")
     tune_routing: bool = Field(True, description="0 treats a greeting like any question.")
     tune_clarify: bool = Field(True, description="0 never asks back.")
+    tune_glossary: bool = Field(
+        True, description="0 searches a question in another language than the site's as it is."
+    )
     tune_synthesis: str = Field(
         "compact", pattern="^(compact|refine|tree)$", description="How a model reads many excerpts."
     )

@@ -70,7 +70,8 @@ def site_create_of_sources() -> ResponseReturnValue:
         return _shown(name_form=form), UNPROCESSABLE
     name = form.site_name.data.strip()
     taken = {site.id for site in services().sites.all()}
-    site = Site(id=free_id(name, taken), name=name, title="", strategy=services().settings.strategy)
+    settings = services().settings
+    site = Site(id=free_id(name, taken), name=name, title="", strategy=settings.strategy, flow=settings.flow)
     services().sites.create(site)
     flash(f"{name} is added. Now give it files, single pages or answers.", "done")
     return redirect(url_for("admin.sources", site_id=site.id))
@@ -96,6 +97,7 @@ def _create(form: SiteForm) -> Site | None:
         title="",
         start_urls=(address,),
         strategy=services().settings.strategy,
+        flow=services().settings.flow,
     )
     try:
         return services().sites.create(site)

@@ -1,4 +1,7 @@
-"""Which language a question is in: by script, then by function words, else the site's own."""
+"""Which language a question is in, and in which one the visitor wants the answer.
+
+By what the visitor says of it, then by script, then by function words and common words, else the site's own.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import re
 import unicodedata
 from collections import Counter
 
+from server.answering.glossary import vocabulary
+from server.answering.language_wishes import wish
 from server.indexes.stopwords import STOP_WORDS
 
 _SCRIPTS = (
@@ -19,19 +24,55 @@ _SCRIPTS = (
     (re.compile(r"[\u0e00-\u0e7f]"), "th"),
     (re.compile(r"[\u0900-\u097f]"), "hi"),
 )
+_MARKS = (
+    (re.compile(r"[¿¡ñ]"), "es"),
+    (re.compile(r"[ãõ]"), "pt"),
+    (re.compile(r"[ßäöü]"), "de"),
+    (re.compile(r"[èêœùûî]|\b(?:qu|l|d|j|n|s|c)['’]"), "fr"),
+)
+"""Letters that hardly another of the known languages has; one counts as much as a function word."""
+_WORD = re.compile(r"[^\W\d_]+(?:['’](?=[^\W\d_]))?")
+_CODE = re.compile(r"`[^`]*`|\S*[_/\\<>=@]\S*|\b\w+\(\)|\b[A-Z]{2,}\b")
+"""Identifiers, commands, addresses and words in capitals, which are in no language."""
+_SIMPLIFIED = frozenset("么这请问题对时间设码账订单发货费开关务产网络连样员录册购买质过还进远运软载错误数据库邮说让给们")
+"""Characters of modern Chinese that Japanese does not write."""
 
 
 def question_language(text: str, fallback: str = "en") -> str:
-    """Primary language subtag of `text`; `fallback` when neither its script nor its words tell."""
+    """Primary subtag of the language to answer in: the one that the visitor asks for, else that of `text`;
+    `fallback` when nothing tells."""
+    return wish(text)[0] or text_language(text, fallback)
+
+
+def text_language(text: str, fallback: str = "en") -> str:
+    """Primary subtag of the language that `text` is in; `fallback` when neither script nor words tell."""
+    letters = sum(unicodedata.category(char)[0] == "L" for char in text)
     for pattern, language in _SCRIPTS:
         found = len(pattern.findall(text))
-        if found and found * 3 >= sum(unicodedata.category(char)[0] == "L" for char in text):
-            return language
-    words = re.findall(r"[^\W\d_]+", text.lower())
-    votes = Counter(
-        language for language, stops in STOP_WORDS.items() for word in words if word in stops
-    ).most_common(2)
-    if not votes or (len(votes) > 1 and votes[0][1] == votes[1][1]):
-        tied = {language for language, count in votes if votes and count == votes[0][1]}
-        return fallback if not tied or fallback in tied else min(tied, key=lambda tag: (tag != "en", tag))
-    return votes[0][0]
+        if found and found * 3 >= letters:
+            return _written_in_han(text, fallback) if language == "zh" else language
+    plain = text if text.isupper() else _CODE.sub(" ", text)
+    votes = _votes(plain.lower())
+    best = max(votes.values(), default=0)
+    tied = {language for language, count in votes.items() if count == best}
+    if not best or fallback in tied:
+        return fallback
+    return min(tied, key=lambda tag: (tag != "en", tag))
+
+
+def _votes(text: str) -> Counter[str]:
+    votes: Counter[str] = Counter()
+    words = [word.rstrip("'’") for word in _WORD.findall(text)]
+    for language, stops in STOP_WORDS.items():
+        votes[language] += 2 * sum(word in stops for word in words)
+        # A word that English has too may be a term of the trade.
+        own = vocabulary(language) - vocabulary("en") if language != "en" else vocabulary("en")
+        votes[language] += sum(word in own for word in words)
+    for pattern, language in _MARKS:
+        votes[language] += 2 * bool(pattern.search(text))
+    return +votes
+
+
+def _written_in_han(text: str, fallback: str) -> str:
+    """Chinese, or Japanese without kana on a Japanese site."""
+    return "ja" if fallback == "ja" and not _SIMPLIFIED.intersection(text) else "zh"

@@ -4,47 +4,50 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 
 from server.answering.prompts import rewrite_prompt
+from server.answering.reference import Leaning, content_size, leaning, replaced
+from server.answering.routing import is_small_talk, read
 from server.domain.protocols import ChatModel, Incidents, ModelError
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
 
 SHORT = 4
 """Questions of fewer content words get the site's title, which tells the embedder what they are about."""
-
-_REFERS_BACK = re.compile(
-    r"""^\s*(and|or|but|what\ about|how\ about|why|why\ not|then|also|und|oder|et|ou|y|e|и|а)\b
-      | ^\s*(那|那么|那麼|それでは|では|그럼|그러면|그리고|وماذا)
-      | \b(it|its|that|those|these|this|they|them|their|he|she|one|ones|there|same|instead|else|otherwise)\b
-      | \b(davon|damit|dazu|diese[rsmn]?|dort|cela|ça|celui|celle|eso|esto|allí|isso|isto|это|его|её|там)\b
-      | 它|他们|这个|那个|这些|那些|それ|これ|あれ|그것|이것|그거""",
-    re.I | re.X,
-)
+CARRIED = 12
+"""Words of the earlier query that are taken along at most."""
+REMEMBERED = 3
+"""Earlier queries that go along, for retrieval to add a part of their scores."""
 
 
 class HistoryRewriter:
     """Implements Rewriter without a model.
 
-    A question that refers back ("and on Windows?") is joined with the content of the query before it;
-    earlier queries also go along, so that retrieval can add a share of their scores.
+    A question that leans on the one before is joined with its words; one that stands alone is searched as it
+    is. Greetings and the like are cut off, and never taken for the question before.
     """
 
-    def __init__(self, site_title: str) -> None:
+    def __init__(self, site_title: str, title: str = "short") -> None:
+        """`title` says which questions get the site's title: "short", "always" or "never"."""
         self._title = site_title
+        self._when = title
 
     def rewrite(self, question: Question) -> Query:
         """Never fails."""
-        earlier = tuple(turn.query or turn.question for turn in reversed(question.history))
-        text = question.text
-        content = tokens(text, question.language)
-        if earlier and refers_back(text, content):
-            known = set(content)
-            added = [word for word in earlier[0].split() if not known.issuperset(_content(word, question))]
-            text = f"{text.rstrip('?？ ')} {' '.join(added)}"
-        title = self._title if len(content) < SHORT and not _has_title(text, self._title) else ""
-        return Query(text, question.language, title, earlier[:3])
+        earlier = earlier_queries(question)
+        text = read(question.text, question.language).text
+        leans = leaning(text, question.language) if earlier else Leaning.NOT
+        added = self._title_for(text, question.language)
+        if leans is Leaning.CORRECTS:
+            taken_back, text = replaced(text)
+            text = _joined(text, earlier[0], question.language, without=taken_back)
+        elif leans is not Leaning.NOT:
+            text = _joined(text, earlier[0], question.language)
+        return Query(text, question.language, added, earlier[:REMEMBERED])
+
+    def _title_for(self, text: str, language: str) -> str:
+        wanted = self._when == "always" or (self._when == "short" and content_size(text, language) < SHORT)
+        return self._title if wanted and not _has_title(text, self._title) else ""
 
 
 class ModelRewriter:
@@ -56,9 +59,9 @@ class ModelRewriter:
         self._incidents = incidents
 
     def rewrite(self, question: Question) -> Query:
-        """A first question is not sent to the model: it stands alone already."""
+        """A first question is not sent to the model, nor is one that leans on nothing."""
         plain = self._fallback.rewrite(question)
-        if not question.history:
+        if not plain.previous or leaning(question.text, question.language) is Leaning.NOT:
             return plain
         try:
             text = _rewritten(self._model.complete(rewrite_prompt(question)))
@@ -67,16 +70,22 @@ class ModelRewriter:
             return plain
         if not text or len(text) > 4 * len(question.text) + 400:
             return plain
-        return Query(text, question.language, "" if _has_title(text, plain.title) else plain.title)
+        return Query(
+            text, question.language, "" if _has_title(text, plain.title) else plain.title, plain.previous
+        )
 
 
-def refers_back(text: str, content: Sequence[str]) -> bool:
-    """Whether a question leans on what was said before: it points back, or hardly says anything."""
-    return len(content) <= 1 or (len(content) <= 6 and bool(_REFERS_BACK.search(text)))
+def earlier_queries(question: Question) -> tuple[str, ...]:
+    """What was asked before, as it was searched, newest first."""
+    turns = (turn for turn in reversed(question.history) if not is_small_talk(turn.question, turn.language))
+    return tuple(turn.query or turn.question for turn in turns)
 
 
-def _content(word: str, question: Question) -> list[str]:
-    return tokens(word, question.language)
+def _joined(text: str, earlier: str, language: str, without: str = "") -> str:
+    """`text` and those words of the earlier query that it lacks."""
+    known = set(tokens(text, language)) | set(tokens(without, language))
+    added = [word for word in earlier.split() if not known.issuperset(tokens(word, language))]
+    return " ".join([text.rstrip("?？ "), *added[:CARRIED]]).strip()
 
 
 def _has_title(text: str, title: str) -> bool:

@@ -1,14 +1,27 @@
-"""Next questions that the site can answer: headings near the answer, which are sure to be found."""
+"""Next questions that the site can answer: headings near the answer.
+
+A suggestion is searched as it stands, so it is one only if its own chunk would be found by it and be enough:
+all its words stand in that chunk's headings, it names something that not every page has, and there is text
+below it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.titles import plain_heading, plain_title
+from server.indexes.tokens import tokens
 
 LIMIT = 3
 LONGEST = 70
+NEAR = 0.35
+"""Share of the best score that a chunk must have to be about something near."""
+SAME = 0.7
+"""Share of common words from which two headings ask the same."""
+ENOUGH_TEXT = 60
+_CODE = re.compile(r"[\[\]{}|<>=;]")
 
 
 def next_questions(
@@ -16,27 +29,43 @@ def next_questions(
 ) -> tuple[str, ...]:
     """Headings of retrieved chunks that the answer did not use, each once, best first.
 
-    `used` holds ids of cited chunks. A heading that repeats the query or an earlier one is left out,
-    and so are titles that tell nothing alone ("Overview") unless their parent heading goes with them.
+    `used` holds ids of cited chunks. What repeats the query, an earlier one, or what was just answered is
+    left out.
     """
-    told = {_folded(text) for text in (query, *history)}
-    told |= {_folded(_heading(hit)) for hit in retrieved if hit.chunk.id in used}
-    found: dict[str, str] = {}
+    best = max((hit.score for hit in retrieved), default=0.0)
+    told = [_words(text, "") for text in (query, *history)]
+    told += [_words(heading_of(hit.chunk), hit.chunk.language) for hit in retrieved if hit.chunk.id in used]
+    found: list[str] = []
     for hit in retrieved:
-        heading = _heading(hit)
-        if hit.chunk.id not in used and 3 < len(heading) <= LONGEST and _folded(heading) not in told:
-            found.setdefault(_folded(heading), heading)
-    return tuple(found.values())[:LIMIT]
+        heading = heading_of(hit.chunk)
+        words = _words(heading, hit.chunk.language)
+        if hit.chunk.id in used or hit.score < NEAR * best or not _is_answered(heading, words, hit.chunk):
+            continue
+        if not any(_same(words, other) for other in told):
+            told.append(words)
+            found.append(heading)
+    return tuple(found)[:LIMIT]
 
 
-def _heading(hit: ScoredChunk) -> str:
-    """The chunk's own heading without its number; the page's title for text above the first heading."""
-    path = hit.chunk.heading_path
-    heading = re.sub(r"^[\dA-Z]{0,3}(\.\d+)*\.?\s+(?=\S)", "", path[-1]) if path else hit.chunk.title
-    if len(path) > 1 and len(heading.split()) == 1:
-        heading = f"{path[-2]}: {heading}"
-    return " ".join(heading.split())
+def heading_of(chunk: Chunk) -> str:
+    """The chunk's own heading without its number; with what it stands under where it tells little alone."""
+    path = [plain_heading(part) for part in chunk.heading_path] or [plain_title(chunk.title)]
+    heading = path[-1]
+    if len(tokens(heading, chunk.language)) <= 1 or (heading.isascii() and " " not in heading):
+        above = [part for part in (*path[:-1][-1:], plain_title(chunk.title)) if part and part != heading]
+        heading = f"{above[0]}: {heading}" if above else heading
+    return heading
 
 
-def _folded(text: str) -> str:
-    return re.sub(r"[\W_]+", " ", text).strip().casefold()
+def _is_answered(heading: str, words: frozenset[str], chunk: Chunk) -> bool:
+    sayable = 3 < len(heading) <= LONGEST and not _CODE.search(heading)
+    return sayable and len(words) > 1 and len(chunk.text) >= ENOUGH_TEXT
+
+
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    common = len(one & other)
+    return bool(one) and (one <= other or common / len(one | other) >= SAME)
+
+
+def _words(text: str, language: str) -> frozenset[str]:
+    return frozenset(tokens(text, language))

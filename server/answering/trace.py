@@ -43,3 +43,8 @@ class Trace:
         noted = self.notes.setdefault(name, [])
         if isinstance(noted, list):
             noted.append(value)
+
+    def listed(self, name: str) -> list[object]:
+        """What was appended under `name`."""
+        value = self.notes.get(name)
+        return value if isinstance(value, list) else []

@@ -9,13 +9,16 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from server.answering.flows import FLOWS
 from server.answering.units import units
 from server.domain.addresses import stored
+from server.domain.registry import Registry
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import ANSWERS, REPORT, Run, table, write_report
 from server.evaluation.run import Evaluation
+from server.retrieval.table import STRATEGIES
 from server.services import Services
 from server.settings import Settings
 
@@ -34,6 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategies", default="", metavar="A,B", help="retrieval strategies; the site's own when left out"
     )
+    parser.add_argument("--flows", default="", metavar="A,B", help="flows; the site's own when left out")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N questions")
 
 
@@ -46,8 +50,12 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
         cases = read_questions(options.questions, _base(site, settings))
         cases = cases[: options.limit] if options.limit > 0 else cases
-        names = [name.strip() for name in options.strategies.split(",") if name.strip()] or [site.strategy]
-        runs = [_run(services, replace(site, strategy=name), cases) for name in names]
+        ways = [
+            replace(site, strategy=strategy, flow=flow)
+            for strategy in _names(options.strategies, site.strategy, STRATEGIES)
+            for flow in _names(options.flows, site.flow, FLOWS)
+        ]
+        runs = [_run(services, way, cases) for way in ways]
         write_report(options.out, runs)
         for made in runs:
             print(f"{made.strategy}, {made.flow}, {made.model}\n{table(made)}\n")
@@ -63,11 +71,24 @@ def _run(services: Services, site: Site, cases: list[Case]) -> Run:
     for number, case in enumerate(cases, 1):
         judged.append(asked.ask(case))
         if sys.stderr.isatty():
-            print(f"\r{site.strategy}: {number} of {len(cases)}", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{site.strategy}, {site.flow}: {number} of {len(cases)}",
+                end="",
+                file=sys.stderr,
+                flush=True,
+            )
     if sys.stderr.isatty():
         print(file=sys.stderr)
     model = services.chat_model
     return Run(site.strategy, site.flow, model.name if model else "embedded", tuple(judged))
+
+
+def _names(given: str, own: str, known: Registry) -> list[str]:
+    """The names in a list with commas, or the site's own. Raises UnknownName."""
+    names = [name.strip() for name in given.split(",") if name.strip()] or [own]
+    for name in names:
+        _ = known[name]
+    return names
 
 
 def _page_text(services: Services, site: Site) -> Callable[[str], str]:

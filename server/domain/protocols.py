@@ -70,6 +70,16 @@ class Embedder(Protocol):
         """One vector per text, in order; [] for []. A text past the model's input is cut."""
 
 
+class RelevanceModel(Protocol):
+    """Judges texts by a query, reading both together. Raises ModelError."""
+
+    @property
+    def name(self) -> str: ...
+
+    def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
+        """In [0, 1], one for each text, in order; [] for []."""
+
+
 class VectorIndex(Protocol):
     """Nearest neighbours by cosine, of one site and one embedder."""
 
@@ -139,6 +149,16 @@ class Strategy(Protocol):
         """Best first, at most `limit`, only chunks of the live generation. [] on an empty site."""
 
 
+class Reranker(Protocol):
+    """Takes a second look at what was found."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """The same chunks, best first, with scores in [0, 1]. Raises ModelError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a guard says of a question."""
@@ -172,6 +192,20 @@ class Rewriter(Protocol):
     """Makes a question stand alone."""
 
     def rewrite(self, question: Question) -> Query: ...
+
+
+class Expander(Protocol):
+    """Makes other queries that may find what the visitor's own words miss."""
+
+    def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
+        """Beside `query` itself, most useful first; `found` is what that found. [] when there are none."""
+
+
+class Speller(Protocol):
+    """Mends typing errors by the words of the site."""
+
+    def correct(self, text: str, language: str) -> str:
+        """`language` is that of the text. The text itself when nothing is wrong with it, as is mostly so."""
 
 
 class Grader(Protocol):

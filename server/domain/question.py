@@ -26,6 +26,8 @@ class Question:
     """Earlier turns of this conversation, oldest first."""
     language: str = ""
     """Primary language subtag of the question, "en" when nothing tells otherwise."""
+    avoid: tuple[str, ...] = ()
+    """Claims of an earlier try that the pages do not support: a writer that words answers leaves them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Query:
     in which it would stand in nearly every chunk."""
     previous: tuple[str, ...] = ()
     """Queries of earlier turns, newest first: retrieval adds a part of their scores."""
+    typed: str = ""
+    """The question as it was typed, where typing errors in it were mended; else empty."""
 
     @property
     def searched_text(self) -> str:

@@ -11,13 +11,17 @@ class Tuning:
     """One per site. For each field there is a setting: TUNE_ and its name."""
 
     fusion: str = "weighted"
-    """How vectors and words become one ranking: "weighted" (min-max) or "rrf" (reciprocal rank)."""
-    dense_weight: float = 0.5
+    """How vectors and words become one ranking: "weighted" (words by what the question could score at most),
+    "minmax" (both sides by their best and worst) or "rrf" (reciprocal rank)."""
+    dense_weight: float = 0.4
     """Share of the vectors where the embedder reads both the query's and the chunk's language."""
-    unread_weight: float = 0.1
+    unread_weight: float = 0.05
     """Share of the vectors otherwise."""
     rerank: str = "features"
-    """"features" needs no model; "model" asks the chat model; "none" keeps the fused order."""
+    """"features" needs no model; "model" asks the chat model and "cross-encoder" the rerank API for a second
+    look at what the features put first; "none" keeps the fused order."""
+    page_share: float = 0.05
+    """Share of the scores of a page's other chunks that each of its chunks gets."""
     diversity: float = 1.0
     """MMR's balance: 1 ranks by relevance alone, lower puts near-duplicates further down."""
     typo_tolerance: bool = True
@@ -40,6 +44,8 @@ class Tuning:
     """Whether greetings and small talk are answered at once, and kinds of questions told apart."""
     clarify: bool = True
     """Whether the visitor is asked back when two readings of the question score alike."""
+    glossary: bool = True
+    """Whether a question in a language that the site does not speak is searched in the site's language."""
     synthesis: str = "compact"
     """How a model reads more excerpts than fit: "compact", "refine" or "tree"."""
     answer_cache: bool = True

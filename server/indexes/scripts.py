@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 UNSPACED = (
@@ -11,6 +12,8 @@ UNSPACED = (
 )
 """Regex ranges of scripts searched by character pairs: they put no space between words, or, as
 Hangul, glue endings to them. Digits of these scripts are words like any other digits."""
+
+UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
 MARKS = "".join(
     chr(code)

@@ -6,6 +6,8 @@ change what is asked for ("off", "without", "before") stay searchable.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 _LISTS = {
     "en": """a about am an and any are aren as at be been being but by can couldn could did didn do does
         doesn doing don for from had hadn has hasn have haven having he her hers him his how i if in into
@@ -62,3 +64,8 @@ _LISTS = {
 STOP_WORDS: dict[str, frozenset[str]] = {
     language: frozenset(text.split()) for language, text in _LISTS.items()
 }
+
+
+def is_function_word(word: str, languages: Iterable[str]) -> bool:
+    """Whether a lower-case word says nothing in English or one of these languages."""
+    return any(word in STOP_WORDS.get(language, ()) for language in ("en", *languages))

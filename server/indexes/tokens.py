@@ -25,9 +25,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from server.indexes.scripts import MARKS, UNSPACED, fold
+from server.indexes.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
 from server.indexes.stems import language_of_word, stem
 from server.indexes.stopwords import STOP_WORDS
+from server.indexes.unspaced import asked_pairs, pairs, singles
 
 LONGEST_TOKEN = 64
 """Longer ones are encoded data; they are cut, so that equal ones still meet."""
@@ -35,24 +36,35 @@ LONGEST_TOKEN = 64
 _WORD = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 _RAW = re.compile(
     rf"[{UNSPACED}]+"
-    r"|(?<![\w-])--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*"
+    rf"|(?<!{_WORD})(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*"
     rf"|{_WORD}+(?:[.\-'’]{_WORD}+)*(?:\+\+|#(?!\w))?"
 )
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]")
 _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
-_STOP_FORMS = {language: words | {fold(word) for word in words} for language, words in STOP_WORDS.items()}
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_STOP_FORMS = {
+    language: words | {fold(word) for word in words} | {word.translate(_SPELLED_OUT) for word in words}
+    for language, words in STOP_WORDS.items()
+}
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _NO_STOP_WORDS: frozenset[str] = frozenset()
 
 
 def tokens(text: str, language: str = "") -> list[str]:
-    """Tokens of a text in reading order, repeated as they occur. Any text is valid.
+    """What a text asks or claims: its tokens in reading order, repeated as they occur. Any text is valid.
 
     `language` is a primary subtag; "" takes each word for the usual language of its script.
     """
-    return [token for raw in _raw_words(text, language) for token in _analysed(raw, language, language)]
+    raws = _raw_words(text, language)
+    return [token for raw in raws for token in _asked(raw, language, language)] or _all(raws, language)
+
+
+def page_tokens(text: str, language: str = "") -> list[str]:
+    """All that a page can be found by: its tokens in reading order, single Chinese characters at the end."""
+    raws = _raw_words(text, language)
+    unspaced = (raw for raw in raws if UNSPACED_CHARACTER.match(raw))
+    return _all(raws, language) + [single for raw in unspaced for single in singles(raw)]
 
 
 def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
@@ -63,12 +75,30 @@ def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
     words = _raw_words(text, languages[0] if languages else "")
     asked_in = _language_of_query(words, languages)
     found = (
-        token
-        for raw in words
-        for language in languages or ("",)
-        for token in _analysed(raw, language, asked_in)
+        token for raw in words for language in languages or ("",) for token in _asked(raw, language, asked_in)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found)) or _all(words, "")
+
+
+def _all(raws: Sequence[str], language: str) -> list[str]:
+    return [token for raw in raws for token in _analysed(raw, language, language)]
+
+
+def _asked(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
+    if UNSPACED_CHARACTER.match(raw):
+        return asked_pairs(raw)
+    return _analysed(raw, language, stop_language)
+
+
+def letters_of(text: str, language: str) -> Iterator[str]:
+    """The words of a text as they are written, in lower case: whole, and the parts of a name."""
+    for raw in _raw_words(text, language):
+        lowered = _lower(raw, language)
+        if lowered.isalpha():
+            yield lowered
+        if not lowered.isalpha() or not (raw.islower() or raw[1:].islower()):
+            for part in _SEPARATOR.split(raw):
+                yield from (piece.lower() for piece in _INNER_WORDS.findall(part) or [part])
 
 
 def _raw_words(text: str, language: str) -> list[str]:
@@ -89,8 +119,8 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
 @lru_cache(maxsize=1 << 17)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     """All tokens of one piece of text that `_RAW` found."""
-    if _UNSPACED_RUN.match(raw):
-        return tuple(raw[i : i + 2] for i in range(len(raw) - 1)) or (raw,)
+    if UNSPACED_CHARACTER.match(raw):
+        return pairs(raw)
     if raw.startswith("-"):
         return (_cut(raw.lower()), *_analysed(raw.lstrip("-"), language, stop_language))
     if not any(char.isalnum() for char in raw):
@@ -102,9 +132,18 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     if len(parts) < 2:
         return tuple(_plain(raw, language, stop_language))
     # An apostrophe joins two words that are not one name: l'adresse, don't.
-    whole = [] if re.search(r"['’]", raw) else [_cut(fold(raw.lower()))]
+    whole = [] if re.search(r"['’]", raw) else [_whole(raw, language)]
     inner = [t for p in parts if len(p) > 1 or p.isdigit() for t in _plain(p, language, stop_language)]
     return (*whole, *inner)
+
+
+def _whole(raw: str, language: str) -> str:
+    """A name of several parts as one token. With and without hyphens is the same: e-mail, email."""
+    if re.search(r"[._]", raw):
+        return _cut(fold(raw.lower()))
+    joined = raw.replace("-", "")
+    own = language_of_word(joined, language)
+    return _stems(_lower(joined, own), own)[0]
 
 
 def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
@@ -113,15 +152,21 @@ def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
     lowered = _lower(word, own)
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
     if lowered not in stops or (word.isupper() and len(word) > 1):
-        yield _stemmed(lowered, own)
+        yield from _stems(lowered, own)
     if (word.isascii() and not (word.islower() or word.isdigit())) or any(char.isdigit() for char in word):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):
-            yield from (_stemmed(part.lower(), own) for part in inner if part.lower() not in stops)
+            yield from (_stems(part.lower(), own)[0] for part in inner if part.lower() not in stops)
 
 
-def _stemmed(word: str, language: str) -> str:
-    return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
+def _stems(word: str, language: str) -> tuple[str, ...]:
+    """The stem of a word; also that which it has when it is typed without its accents, if it is another."""
+    if not word.isalpha() and word.isascii():
+        return (_cut(word),)
+    own = _cut(fold(stem(word, language)))
+    bare = fold(word)
+    plain = own if bare == word else _cut(stem(bare, language))
+    return (own,) if own == plain else (own, plain)
 
 
 def _lower(text: str, language: str) -> str:

@@ -17,6 +17,7 @@ _BLOCKS = text(
     "SELECT block, revision, languages, lengths FROM word_blocks WHERE site_id = :site ORDER BY block"
 )
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
+_FORMS = text("SELECT block, words FROM word_forms WHERE site_id = :site")
 _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
 
@@ -42,6 +43,8 @@ class BlockRows:
     lengths: dict[int, bytes]
     languages: tuple[str, ...]
     """Of the chunks, most frequent first."""
+    main_languages: frozenset[str]
+    """Those of one chunk in twenty at least: fewer are mostly quotations, or mistaken."""
 
 
 def read_revisions(connection: Connection, site_id: str) -> Revisions:
@@ -59,6 +62,7 @@ def read_blocks(connection: Connection, site_id: str) -> BlockRows:
         tuple((row.block, row.revision) for row in rows),
         {row.block: row.lengths for row in rows},
         tuple(language for language, _ in languages.most_common()),
+        frozenset(name for name, count in languages.items() if count * 20 >= languages.total()),
     )
 
 
@@ -70,6 +74,11 @@ def read_pieces(
     for token, block, data in _rows(connection, "pieces", site_id, block=blocks, token=tokens):
         found[token].append((block, data))
     return found
+
+
+def read_forms(connection: Connection, site_id: str) -> dict[int, bytes]:
+    """The words of each block as they are written."""
+    return {row.block: row.words for row in connection.execute(_FORMS, {"site": site_id}).all()}
 
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:

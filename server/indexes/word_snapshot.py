@@ -24,6 +24,7 @@ class Snapshot:
         self.revisions = blocks.revisions
         self.languages = blocks.languages
         """Of the chunks, most frequent first."""
+        self.main_languages = blocks.main_languages
         self.lengths = Lengths(blocks.lengths)
         self._site_id = site_id
         self._postings: dict[str, tuple[Numbers, Weights]] = {}

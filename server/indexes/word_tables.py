@@ -21,9 +21,9 @@ from sqlalchemy import (
     inspect,
     text,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from server.storage.database import Database
+from server.storage.statements import upsert
 
 LOCK = 0x776F726473
 """Advisory lock of PostgreSQL that makes one process create the tables."""
@@ -63,11 +63,30 @@ word_postings = Table(
     sqlite_with_rowid=False,
 )
 
+word_forms = Table(
+    "word_forms",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("block", Integer, primary_key=True, autoincrement=False),
+    Column("words", LargeBinary, nullable=False),
+)
+"""The words of a block as they are written, for the correction of typing errors."""
+
+word_sites = Table(
+    "word_sites",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+)
+"""By which `VERSION` the words of a site were made; 0 while they are made anew."""
+VERSION = 2
+"""Raise it with every change to what is kept of a chunk: its tokens, their weights, its written words."""
+
 
 def ensure_tables(database: Database) -> None:
     """Makes the tables where they are missing; safe when several processes call it at once."""
     with database.connect() as connection:
-        if inspect(connection).has_table(word_postings.name):
+        if inspect(connection).has_table(word_sites.name):
             return
     with database.begin() as connection:
         lock(connection, LOCK)
@@ -82,9 +101,12 @@ def lock(connection: Connection, key: int) -> None:
 
 def put_block(dialect: str) -> Insert:
     """Stores or replaces a row of `word_blocks`."""
-    insert = postgresql.insert(word_blocks) if dialect == "postgresql" else sqlite.insert(word_blocks)
-    changed = {name: insert.excluded[name] for name in ("revision", "used", "languages", "lengths")}
-    return insert.on_conflict_do_update(index_elements=["site_id", "block"], set_=changed)
+    return upsert(dialect, word_blocks, ("site_id", "block"))
+
+
+def put_forms(dialect: str) -> Insert:
+    """Stores or replaces a row of `word_forms`."""
+    return upsert(dialect, word_forms, ("site_id", "block"))
 
 
 def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:
@@ -109,4 +131,26 @@ _APPEND_EACH = (
     "INSERT INTO word_postings (site_id, block, token, postings) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (site_id, block, token) "
     "DO UPDATE SET postings = CAST(word_postings.postings || excluded.postings AS BLOB)"
+)
+
+
+def note_version(connection: Connection, site_id: str, version: int) -> None:
+    """By which version the words of a site are made."""
+    row = {"site_id": site_id, "version": version}
+    connection.execute(upsert(connection.dialect.name, word_sites, ("site_id",)), row)
+
+
+def outdated(database: Database) -> list[str]:
+    """Sites whose words were made by another version than this, or not to the end."""
+    with database.connect() as connection:
+        if not inspect(connection).has_table(word_blocks.name):
+            return []
+    ensure_tables(database)
+    with database.connect() as connection:
+        return list(connection.execute(_OUTDATED, {"version": VERSION}).scalars())
+
+
+_OUTDATED = text(
+    "SELECT site_id FROM word_sites WHERE version <> :version UNION "
+    "SELECT site_id FROM word_blocks WHERE site_id NOT IN (SELECT site_id FROM word_sites) ORDER BY 1"
 )

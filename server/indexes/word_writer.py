@@ -18,7 +18,20 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from server.indexes.postings import BLOCK, LENGTH, MOST, POSTING, encode
-from server.indexes.word_tables import append_postings, put_block, word_blocks, word_chunks, word_postings
+from server.indexes.tokens import query_tokens
+from server.indexes.vocabulary import pack, unpack
+from server.indexes.word_tables import (
+    VERSION,
+    append_postings,
+    note_version,
+    put_block,
+    put_forms,
+    word_blocks,
+    word_chunks,
+    word_forms,
+    word_postings,
+    word_sites,
+)
 from server.storage.statements import among
 
 
@@ -32,6 +45,8 @@ class Entry:
     """Tokens in it, at least 1."""
     weights: Mapping[str, int]
     """How much each token weighs in it, at most `MOST`."""
+    forms: frozenset[str] = frozenset()
+    """Its words as `server.indexes.vocabulary` keeps them."""
 
 
 @dataclass(slots=True)
@@ -118,10 +133,23 @@ class WordWriter:
                 found[token].append(place | weight << 16)
         self._connection.execute(insert(word_chunks), rows)
         self._connection.execute(put_block(self._dialect), self._row(block))
+        self._add_forms(block.number, set().union(*(entry.forms for entry in entries)))
         if found:
             # In the order of the key, so that the database walks its tree once.
             pieces = {token: encode(found[token]) for token in sorted(found)}
             append_postings(self._connection, self._site_id, block.number, pieces)
+
+    def _add_forms(self, block: int, forms: set[str]) -> None:
+        known = self._forms(block)
+        if not forms <= known:
+            row = {"site_id": self._site_id, "block": block, "words": pack(known | forms)}
+            self._connection.execute(put_forms(self._dialect), row)
+
+    def _forms(self, block: int) -> set[str]:
+        same = (word_forms.c.site_id == bindparam("site"), word_forms.c.block == bindparam("block"))
+        asked = {**self._site, "block": block}
+        data = self._connection.execute(select(word_forms.c.words).where(*same), asked).scalar()
+        return unpack(data) if data else set()
 
     def _take_out(self, block: _Block) -> list[Entry]:
         """Deletes a block and returns what lived in it."""
@@ -143,20 +171,32 @@ class WordWriter:
                 if place in weights:
                     weights[place][token] = weight
         lengths = np.frombuffer(block.lengths, LENGTH)
+        forms = self._living_forms(block, weights)
         self._connection.execute(delete(word_chunks).where(*in_block))
-        self._connection.execute(delete(word_postings).where(*own))
-        same = (word_blocks.c.site_id == self._site_id, word_blocks.c.block == block.number)
-        self._connection.execute(delete(word_blocks).where(*same))
+        for table in (word_postings, word_blocks, word_forms):
+            same = (table.c.site_id == self._site_id, table.c.block == block.number)
+            self._connection.execute(delete(table).where(*same))
         return [
-            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place])
+            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place], forms)
             for place, row in chunks.items()
         ]
+
+    def _living_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
+        """Those of a block's words that stand in what is left of it."""
+        living = set().union(*weights.values())
+        languages = [language for language, count in block.languages.items() if count > 0]
+        return frozenset(
+            form for form in self._forms(block.number) if living.intersection(query_tokens(form, languages))
+        )
 
     def _last_block(self) -> _Block:
         """The block with free places; a new one when the last is full."""
         last = select(word_blocks).where(word_blocks.c.site_id == bindparam("site"))
         row = self._connection.execute(last.order_by(word_blocks.c.block.desc()).limit(1), self._site).first()
         if row is None:
+            known = select(word_sites.c.version).where(word_sites.c.site_id == self._site_id)
+            if self._connection.execute(known).first() is None:
+                note_version(self._connection, self._site_id, VERSION)
             return _Block(0, 0, bytearray(), Counter())
         if row.used == BLOCK:
             return _Block(row.block + 1, 0, bytearray(), Counter())

@@ -9,16 +9,28 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 
 from sqlalchemy import Connection, delete
 
 from server.domain.chunk import Chunk
 from server.indexes.postings import MOST, best, bm25
-from server.indexes.tokens import query_tokens, tokens
-from server.indexes.word_reads import read_ids, read_revisions
+from server.indexes.tokens import page_tokens, query_tokens
+from server.indexes.vocabulary import Vocabulary, written_words
+from server.indexes.word_reads import Revisions, read_forms, read_ids, read_revisions
 from server.indexes.word_snapshot import Snapshot
-from server.indexes.word_tables import ensure_tables, lock, word_blocks, word_chunks, word_postings
+from server.indexes.word_tables import (
+    VERSION,
+    ensure_tables,
+    lock,
+    note_version,
+    word_blocks,
+    word_chunks,
+    word_forms,
+    word_postings,
+    word_sites,
+)
 from server.indexes.word_writer import Entry, WordWriter
 from server.storage.database import Database
 
@@ -38,6 +50,7 @@ class SqlWordIndex:
         self._db = database
         self._site_id = site_id
         self._snapshot: Snapshot | None = None
+        self._vocabularies: tuple[Revisions, dict[int, Vocabulary]] = ((), {})
         self._lock = zlib.crc32(f"words {site_id}".encode())
 
     def add(self, chunks: Sequence[Chunk]) -> None:
@@ -78,6 +91,17 @@ class SqlWordIndex:
         with self._db.connect() as connection:
             return query_tokens(text, self._state(connection).languages)
 
+    def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        """Of the chunks, most frequent first; and those that the site is written in."""
+        with self._db.connect() as connection:
+            state = self._state(connection)
+        return state.languages, state.main_languages
+
+    def vocabulary(self) -> Collection[Vocabulary]:
+        """The words that the site writes, block by block."""
+        with self._db.connect() as connection:
+            return self._vocabulary(connection, self._state(connection).revisions)
+
     def count(self) -> int:
         """How many chunks are indexed."""
         with self._db.connect() as connection:
@@ -87,8 +111,25 @@ class SqlWordIndex:
         """Removes the whole index. Adding afterwards starts a new one."""
         with self._db.begin() as connection:
             lock(connection, self._lock)
-            for table in (word_postings, word_chunks, word_blocks):
-                connection.execute(delete(table).where(table.c.site_id == self._site_id))
+            self._empty(connection)
+            connection.execute(delete(word_sites).where(word_sites.c.site_id == self._site_id))
+
+    def renew(self, chunks: Iterable[Chunk]) -> None:
+        """Makes the index anew of all chunks of the site, as this version does. One that is cut off is
+        `outdated` still."""
+        with self._db.begin() as connection:
+            lock(connection, self._lock)
+            note_version(connection, self._site_id, 0)
+            self._empty(connection)
+        rest = iter(chunks)
+        while batch := list(islice(rest, TRANSACTION)):
+            self.add(batch)
+        with self._db.begin() as connection:
+            note_version(connection, self._site_id, VERSION)
+
+    def _empty(self, connection: Connection) -> None:
+        for table in (word_postings, word_chunks, word_blocks, word_forms):
+            connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
     def _state(self, connection: Connection) -> Snapshot:
         """The index as it is now."""
@@ -97,12 +138,24 @@ class SqlWordIndex:
             self._snapshot = snapshot = Snapshot(connection, self._site_id)
         return snapshot
 
+    def _vocabulary(self, connection: Connection, revisions: Revisions) -> Collection[Vocabulary]:
+        """The words of every block; those of blocks that did not change are kept."""
+        known, kept = self._vocabularies
+        if known != revisions:
+            same = {block for block, _ in set(known) & set(revisions)}
+            read = {} if len(same) == len(revisions) else read_forms(connection, self._site_id)
+            kept = {block: kept[block] for block in same if block in kept} | {
+                block: Vocabulary(data) for block, data in read.items() if block not in same
+            }
+            self._vocabularies = (revisions, kept)
+        return kept.values()
+
 
 def _entry(chunk: Chunk) -> Entry:
-    title = tokens(chunk.title, chunk.language)
+    title = page_tokens(chunk.title, chunk.language)
     headings = [heading for heading in chunk.heading_path if heading != chunk.title]
-    heading = tokens("\n".join(headings), chunk.language)
-    body = tokens(chunk.text, chunk.language)
+    heading = page_tokens("\n".join(headings), chunk.language)
+    body = page_tokens(chunk.text, chunk.language)
     weights: Counter[str] = Counter(body)
     for token in heading:
         weights[token] += HEADING_WEIGHT
@@ -110,4 +163,6 @@ def _entry(chunk: Chunk) -> Entry:
         weights[token] += TITLE_WEIGHT
     if weights and max(weights.values()) > MOST:
         weights = Counter({token: min(weight, MOST) for token, weight in weights.items()})
-    return Entry(chunk.id, chunk.language, len(title) + len(heading) + len(body), weights)
+    forms = written_words("\n".join((chunk.title, *headings, chunk.text)), chunk.language)
+    length = len(title) + len(heading) + len(body)
+    return Entry(chunk.id, chunk.language, length, weights, frozenset(forms))

@@ -1,16 +1,22 @@
-"""Finds a site's marks on the cosine scale, from its own headings against off-topic questions."""
+"""Finds a site's mark on the cosine scale: its own headings and sentences against off-topic questions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import median
+from statistics import mean
+
+import numpy as np
 
 from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
-from server.domain.protocols import Embedder, VectorIndex
+from server.domain.protocols import Embedder, Vector
+from server.domain.sentences import split_sentences
 
 HEADINGS = 48
-"""Headings that are asked, spread evenly over the site."""
+"""Headings that are compared, spread evenly over the site."""
+FEWEST = 3
+SHORTEST, LONGEST = 80, 300
+"""Characters of a chunk, and of its first sentence."""
 
 OFF_TOPIC = (
     "What will the weather be like on Sunday?",
@@ -36,16 +42,27 @@ OFF_TOPIC = (
 )
 
 
-def calibrate(embedder: Embedder, vectors: VectorIndex, chunks: Iterable[Chunk]) -> Calibration:
-    """The site's calibration; the default for a site with too few headings to tell. Raises ModelError."""
-    headings = list(dict.fromkeys(chunk.heading_path[-1] for chunk in chunks if chunk.heading_path))
-    step = max(1, len(headings) // HEADINGS)
-    asked = headings[::step][:HEADINGS]
-    if len(asked) < 5:
+def calibrate(embedder: Embedder, chunks: Iterable[Chunk]) -> Calibration:
+    """The site's calibration; the default for a site with too few headings to tell. Raises ModelError.
+
+    Off-topic questions are compared with a fixed number of headings and of sentences under them: the nearest
+    of a whole site is the nearer, the larger the site is.
+    """
+    first: dict[str, str] = {}
+    for chunk in chunks:
+        heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
+        if heading and len(chunk.text) >= SHORTEST:
+            first.setdefault(heading, chunk.text)
+    headings = list(first)[:: max(1, len(first) // HEADINGS)][:HEADINGS]
+    if len(headings) < FEWEST:
         return Calibration()
-    return Calibration(_nearest(embedder, vectors, OFF_TOPIC), _nearest(embedder, vectors, asked))
+    sentences = [split_sentences(first[heading])[0][:LONGEST] for heading in headings]
+    questions = embedder.embed(OFF_TOPIC)
+    marks = (_nearest(questions, embedder.embed(texts)) for texts in (headings, sentences))
+    return Calibration(round(mean(marks), 4))
 
 
-def _nearest(embedder: Embedder, vectors: VectorIndex, questions: Sequence[str]) -> float:
-    found = (vectors.search(vector, 1) for vector in embedder.embed(questions))
-    return round(median(hits[0][1] if hits else 0.0 for hits in found), 4)
+def _nearest(questions: Sequence[Vector], texts: Sequence[Vector]) -> float:
+    """Median over the questions of the cosine with the nearest of the texts."""
+    similar = np.asarray(questions, np.float32) @ np.asarray(texts, np.float32).T
+    return float(np.median(similar.max(axis=1)))

@@ -219,7 +219,7 @@ class _Refresh:
         described = profile(self._job._sites.get(self._site.id), self._content)
         noted = {**described.options, "indexed_with": self._index.signature(self._site)}
         if self._index.vectors is not None:
-            scale = calibrate(self._index.embedder, self._index.vectors, self._content.every_chunk())
+            scale = calibrate(self._index.embedder, self._content.every_chunk())
             noted["calibration"] = scale.to_json(self._index.embedder.fingerprint)
         self._job._sites.update(replace(described, options=noted))
         if template := self._journal.notes().get(TEMPLATE, ""):

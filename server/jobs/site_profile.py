@@ -8,12 +8,15 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from server.domain.site import Site
+from server.domain.titles import main_first, plain_title
 from server.storage.content import ContentStore
 
 TOPICS = 6
 SUGGESTIONS = 4
 SAMPLE = 2000
 """Pages that are looked at."""
+SHORTEST = 3
+"""A title of no more characters tells nothing."""
 
 
 def profile(site: Site, content: ContentStore) -> Site:
@@ -26,16 +29,19 @@ def profile(site: Site, content: ContentStore) -> Site:
     if not pages:
         return site
     languages = Counter(page.language for page in pages if page.language)
-    near = sorted(pages, key=lambda page: (urlsplit(page.url).path.count("/"), len(page.url), page.url))
+    language = languages.most_common(1)[0][0] if languages else site.language
+    own = [page for page in pages if page.language == language] or pages
+    near = main_first([(page.url, page.title) for page in own])
     start = set(site.start_urls)
-    titles = list(dict.fromkeys(_short(page.title) for page in near if page.url not in start and page.title))
-    home = next((page.title for page in near if page.url in start), near[0].title)
+    names = (plain_title(title) for url, title in near if url not in start)
+    titles = list(dict.fromkeys(name for name in names if len(name) > SHORTEST))
+    home = next((page.title for page in pages if page.url in start), near[0][1])
     options = {**site.options, "topics": titles[:TOPICS], "suggestions": titles[:SUGGESTIONS]}
     origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,
         title=site.title or (_short(home) if start else "") or site.name,
-        language=languages.most_common(1)[0][0] if languages else site.language,
+        language=language,
         origins=tuple(
             dict.fromkeys(
                 (*site.origins, *(origin for origin in origins if origin not in site.allowed_origins))

@@ -5,35 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from server.domain.chunk import Changes, Chunk, ScoredChunk
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, Reranker
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
+from server.indexes.postings import K1
+from server.indexes.tokens import tokens
 from server.retrieval.dense import DenseStrategy
-from server.retrieval.fusion import Fusion, weighted
+from server.retrieval.diversity import diversified
+from server.retrieval.fusion import Fusion, Words
 from server.retrieval.lexical import LexicalStrategy
-from server.retrieval.parts import Parts, ranked
+from server.retrieval.pages import supported
+from server.retrieval.parts import Hit, Parts, ranked
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
+from server.retrieval.second_look import model_reranker
+from server.retrieval.table import FUSIONS
 
-DENSE_WEIGHT = 0.5
-"""Share of the vectors where the embedder reads both the query's and the chunk's language."""
-UNREAD_WEIGHT = 0.1
-"""Share of the vectors otherwise."""
-CANDIDATES = 50
-"""Chunks that each side hands to the fusion."""
+CANDIDATES = 40
+"""Best chunks of each side that are fused."""
+SCORED = 300
+"""So deep each side is searched, for the scores of the other side's candidates."""
+OLDER = 0.5
+"""What an earlier turn's share is to that of the turn after it."""
 
 
 class HybridStrategy:
-    """Fuses dense and lexical retrieval, then reorders the best by features of the match."""
+    """Fuses dense and lexical retrieval, then reorders the best by features of the match, by what else
+    their page has, and, where the installation has one, by a model."""
 
     name = "hybrid"
 
-    def __init__(self, parts: Parts, fusion: Fusion = weighted) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._dense = DenseStrategy(parts)
         self._lexical = LexicalStrategy(parts)
-        self._fusion = fusion
-        self._reranker = FeatureReranker(Rarity(parts.words))
+        self._fusion: Fusion = FUSIONS.load(parts.tuning.fusion)
+        self._rarity = Rarity(parts.words)
+        self._features = FeatureReranker(self._rarity)
+        self._second: Reranker | None = model_reranker(parts)
 
     def index(self, changes: Changes) -> None:
         """Indexes the vectors first: a chunk that the word index knows has its vector. Raises ModelError."""
@@ -46,71 +55,93 @@ class HybridStrategy:
         self._dense.forget(ids)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """Best first. When the embedder or the vectors fail, the words answer alone."""
-        candidates = max(CANDIDATES, limit)
-        dense = self._retrieve_dense(query, candidates)
-        lexical = self._lexical.retrieve(query, candidates)
-        fused = self._reranker.rerank(query, self._fuse(query, dense, lexical))
-        for weight, earlier in _earlier(query):
-            fused = _add_share(fused, self.retrieve(earlier, candidates), weight)
-        return ranked(fused, limit)
+        """Best first. When the embedder or the vectors fail, the words answer alone; when a model that
+        reorders fails, the features' order stays."""
+        found = self._found(query, limit)
+        for share, earlier in self._earlier(query):
+            found = _with_share(found, self._found(earlier, limit), share)
+        found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
+        return self._looked_at_again(query, found)[:limit]
 
-    def _retrieve_dense(self, query: Query, limit: int) -> list[ScoredChunk]:
+    def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
+        candidates = max(CANDIDATES, limit)
+        while True:
+            depth = max(SCORED, candidates)
+            dense, words = self._nearest(query, depth), self._parts.words.search(query.text, depth)
+            asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
+            live = self._parts.chunks.load(list(dict.fromkeys(asked)))
+            # Both indexes may hold chunks of a generation that is being built or was just replaced.
+            if len(live) >= min(limit, len(asked)) or candidates > max(len(dense), len(words)):
+                break
+            candidates *= 4
+        fused = self._fused(query, dict(dense), dict(words), live)
+        return self._features.rerank(query, fused) if self._parts.tuning.rerank != "none" else fused
+
+    def _nearest(self, query: Query, limit: int) -> list[Hit]:
         try:
-            return self._dense.retrieve(query, limit)
+            vector = self._parts.embedder.embed([query.searched_text])[0]
+            return self._parts.vectors.search(vector, limit)
         except ModelError as error:
             self._parts.on_failure(error.kind, f"embedding a question: {error}")
         except IndexFailure as error:
             self._parts.on_failure("vectors_unavailable", str(error))
         return []
 
-    def _fuse(
-        self, query: Query, dense: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]
+    def _fused(
+        self, query: Query, dense: dict[str, float], words: dict[str, float], live: dict[str, Chunk]
     ) -> list[ScoredChunk]:
-        chunks = {hit.chunk.id: hit.chunk for hit in (*dense, *lexical)}
-        scores = self._fusion(
-            {hit.chunk.id: hit.score for hit in dense},
-            {hit.chunk.id: hit.score for hit in lexical},
-            self._dense_weight(query, chunks),
-        )
-        details = _details(dense, lexical)
-        return [ScoredChunk(chunks[key], score, details[key]) for key, score in scores.items()]
+        asked = list(dict.fromkeys(tokens(query.text, query.language)))
+        ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
+        weight = self._dense_weight(query, live)
+        scores = self._fusion(dense, Words(words, ceiling), weight)
+        hits = []
+        for key, chunk in live.items():
+            details = {"dense": round(dense[key], 4)} if key in dense else {}
+            details |= {"words": round(words[key], 4)} if key in words else {}
+            hits.append(ScoredChunk(chunk, min(1.0, max(0.0, scores[key])), details))
+        return ranked(hits, len(hits))
 
-    def _dense_weight(self, query: Query, chunks: dict[str, Chunk]) -> Callable[[str], float]:
-        reads = self._parts.embedder.languages
+    def _dense_weight(self, query: Query, live: dict[str, Chunk]) -> Callable[[str], float]:
+        reads, tuning = self._parts.embedder.languages, self._parts.tuning
 
         def weight(chunk_id: str) -> float:
-            both = (query.language, chunks[chunk_id].language)
+            chunk = live.get(chunk_id)
+            both = (query.language, chunk.language if chunk else "")
             read = not reads or all(language in reads or not language for language in both)
-            return DENSE_WEIGHT if read else UNREAD_WEIGHT
+            return tuning.dense_weight if read else tuning.unread_weight
 
         return weight
 
+    def _earlier(self, query: Query) -> list[tuple[float, Query]]:
+        """The queries of earlier turns, each with the share of its scores."""
+        share = self._parts.tuning.history_share
+        if not share:
+            return []
+        return [
+            (share * OLDER**age, Query(text, query.language, query.title))
+            for age, text in enumerate(query.previous[:3])
+        ]
 
-def _details(*retrieved: Sequence[ScoredChunk]) -> dict[str, dict[str, float]]:
-    details: dict[str, dict[str, float]] = {}
-    for hits in retrieved:
-        for hit in hits:
-            details.setdefault(hit.chunk.id, {}).update(hit.scores)
-    return details
+    def _looked_at_again(self, query: Query, found: list[ScoredChunk]) -> list[ScoredChunk]:
+        if self._second is None:
+            return found
+        try:
+            return self._second.rerank(query, found)
+        except ModelError as error:
+            self._parts.on_failure(error.kind, f"reordering what was found: {error}")
+            return found
 
 
-def _earlier(query: Query) -> list[tuple[float, Query]]:
-    """The queries of the last three turns: 0.3 of the newest one's scores, half for each older one."""
-    return [
-        (0.3 / 2**age, Query(text, query.language, query.title))
-        for age, text in enumerate(query.previous[:3])
-    ]
-
-
-def _add_share(
-    scored: Sequence[ScoredChunk], earlier: Sequence[ScoredChunk], weight: float
+def _with_share(
+    found: Sequence[ScoredChunk], earlier: Sequence[ScoredChunk], share: float
 ) -> list[ScoredChunk]:
-    by_id = {hit.chunk.id: hit for hit in scored}
+    """`found` with a share of what an earlier query found, scores in [0, 1] again."""
+    by_id = {hit.chunk.id: hit for hit in found}
     for hit in earlier:
         now = by_id.get(hit.chunk.id, ScoredChunk(hit.chunk, 0.0))
-        share = weight * hit.score
-        by_id[hit.chunk.id] = ScoredChunk(
-            hit.chunk, now.score + share, {**now.scores, "history": round(share, 4)}
-        )
-    return [ScoredChunk(hit.chunk, min(1.0, hit.score), hit.scores) for hit in by_id.values()]
+        added = share * hit.score
+        details = {**now.scores, "history": round(now.scores.get("history", 0.0) + added, 4)}
+        by_id[hit.chunk.id] = ScoredChunk(hit.chunk, now.score + added, details)
+    whole = 1 + share
+    joined = [ScoredChunk(hit.chunk, min(1.0, hit.score / whole), hit.scores) for hit in by_id.values()]
+    return ranked(joined, len(joined))

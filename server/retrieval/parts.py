@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ChunkReader, Embedder, Vector, VectorIndex, WordIndex
+from server.domain.protocols import (
+    ChatModel,
+    ChunkReader,
+    Embedder,
+    RelevanceModel,
+    Vector,
+    VectorIndex,
+    WordIndex,
+)
 from server.domain.tuning import Tuning
 
 Hit = tuple[str, float]
@@ -33,6 +41,9 @@ class Parts:
     on_failure: Callable[[str, str], None] = lambda kind, message: None
     """Told when one side of a search failed and the other answered alone."""
     tuning: Tuning = field(default_factory=Tuning)
+    chat_model: ChatModel | None = None
+    """For reordering what was found, where the tuning asks for it."""
+    relevance_model: RelevanceModel | None = None
 
 
 def search_live(

@@ -8,10 +8,13 @@ from functools import lru_cache
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import WordIndex
-from server.indexes.tokens import tokens
+from server.indexes.scripts import UNSPACED_CHARACTER
+from server.indexes.tokens import page_tokens
 
 REMEMBERED = 50_000
 """Tokens whose weight is kept."""
+SEAM = 0.1
+"""Share of its weight that a pair of characters keeps where it joins two words of a question."""
 
 
 class Rarity:
@@ -23,6 +26,7 @@ class Rarity:
     def __init__(self, words: WordIndex) -> None:
         self._words = words
         self._known: dict[str, float] = {}
+        self._unused: set[str] = set()
 
     def weights(self, asked: Sequence[str]) -> dict[str, float]:
         """Inverse document frequency of each token; a token the site never uses weighs most."""
@@ -35,7 +39,25 @@ class Rarity:
                 self._known = known = {token: known[token] for token in asked if token in known}
             for token in new:
                 known[token] = math.log(1 + (count + 0.5) / (frequencies[token] + 0.5))
-        return {token: known[token] for token in asked}
+                if not frequencies[token]:
+                    self._unused.add(token)
+        return {token: known[token] for token in asked} | self._seams(asked)
+
+    def _seams(self, asked: Sequence[str]) -> dict[str, float]:
+        """Weights of pairs of characters that only join two words: the site has both neighbours, not them."""
+        return {
+            pair: SEAM * self._known[pair]
+            for before, pair, after in zip(asked, asked[1:], asked[2:], strict=False)
+            if pair in self._unused
+            and (before[1:], after[:1]) == (pair[:1], pair[1:])
+            and self._unused.isdisjoint((before, after))
+            and UNSPACED_CHARACTER.match(pair)
+        }
+
+    def unused(self, asked: Sequence[str]) -> frozenset[str]:
+        """Those of the tokens that the site never uses."""
+        frequencies = self._words.document_frequencies(list(asked))
+        return frozenset(token for token in asked if not frequencies[token])
 
 
 def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:
@@ -47,7 +69,7 @@ def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> f
 @lru_cache(maxsize=20_000)
 def text_tokens(text: str, language: str) -> tuple[str, ...]:
     """Tokens of a chunk's text or heading; remembered, since the same chunks are read again and again."""
-    return tuple(tokens(text, language))
+    return tuple(page_tokens(text, language))
 
 
 def chunk_tokens(chunk: Chunk) -> tuple[tuple[str, ...], frozenset[str]]:

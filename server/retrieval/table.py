@@ -1,4 +1,4 @@
-"""Every retrieval strategy: a new one is one new file and one new row."""
+"""Every retrieval strategy, reranker and fusion: a new one is one new file and one new row."""
 
 from __future__ import annotations
 
@@ -12,3 +12,23 @@ STRATEGIES = Registry(
         "hybrid": "server.retrieval.hybrid:HybridStrategy",
     },
 )
+
+RERANKERS = Registry(
+    "reranker",
+    {
+        "features": "server.retrieval.rerank:FeatureReranker",
+        "model": "server.retrieval.second_look:ListwiseReranker",
+        "cross-encoder": "server.retrieval.second_look:CrossEncoderReranker",
+    },
+)
+"""Made from the site's Rarity, from a ChatModel, and from a RelevanceModel."""
+
+FUSIONS = Registry(
+    "fusion",
+    {
+        "weighted": "server.retrieval.fusion:by_ceiling",
+        "minmax": "server.retrieval.fusion:by_best",
+        "rrf": "server.retrieval.fusion:by_rank",
+    },
+)
+"""See server.retrieval.fusion.Fusion."""

@@ -8,15 +8,21 @@ from urllib.parse import urlsplit
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
 from server.answering.pipeline import Pipeline, Steps
+from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
-from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.answering.spelling import SpellingRewriter
+from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
-from server.domain.protocols import ChatModel, Incidents, Rewriter, Writer
+from server.domain.protocols import ChatModel, Incidents, Writer
 from server.domain.site import Site
 from server.guards.table import GUARDS
+from server.indexes.spelling import SiteSpeller
+from server.models.minilm_words import common_words
 from server.retrieval.rarity import Rarity
-from server.services.sites import SiteParts, open_strategy
+from server.services.flows import open_flow
+from server.services.query_work import QueryWork
+from server.services.sites import SiteParts, open_strategy, tuning_of
 from server.settings import Settings
 
 
@@ -27,23 +33,36 @@ def open_pipeline(
     rarity = Rarity(parts.words)
     calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
     title, base = site.title or site.name, settings.base_url
-    quoting = QuotingWriter(rarity, parts.embedder)
-    plain = HistoryRewriter(title)
-    rewriter: Rewriter = ModelRewriter(model, plain, incidents) if model else plain
+    quoting = QuotingWriter(rarity)
+    tuning = tuning_of(site, settings)
+    asked = QueryWork(site, tuning, model, incidents)
+    rewriter = asked.rewriter(rarity)
+    if tuning.typo_tolerance:
+        rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
     writers: list[Writer] = [ModelWriter(model, title), quoting] if model else [quoting]
+    evidence = EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings))
+    own = urlsplit(base)  # where uploaded files are served
+    origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
+    address = partial(absolute, base=base)
+
+    def page_text(url: str) -> str:
+        return "\n\n".join(chunk.text for chunk in parts.content.page(stored(url, base)))
+
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
-        strategy=open_strategy(site, parts, incidents, settings),
-        grader=EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings)),
+        strategy=asked.expanded(open_strategy(site, parts, incidents, settings), rarity),
+        grader=evidence,
         writers=writers,
-        page_text=lambda url: "\n\n".join(chunk.text for chunk in parts.content.page(stored(url, base))),
+        page_text=page_text,
         incidents=incidents,
+        verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieve_limit,
-        address=partial(absolute, base=base),
+        address=address,
+        shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
+        clarifiers=asked.clarifiers(),
     )
-    own = urlsplit(base)  # where uploaded files are served
-    return Pipeline(site, steps, site.allowed_origins | {f"{own.scheme}://{own.netloc}"})
+    return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
 
 
 def _floor(site: Site, settings: Settings) -> float:

@@ -12,6 +12,7 @@ from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from server.answering.chat import Chat
+from server.answering.flows import FLOWS
 from server.answering.pipeline import Pipeline
 from server.data_folder import DataFolder
 from server.domain.protocols import Cache, ChatModel, Embedder, History
@@ -24,8 +25,10 @@ from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
+from server.retrieval.table import STRATEGIES
 from server.services.answering import open_pipeline
 from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
+from server.services.renewal import renew_words
 from server.services.sites import (
     SiteParts,
     VectorStore,
@@ -56,11 +59,13 @@ class Services:
     """Everything that the API, the dashboard, the jobs and the shell work with. Safe in many threads."""
 
     def __init__(self, settings: Settings) -> None:
-        """Opens and migrates the database. Raises StorageError, StartError."""
+        """Opens and migrates the database. Raises StorageError, StartError, UnknownName."""
         self.settings = settings
+        _ = STRATEGIES[settings.strategy], FLOWS[settings.flow]
         self.folder = DataFolder(settings.data_dir)
         self.database = Database(settings.database_url or self.folder.database_url())
         self.database.migrate()
+        renew_words(self.database)
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
         self.feedback = FeedbackStore(self.database)

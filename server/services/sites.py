@@ -11,7 +11,6 @@ from server.domain.protocols import (
     Incidents,
     Strategy,
     VectorIndex,
-    WordIndex,
 )
 from server.domain.site import Site
 from server.domain.tuning import Tuning
@@ -69,7 +68,7 @@ class SiteParts:
     content: ContentStore
     embedder: Embedder
     vectors: VectorIndex
-    words: WordIndex
+    words: SqlWordIndex
 
 
 def open_parts(

@@ -54,6 +54,17 @@ class Database:
                 schema.upgrade(connection)
 
     @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Waits until no other process is in here, for work of many transactions."""
+        if self.dialect == "sqlite":
+            with self._file_lock():
+                yield
+        else:
+            with self._explained(), self._engine.begin() as connection:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+                yield
+
+    @contextmanager
     def begin(self) -> Iterator[Connection]:
         """A write transaction: committed at the end, rolled back on any exception. Never nest two."""
         self._follow_fork()

@@ -8,6 +8,7 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownCrawl           no crawl has this number
 ├── WrongState             a crawl cannot be paused, resumed or stopped as it is
 ├── UnknownSource          no source of the site has this id
+├── UnknownCuratedAnswer   no curated answer of the site has this number
 ├── SourceTooLarge         the sources of a site would take more than they may
 └── OperatorExists         the e-mail address of a new operator is taken
 """
@@ -45,6 +46,10 @@ class WrongState(StorageError):
 
 class UnknownSource(StorageError):
     """No source of the site has this id."""
+
+
+class UnknownCuratedAnswer(StorageError):
+    """No curated answer of the site has this number."""
 
 
 class SourceTooLarge(StorageError):

@@ -17,6 +17,7 @@ from sqlalchemy import (
     true,
 )
 
+from server.storage.answer_tables import answer_tables
 from server.storage.columns import Json, Moment, Path, Words
 from server.storage.source_tables import source_tables
 
@@ -260,3 +261,4 @@ incidents = Table(
 )
 
 of_sources = source_tables(metadata)
+of_answers = answer_tables(metadata)

@@ -1,14 +1,19 @@
 """A small indexed site on real indexes, and pipelines over it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
+from server.answering.direct import DirectFlow
 from server.answering.grading import EvidenceGrader
 from server.answering.model_writer import ModelWriter
 from server.answering.pipeline import Pipeline, Steps
+from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.answering.verification import Verifier
 from server.domain.answer import Answer, Delta
 from server.domain.calibration import Calibration
 from server.domain.chunk import Changes, Chunk
@@ -77,11 +82,16 @@ class IndexedSite:
             self.content.put_page(page, [chunk], [])
         self.content.go_live()
 
-    def pipeline(self, model=None):
-        """Answers by quotation, or by `model` first."""
+    def pipeline(self, model=None, make_flow=DirectFlow, **changed):
+        """Answers by quotation, or by `model` first; with other steps where `changed`."""
+        steps = replace(self.steps(model), **changed)
+        return Pipeline(self.site, steps, self.site.allowed_origins, make_flow)
+
+    def steps(self, model=None):
+        """The parts of every flow."""
         plain = HistoryRewriter(self.site.title)
-        quoting = QuotingWriter(self.rarity, self.embedder)
-        steps = Steps(
+        quoting = QuotingWriter(self.rarity)
+        return Steps(
             guards=[InjectionGuard()],
             rewriter=ModelRewriter(model, plain, self.incidents) if model else plain,
             strategy=self.strategy,
@@ -89,8 +99,8 @@ class IndexedSite:
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.page(url)),
             incidents=self.incidents,
+            verifier=partial(Verifier, embedder=self.embedder, leak_check=leak_check(self.site.title)),
         )
-        return Pipeline(self.site, steps, self.site.allowed_origins)
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +109,11 @@ def shop(tmp_path_factory, model_cache):
     yield made
     made.chroma.close()
     made.database.close()
+
+
+@pytest.fixture(scope="session")
+def embedder(model_cache):
+    return EmbeddedEmbedder(model_cache)
 
 
 @pytest.fixture(scope="session")

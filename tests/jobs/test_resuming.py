@@ -3,8 +3,12 @@
 import signal
 
 from crawler.journal import WAITING
+from server.indexing.calibration import HEADINGS, OFF_TOPIC
 from server.storage.crawl_journal import CrawlJournal
 from tests.jobs.sabotaged_worker import MOMENTS
+
+CALIBRATION = 2 * HEADINGS + len(OFF_TOPIC)
+"""Texts that it embeds at most."""
 
 
 def test_a_crawl_that_is_killed_at_every_moment_loses_nothing_and_repeats_nothing(slow):
@@ -35,7 +39,7 @@ def test_a_crawl_that_is_killed_at_every_moment_loses_nothing_and_repeats_nothin
     for read in read_once:
         assert {path: requests[path] for path in read} == read, "fetched again although it was remembered"
     # A batch of 8 is lost where the vectors were not written yet; the rest are questions of the calibration.
-    assert slow.embedded <= chunks + 4 * 8 + 2 * 68
+    assert slow.embedded <= chunks + 4 * 8 + 2 * CALIBRATION
     assert slow.run.counts == {"fetched": 30, "gone": 2}
     assert slow.services.sites.get("shop").options["calibration"]
 
@@ -69,7 +73,7 @@ def test_a_second_crawl_that_is_killed_keeps_the_live_index_until_the_next_worke
     slow.check_indexes()
     texts = "\n".join(chunk.text for chunk in slow.services.content("shop").every_chunk())
     assert texts.count("Other words") == 5 * 3
-    assert slow.embedded - before <= 15 + 3 * 8 + 68
+    assert slow.embedded - before <= 15 + 3 * 8 + CALIBRATION
 
 
 def test_a_worker_that_is_asked_to_end_leaves_its_crawl_to_the_next_one_at_once(slow):

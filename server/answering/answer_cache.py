@@ -1,0 +1,74 @@
+"""Answers that were given before, given again while nothing that they were made from has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from hashlib import sha256
+
+from server.answering.same_question import essence
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.protocols import Cache
+from server.domain.question import Question
+
+
+class AnswerCache:
+    """Implements Shortcut; `remember` is for Steps.
+
+    Two questions share an answer when they are of one essence: likeness of vectors is not asked, for it
+    does not tell version 14 from version 15. Only questions without a history are remembered, and only
+    answers of the model that should have written them. What is stored is a hash and the answer: nothing
+    that a visitor wrote.
+    """
+
+    name = "answer-cache"
+
+    def __init__(self, cache: Cache, made_from: Sequence[object], model: str, ttl_s: float) -> None:
+        """`made_from` is all that answers depend on: site, index generation, flow, options and so on."""
+        self._cache = cache
+        self._made_from = [str(part) for part in made_from]
+        self._model = model
+        self._ttl_s = ttl_s
+
+    def answer(self, question: Question) -> Answer | None:
+        """The answer that was remembered for this question, in whatever words of the same essence."""
+        if question.history:
+            return None
+        stored = self._cache.get(self._key(question))
+        if stored is None:
+            return None
+        answer = _from_json(stored)
+        # What comes next may lean on this question: it is searched as it stands.
+        return replace(answer, trace={"query": question.text, "from_cache": True})
+
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Keeps an answer that nothing went wrong with."""
+        fit = answer.outcome is Outcome.ANSWERED and answer.model == self._model and answer.citations
+        if fit and not question.history and not answer.trace.get("incidents"):
+            self._cache.set(self._key(question), _to_json(answer), self._ttl_s)
+
+    def forget(self, question: Question) -> None:
+        """Drops the answer, as when a visitor says that it did not help."""
+        self._cache.delete(self._key(question))
+
+    def _key(self, question: Question) -> str:
+        parts = [*self._made_from, question.language, *essence(question.text, question.language)]
+        return "answer:" + sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _to_json(answer: Answer) -> str:
+    kept = {name: getattr(answer, name) for name in ("text", "suggestions", "pages", "model")}
+    return json.dumps({**kept, "citations": [asdict(citation) for citation in answer.citations]})
+
+
+def _from_json(stored: str) -> Answer:
+    value = json.loads(stored)
+    return Answer(
+        Outcome.ANSWERED,
+        value["text"],
+        citations=tuple(Citation(**citation) for citation in value["citations"]),
+        suggestions=tuple(value["suggestions"]),
+        pages=tuple((url, title) for url, title in value["pages"]),
+        model=value["model"],
+    )

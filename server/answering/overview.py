@@ -1,0 +1,100 @@
+"""Answers "what is this site about?" from the pages on which the site says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from server.answering.citations import Citer
+from server.answering.landmarks import Landmarks
+from server.answering.phrases import refusal
+from server.answering.proofs import Proof
+from server.answering.quotation import escape_markdown
+from server.answering.routing import Kind, read
+from server.answering.small_talk import offered
+from server.answering.talk import Said, say
+from server.answering.units import UnitKind, units
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Question
+from server.domain.site import Site
+
+SENTENCES = 3
+PAGES = 5
+LOOKED_AT = 4
+"""Pages that are read for sentences about the site."""
+_LEGAL = re.compile(
+    r"©|copyright|licen[sc]|lizenz|benutzungsrecht|garantie|gewähr|warranty|all rights|cookie|javascript|newsletter|alle rechte|tous droits"
+    r"|derechos|direitos|лиценз|авторск|гаранти|许可证|授权|版权|保证|担保|許諾|ライセンス|著作権|保証|라이선스|저작권|보증|حقوق|ترخيص",
+    re.I,
+)
+
+
+class Overview:
+    """Implements Shortcut: quotes what the site says about itself and names its main pages."""
+
+    name = "overview"
+
+    def __init__(
+        self, site: Site, landmarks: Landmarks, origins: frozenset[str], page_text: Callable[[str], str]
+    ) -> None:
+        """Only pages of `origins` are cited."""
+        self._site = site
+        self._landmarks = landmarks
+        self._origins = origins
+        self._page_text = page_text
+
+    def answer(self, question: Question) -> Answer | None:
+        """None for any other question, and where the site says nothing that could be quoted."""
+        message = read(question.text, question.language)
+        if message.kind is not Kind.OVERVIEW:
+            return None
+        language = message.language or question.language
+        title = escape_markdown(self._site.title or self._site.name)
+        told = self._told()
+        pages = self._landmarks.main(PAGES)
+        if not told:
+            return None
+        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in told], self._origins, self._page_text)
+        quoted = []
+        for place, (_, sentence) in enumerate(told):
+            _, markers = citer.cite([Proof(place, sentence)])
+            if markers:
+                quoted.append(f"{escape_markdown(sentence)} {markers}")
+        if not quoted:
+            return None
+        parts = [say(Said.ABOUT, language, title), "\n\n".join(quoted)]
+        if pages:
+            links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
+            parts += [refusal(language, title)[1], links]
+        text = "\n\n".join(parts)
+        return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self._site), pages=pages)
+
+    def _told(self) -> list[tuple[Chunk, str]]:
+        """Sentences in which the site tells what it is, of the first page that has some."""
+        for url in self._landmarks.about[:LOOKED_AT]:
+            found = [(chunk, sentence) for chunk in self._landmarks.chunks(url) for sentence in _prose(chunk)]
+            if len(found) > 1:
+                return _telling(found, self._site.title or self._site.name)[:SENTENCES]
+        return []
+
+
+def _telling(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
+    """From the first sentence on that names the site, where one does."""
+    words = {word for word in re.findall(r"\w{4,}", title.lower()) if not word.isdigit()}
+    for place, (_, sentence) in enumerate(found[:12]):
+        if words.intersection(re.findall(r"\w+", sentence.lower())):
+            return list(found[place:])
+    return list(found)
+
+
+def _prose(chunk: Chunk) -> list[str]:
+    """Whole sentences of a chunk that are long enough to say something."""
+    sentences = [unit.text for unit in units(chunk.text) if unit.kind is UnitKind.SENTENCE]
+    return [text for text in sentences if _is_prose(text) and not _LEGAL.search(text)]
+
+
+def _is_prose(text: str) -> bool:
+    ends = text.rstrip("\"'”’»)」』").endswith((".", "!", "。", "！", "؟", "۔"))
+    long_enough = len(text.split()) >= 6 or (not text.isascii() and len(text) >= 18)
+    return ends and long_enough and len(text) < 500

@@ -1,0 +1,86 @@
+"""Whether a claim says the opposite of the sentence that it rests on.
+
+Clause by clause, since "arrives in two days, not counting Sundays" does not deny that it arrives in two
+days. A clause of the claim is compared with the clause of the page that shares most words with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from server.indexes.tokens import tokens
+
+_NOT = re.compile(
+    r"""\b(not|never|no|none|neither|nor|cannot|without|unable|impossible|\w+n['’]t)\b
+      | \b(nicht|kein\w{0,2}|nie|niemals|ohne|weder)\b | \b(ne|n['’]|pas|jamais|aucune?|sans)\b
+      | \b(nunca|jamás|sin|ning[uú]n[ao]?|não|nem|sem|nenhum[a]?|tampoco)\b | \b(не|нет|нельзя|без|никогда|ни)\b
+      | (?<!\w)(لا|ليس|ليست|لم|لن|غير|بدون|ما)(?!\w)
+      | 不(?!同|断|仅|但|管|久|论)|没|沒|無|无(?!论)|非(?!常)|未|勿|别(?!的) | ない|ません|なく|ず(?=に|、|。)|ぬ(?=。) | 않|없|못|아니|안(?=\ )
+    """,
+    re.I | re.X,
+)
+_AGREEING = frozenset({"fr", "es", "pt", "it", "ru", "ar"})
+"""In these languages two negatives deny once: "ne ... pas", "no ... nunca"."""
+_CLAUSES = re.compile(
+    r"[,;:()、，；：。]|\s[–—-]\s|\b(?:but|unless|if|when|whereas|although|because|while|except|until|that is"
+    r"|aber|wenn|falls|außer|weil|obwohl|mais|si|sauf|pero|salvo|mas|exceto|но|если|кроме)\b",
+    re.I,
+)
+_OPPOSITES = (
+    "before after", "minimum maximum", "always never", "enable disable", "enabled disabled", "increase decrease",
+    "increases decreases", "allow forbid", "allowed forbidden", "allowed prohibited", "include exclude", "included excluded",
+    "open closed", "more less", "above below", "required optional", "on off", "with without", "first last", "earlier later",
+    "supported unsupported", "available unavailable", "valid invalid", "possible impossible", "free paid", "accepted rejected",
+    "vor nach", "aktiviert deaktiviert", "erlaubt verboten", "mindestens höchstens", "avant après", "antes después", "antes depois",
+)  # fmt: skip
+_OPPOSITE = {
+    one: other for pair in _OPPOSITES for one, other in (pair.split(), reversed(pair.split()))
+}  # "most and least" style pairs stay out: both often stand in one true sentence
+SHARED = 0.5
+"""Share of a clause's words that the other clause must hold to be about the same thing."""
+
+
+def flips(claim: str, proof: str, language: str) -> bool:
+    """Whether some clause of `claim` denies what the nearest clause of `proof` says, or the reverse."""
+    if len(claim) > 600:
+        return False  # code and the like
+    there = [(clause, frozenset(tokens(clause, language))) for clause in _clauses(proof)]
+    return bool(there) and any(
+        _denies(clause, frozenset(tokens(clause, language)), there, language) for clause in _clauses(claim)
+    )
+
+
+def _denies(
+    clause: str, words: frozenset[str], there: Sequence[tuple[str, frozenset[str]]], language: str
+) -> bool:
+    if not words:
+        return False
+    near = max(there, key=lambda one: (len(words & one[1]), -len(one[1])))
+    if len(words & near[1]) < SHARED * len(words):
+        return False
+    if _opposed(clause, near[0], language):
+        return True
+    return _negated(clause, language) != _negated(near[0], language)
+
+
+def _opposed(claim: str, proof: str, language: str) -> bool:
+    mine, theirs = _plain(claim), _plain(proof)
+    for word in mine:
+        other = _OPPOSITE.get(word)
+        if other and other in theirs and other not in mine and word not in theirs:
+            return _negated(claim, language) == _negated(proof, language)
+    return False
+
+
+def _negated(clause: str, language: str) -> bool:
+    count = len(_NOT.findall(clause))
+    return count > 0 if language in _AGREEING else count % 2 == 1
+
+
+def _plain(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def _clauses(text: str) -> list[str]:
+    return [part for part in _CLAUSES.split(text) if part and len(part.strip()) > 2]

@@ -1,0 +1,49 @@
+"""The parts that one site's answers are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from server.answering.verification import Verifier
+from server.domain.answer import Answer
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import (
+    Clarifier,
+    Grader,
+    Guard,
+    Incidents,
+    Reader,
+    Reviewer,
+    Rewriter,
+    Shortcut,
+    Strategy,
+    Writer,
+)
+from server.domain.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Every flow is made of the same parts."""
+
+    guards: Sequence[Guard]
+    rewriter: Rewriter
+    strategy: Strategy
+    grader: Grader
+    writers: Sequence[Writer]
+    """In order of preference; the last one never fails."""
+    page_text: Callable[[str], str]
+    incidents: Incidents
+    retrieve_limit: int = 10
+    address: Callable[[str], str] = str
+    """Where a visitor opens a page, by its stored address."""
+    shortcuts: Sequence[Shortcut] = ()
+    """Asked in turn before anything is retrieved."""
+    reader: Reader | None = None
+    verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
+    """Made anew for each answer, from the chunks that were read and the answer's language."""
+    clarifiers: Sequence[Clarifier] = ()
+    reviewers: Sequence[Reviewer] = ()
+    remember: Callable[[Question, Answer], None] = lambda question, answer: None
+    """Told every answer that was made anew and is not a refusal."""

@@ -1,0 +1,51 @@
+"""Titles of pages as a visitor would say them, and which pages of a site are its main ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+LONGEST = 80
+_SEPARATED = re.compile(r"\s+[|–—·»]\s+")
+_CHAPTER = re.compile(
+    r"^(?:(?:chapter|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|rozdział|глава|الفصل|part|teil)\s+(?P<a>\d+)[.:]?\s+"
+    r"|第\s*(?P<b>\d+)\s*[章部编編]\s*[.:：]?\s*|(?P<c>\d+)\s*장[.:]?\s*|(?P<d>\d+)[.:]\s+(?=\D))",
+    re.I,
+)
+_SECTION = re.compile(
+    r"^(?:appendix\s+|anhang\s+|annexe\s+|付録\s*|附录\s*|부록\s*)?[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+",
+    re.I,
+)
+
+
+def plain_title(title: str) -> str:
+    """A page's own title: without its number, and without the site's name behind a separator."""
+    own = _SEPARATED.split(" ".join(title.split()))[0]
+    return plain_heading(own)[:LONGEST]
+
+
+def plain_heading(heading: str) -> str:
+    """A heading without its number; the heading itself when it is nothing but a number."""
+    folded = " ".join(heading.split())
+    return _CHAPTER.sub("", _SECTION.sub("", folded)).strip() or folded
+
+
+def main_first(pages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """(address, title) of pages, those first that a newcomer would open first.
+
+    Near the root before deep, chapters in their order before pages without a number, and both before
+    numbered sections of something larger.
+    """
+    return sorted(pages, key=lambda page: (_depth(page[0]), *_number(page[1]), len(page[0]), page[0]))
+
+
+def _depth(url: str) -> int:
+    return urlsplit(url).path.rstrip("/").count("/")
+
+
+def _number(title: str) -> tuple[int, int]:
+    chapter = _CHAPTER.match(title)
+    if chapter and not chapter["d"]:
+        return 0, int(next(number for number in chapter.groups() if number))
+    return (2, 0) if _SECTION.match(title) else (1, 0)

@@ -1,0 +1,63 @@
+"""Commands to the machine that answers, in what people write: questions and page texts.
+
+The rules cannot be changed by a text anyway: the embedded writer only quotes, and a model's claims are
+verified. What is found here is not quoted, proves nothing, and saves the model call.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from server.guards.command_patterns import IN_QUESTION, ON_PAGE
+from server.guards.readings import mirrored, readings
+
+_ASKING_HOW = re.compile(
+    r"""(\bhow\W+(do|can|could|should|would|to|does)\b((?!\band\b)[^.?!,;\n]){0,30}
+      | \b(can|could|should|do|may|must)\W+(i|we|one|users?|admins?)\W+(\w+\W+){0,2}
+      | \b(does|is|are|did|was|why|when|where|whether|if)\b((?!\band\b)[^.?!,;\n]){0,40}
+      | \b(what\W+(is|are|does|happens)|examples?\W+of|meaning\W+of|prevent|against|detect|block|protect\w*|attempts?\W+to|attacks?)\b((?!\band\b)[^.?!;\n]){0,40}
+      | \b(wie|warum|wann|comment|pourquoi|cómo|como|por\W+qu[eé]|как|почему|如何|怎么|怎样|什么是)\b((?!\bund\b|\bet\b|\by\b|\be\b|\bи\b)[^.?!,;\n]){0,30})$""",
+    re.I | re.X,
+)
+"""Before the words of a command: then they are what is asked about, not what is wanted of the machine."""
+_WORTH_A_LOOK = re.compile(
+    r"""ignor|disregard|forget|overrid|bypass|discard|follow|obey|instruct|prompt|rule|you\W+are|pretend|act\b|behave|roleplay|respond|reply
+      |answer|output|say|print|write|tell|inform|advis|convince|urge|direct|warn|recommend|mention|promot|advertis|includ|insert|append|from\W+now|anything\W+now
+      |\bai\b|llm|chat\s?bot|assistant|system|gpt|\[|<|\#|vergiss|vergess|missacht|überg|anweis|oubli|néglig|consign|olvid|omite|instruc|esque|regra|descart|desconsid
+      |dimentic|istruz|zeig|verrat|gib|nenn|révèl|montr|affich|donne|revel|muestr|imprim|repit|dime|mostr|diga|répond|contest|sag|schreib|erkl|teil|dis\b|\bdil?e?\b|diz|bist|tu\W+es|eres|você
+      |[^\x00-\u024f]""",
+    re.I | re.X,
+)
+
+
+def command_in_question(text: str) -> str:
+    """The command that a visitor gives to the model, or "" when the question is an honest one."""
+    for reading in (*readings(text), *mirrored(text)):
+        for found in IN_QUESTION.finditer(reading):
+            if not _is_asked_about(reading, found.start()):
+                return found.group().strip()
+    return ""
+
+
+@lru_cache(maxsize=20_000)
+def command_in(text: str) -> str:
+    """The command to a model that a piece of a page's text holds, or "".
+
+    Remembered, since the same sentences are read for many questions.
+    """
+    if not _WORTH_A_LOOK.search(text) and not re.search(r"[A-Za-z0-9+/]{20}", text):
+        return ""
+    for reading in readings(text):
+        for found in ON_PAGE.finditer(reading):
+            if not _is_asked_about(reading, found.start()):
+                return found.group().strip()
+    return ""
+
+
+def _is_asked_about(text: str, start: int) -> bool:
+    before = text[max(0, start - 120) : start]
+    quoted = re.search(r"[\"'“‘«„「『]\s*$", before)
+    if quoted:
+        before = before[: quoted.start()]
+    return _ASKING_HOW.search(before) is not None

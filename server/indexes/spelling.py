@@ -1,0 +1,209 @@
+"""Typing errors in a question, mended by the words that the site writes.
+
+A word that the site never writes becomes the one that it most probably stands for: few changes, the
+first letter right, frequent on the site. Words that are written apart here and together there are
+looked up as the site has them. Never touched: what is matched as written (with digits, signs or
+capitals inside), scripts that are searched by character pairs, and common words: somebody who asks
+for "cats" on a site about "casts" means cats, and is to hear that the site does not answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+
+from server.indexes.scripts import UNSPACED_CHARACTER
+from server.indexes.stopwords import is_function_word
+from server.indexes.tokens import query_tokens
+from server.indexes.vocabulary import LONGEST, SHORTEST, Vocabulary
+from server.indexes.words import SqlWordIndex
+
+_WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_AS_WRITTEN = re.compile(r"[\w\-/\\@=<>$#%&*+|~^{}\[\]`]|\.(?=\S)")
+"""Signs that make a piece of text the name of something."""
+TWO_CHANGES = 7
+"""Letters from which on two changes are looked for."""
+CAUTION = 2
+"""Letters that a word needs more where no list tells which words are right."""
+CHANGE = 4.0
+"""What a change takes from the logarithm of a word's frequency."""
+RARE = 2
+"""A word in so few chunks may be the site's own typing error."""
+MUCH_MORE = 30
+"""So many times more frequent is the right spelling then."""
+MOSTLY = 0.6
+"""Share of its words that the site must write for a text to be in the site's language."""
+PART = 4
+"""Letters of each of two words that were written together, at least."""
+_JOINTS = {"de": ("", "s", "n", "en", "es")}
+"""What stands between the parts of a compound."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    """In lower case."""
+    start: int
+    end: int
+
+
+class SiteSpeller:
+    """Implements Speller by the vocabulary of one site."""
+
+    def __init__(self, words: SqlWordIndex, common: Collection[str] = frozenset()) -> None:
+        """`common` English words are right whether the site uses them or not."""
+        self._words = words
+        self._common = common
+
+    def correct(self, text: str, language: str) -> str:
+        """The text as the site would write it; itself in a language that the site has no pages in."""
+        languages, main = self._words.languages()
+        usual = language if language in main else next((one for one in languages if one in main), "")
+        if not usual:
+            return text
+        correction = _Correction(self._words, languages, usual, self._common)
+        # With typing errors in it, a short question is easily taken for one in another language.
+        if usual != language and correction.share_known(text) < MOSTLY:
+            return text
+        return correction.of(text)
+
+
+class _Correction:
+    """Of one text."""
+
+    def __init__(
+        self, words: SqlWordIndex, languages: Sequence[str], language: str, common: Collection[str]
+    ) -> None:
+        self._words = words
+        self._blocks: Collection[Vocabulary] = words.vocabulary()
+        self._languages = languages
+        self._language = language
+        self._common = common if language == "en" else frozenset()
+
+    def of(self, text: str) -> str:
+        """The text with what is mended in its place."""
+        words = _plain_words(text)
+        changes: dict[tuple[int, int], str] = {}
+        for one, two in pairwise(words):
+            if text[one.end : two.start] == " " and not any(start == one.start for start, _ in changes):
+                joined = self._together(one.text, two.text)
+                if joined:
+                    changes[one.start, two.end] = joined
+        rest = [word for word in words if not any(start <= word.start < end for start, end in changes)]
+        doubtful = [word for word in rest if self._is_doubtful(word.text)]
+        counts = self._counts(word.text for word in doubtful)
+        for word in doubtful:
+            better = self._better(word.text, counts[word.text])
+            if better:
+                changes[word.start, word.end] = better
+        for (start, end), new in sorted(changes.items(), reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
+
+    def share_known(self, text: str) -> float:
+        """How many of the words of a text the site writes."""
+        words = _plain_words(text)
+        return sum(self._is_written(word.text) for word in words) / max(1, len(words))
+
+    def _together(self, one: str, two: str) -> str:
+        """What stands for two words that the site writes as one: that one, and the two if it has them too."""
+        if self._is_function_word(one) or self._is_function_word(two) or not self._is_written(one + two):
+            return ""
+        count = self._counts([one, two, one + two])
+        if count[one + two] <= min(count[one], count[two]):
+            return ""
+        return f"{one} {two} {one}{two}" if count[one] and count[two] else one + two
+
+    def _is_doubtful(self, word: str) -> bool:
+        is_word = SHORTEST <= len(word) <= LONGEST
+        return is_word and word not in self._common and not self._is_function_word(word)
+
+    def _better(self, word: str, count: int) -> str:
+        """What is searched instead of a word in `count` chunks; "" when it is right or nothing is like it."""
+        if count > RARE:
+            return ""
+        near = self._best(word, 1)
+        if count:
+            return f"{word} {near[0]}" if near and near[1] >= MUCH_MORE * count else ""
+        if near:
+            return near[0]
+        parts = self._parts(word)
+        if not parts and len(word) >= TWO_CHANGES + self._caution:
+            near = self._best(word, 2)
+        return near[0] if near else parts
+
+    @property
+    def _caution(self) -> int:
+        return 0 if self._common else CAUTION
+
+    def _best(self, word: str, most: int) -> tuple[str, int] | None:
+        """The most probable of similar words, with the number of its chunks."""
+        similar = dict(hit for block in self._blocks for hit in block.similar(word, most))
+        likely = [form for form, changes in similar.items() if changes and self._is_likely(word, form)]
+        counts = self._counts(likely)
+        found = [(CHANGE * similar[form] - log(counts[form]), form) for form in likely if counts[form]]
+        return (min(found)[1], counts[min(found)[1]]) if found else None
+
+    def _is_likely(self, word: str, form: str) -> bool:
+        """Whether one is a slip of the other, rather than another word."""
+        swapped = sorted(word) == sorted(form)
+        if form[0] != word[0]:
+            return form[1:] == word or (swapped and form[:2] == word[1::-1])
+        if swapped:
+            return True
+        if len(form) == len(word):
+            return len(word) > PART + self._caution
+        if len(form) > len(word) and form.startswith(word):
+            return len(word) > self._caution * 3  # an ending that was left out may make another word
+        return len(form) > len(word) or len(word) > PART
+
+    def _parts(self, word: str) -> str:
+        """The two words that a word was joined of, when the site writes both."""
+        cuts = [
+            (word[: end - len(joint)], word[end:])
+            for end in range(PART, len(word) - PART + 1)
+            for joint in _JOINTS.get(self._language, ("",))
+            if end - len(joint) >= PART and word[:end].endswith(joint)
+        ]
+        written = [cut for cut in cuts if all(self._is_written(part) for part in cut)]
+        counts = self._counts(part for cut in written for part in cut)
+        good = [cut for cut in written if min(counts[part] for part in cut) > RARE]
+        return " ".join(max(good, key=lambda cut: min(counts[part] for part in cut))) if good else ""
+
+    def _is_function_word(self, word: str) -> bool:
+        return is_function_word(word, self._languages)
+
+    def _is_written(self, word: str) -> bool:
+        return any(word in block for block in self._blocks)
+
+    def _counts(self, words: Iterable[str]) -> dict[str, int]:
+        """In how many chunks each word occurs, as the most frequent of its stems; function words everywhere."""
+        stems = {word: query_tokens(word, self._languages) for word in words}
+        asked = list(dict.fromkeys(stem for some in stems.values() for stem in some))
+        frequencies = self._words.document_frequencies(asked) if asked else {}
+        everywhere = self._words.count() if any(not some for some in stems.values()) else 0
+        return {
+            word: max((frequencies[stem] for stem in some), default=everywhere)
+            for word, some in stems.items()
+        }
+
+
+def _plain_words(text: str) -> list[_Word]:
+    """The words that are letters alone, punctuation around them aside."""
+    shouted = text.isupper()
+    found = []
+    for match in _WORD.finditer(text):
+        letters = _LETTERS.findall(match[0])
+        raw = letters[0] if len(letters) == 1 else ""
+        is_name = raw[1:] != raw[1:].lower() and not shouted
+        if not raw or is_name or UNSPACED_CHARACTER.search(raw):
+            continue
+        before, after = match[0].split(raw, 1)
+        if not _AS_WRITTEN.search(before) and not _AS_WRITTEN.search(after):
+            start = match.start() + len(before)
+            found.append(_Word(raw.lower(), start, start + len(raw)))
+    return found

@@ -1,0 +1,120 @@
+"""A cross-encoder behind any rerank API: Jina, Cohere, vLLM, Hugging Face's text-embeddings-inference.
+
+They all take `POST .../rerank` with a query and texts, and give a relevance for each text. The last one
+names the fields differently; which of the two a server speaks is found out at the first call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import httpx2
+
+from server.domain.protocols import ModelError
+from server.models.errors import RetryLater
+
+_CONNECT_S = 5.0
+_MAX_CHARACTERS = 8_000
+"""Of each text: more than any cross-encoder reads."""
+_DETAIL_CHARACTERS = 200
+
+
+class HttpRelevance:
+    """Implements RelevanceModel with `model` at `url`, which ends in /rerank or is what stands before it."""
+
+    def __init__(self, url: str, model: str = "", *, api_key: str = "", timeout_s: float = 5.0) -> None:
+        self.name = model or "rerank"
+        self._url = url if url.rstrip("/").endswith("rerank") else f"{url.rstrip('/')}/rerank"
+        self._model = model
+        self._speaks_tei = False
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
+        self._client = httpx2.Client(headers=headers, timeout=timeout)
+
+    def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
+        """In [0, 1], one for each text, in order; [] for []. Raises ModelError."""
+        if not texts:
+            return []
+        cut = [_sendable(text[:_MAX_CHARACTERS]) for text in texts]
+        response = self._post(_sendable(query), cut)
+        if response.status_code in (400, 422) and not self._speaks_tei:
+            self._speaks_tei = True
+            second = self._post(_sendable(query), cut)
+            self._speaks_tei = second.is_success
+            response = second if second.is_success else response
+        if not response.is_success:
+            raise self._refused(response)
+        try:
+            return _shares(_scores(response.json(), len(cut)))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            # Whatever does not have the protocol's shape fails in one of these ways while it is read.
+            message = f"{self._url} does not answer like a rerank API ({_line(error)}); check RERANK_URL"
+            raise ModelError("bad_reply", message) from error
+
+    def _post(self, query: str, texts: list[str]) -> httpx2.Response:
+        body: dict[str, Any] = {"query": query}
+        if self._speaks_tei:
+            body |= {"texts": texts, "truncate": True}
+        else:
+            body |= {"documents": texts, "top_n": len(texts)}
+            body |= {"model": self._model} if self._model else {}
+        try:
+            return self._client.post(self._url, json=body)
+        except httpx2.TimeoutException as error:
+            raise ModelError("timeout", f"{self._url} did not answer in time") from error
+        except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            message = f"{self._url} cannot be reached ({_line(error)}); check RERANK_URL and the network"
+            raise ModelError("unreachable", message) from error
+        except httpx2.HTTPError as error:
+            message = f"{self._url} broke off in the middle of a reply ({_line(error)})"
+            raise ModelError("server_error", message) from error
+
+    def _refused(self, response: httpx2.Response) -> ModelError:
+        status, detail = response.status_code, _line(response.text)
+        if status in (401, 403):
+            message = f"{self._url} refuses the key; check RERANK_API_KEY"
+            return ModelError("wrong_key", message, permanent=True)
+        if status == 404:
+            message = f"{self._url} has no such page or model ({detail}); check RERANK_URL and RERANK_MODEL"
+            return ModelError("wrong_model", message, permanent=True)
+        if status == 429:
+            wait = response.headers.get("retry-after", "")
+            message = f"{self._url} limits the rate of calls"
+            return (
+                RetryLater("rate_limited", message, float(wait))
+                if wait.isdecimal()
+                else ModelError("rate_limited", message)
+            )
+        if status >= 500:
+            return ModelError("server_error", f"{self._url} failed with status {status} ({detail})")
+        message = f"{self._url} refused the call with status {status} ({detail})"
+        return ModelError("bad_reply", message, permanent=True)
+
+
+def _scores(reply: Any, count: int) -> list[float]:
+    rows = reply if isinstance(reply, list) else reply["results"]
+    scores: dict[int, float] = {}
+    for row in rows:
+        scores[int(row["index"])] = float(row["score"] if "score" in row else row["relevance_score"])
+    if sorted(scores) != list(range(count)) or not all(map(math.isfinite, scores.values())):
+        raise ValueError(f"{len(scores)} usable scores for {count} texts")
+    return [scores[index] for index in range(count)]
+
+
+def _shares(scores: list[float]) -> list[float]:
+    """In [0, 1]: some servers send a model's raw value, which a logistic curve brings there."""
+    if all(0 <= score <= 1 for score in scores):
+        return scores
+    return [1 / (1 + math.exp(-min(50.0, max(-50.0, score)))) for score in scores]
+
+
+def _sendable(text: str) -> str:
+    """Without half surrogate pairs, which are no UTF-8; servers refuse empty texts."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip() or "-"
+
+
+def _line(text: object) -> str:
+    line = " ".join(str(text).split()) or type(text).__name__
+    return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"

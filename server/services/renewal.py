@@ -1,0 +1,38 @@
+"""What an update of the installation makes anew before anything is served."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+from server.domain.chunk import Chunk
+from server.indexes.word_tables import outdated
+from server.indexes.words import SqlWordIndex
+from server.storage.content import ContentStore
+from server.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+
+def renew_words(database: Database) -> list[str]:
+    """Makes the words anew of every site whose index is of another version; returns their ids.
+
+    A question would look for other tokens than the index holds. It takes about a second for 500 chunks;
+    of several processes one does it while the others wait. Raises StorageError.
+    """
+    if not outdated(database):
+        return []
+    with database.alone():
+        renewed = outdated(database)
+        for site_id in renewed:
+            log.warning("the words of %s are made anew for this version; this happens once", site_id)
+            SqlWordIndex(database, site_id).renew(_stored(ContentStore(database, site_id)))
+    return renewed
+
+
+def _stored(content: ContentStore) -> Iterator[Chunk]:
+    """What is live, and what a crawl that was cut off had written for the generation to come."""
+    yield from content.every_chunk()
+    if content.is_changed():
+        for url in content.known_pages():
+            yield from (chunk for chunk, coming in content.newest_chunks(url) if coming)

@@ -1,0 +1,84 @@
+"""Can the site answer this at all? The signs, each by itself, and together on a small site."""
+
+import pytest
+
+from server.answering.answer_kinds import lacks_what_is_asked_for
+from server.answering.content_words import content_text
+from server.answering.grading import DEFAULT_FLOOR, Signs
+from server.answering.named import names
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "found"),
+    [
+        ("How do I use it with Kubernetes?", "en", ["Kubernetes"]),
+        ("Kubernetes: how do I use it?", "en", []),
+        ("what is innodb_buffer_pool_size", "en", ["innodb_buffer_pool_size"]),
+        ("what does TurboCacheMode do", "en", ["TurboCacheMode"]),
+        ("Is cron.schedule available?", "en", ["cron.schedule"]),
+        ("WHY DOES NOTHING WORK", "en", []),
+        ("Wie stelle ich die Uhr am Rechner?", "de", []),
+        ("Kann ich ZFS nehmen?", "de", ["ZFS"]),
+        ("kubeadm で組む手順は？", "ja", ["kubeadm"]),
+        ("Ответь мне. Why?", "ru", ["Why"]),
+    ],
+)
+def test_names_are_told_from_common_words(text, language, found):
+    assert names(text, language) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("如何设置快照的时间", "设置快照时间"),
+        ("バックアップを毎晩取るにはどうすればいいですか", "バックアップ毎晩取"),
+        ("그 책은 어떻게 주문 하나요", "책은주문"),
+        ("How do I order the book?", "HowdoIorderthebook?"),
+        ("どうすればいいですか", "どうすればいいですか"),
+        ("怎么", "怎么"),
+    ],
+)
+def test_function_words_are_cut_out_where_no_spaces_separate_them(text, left):
+    assert "".join(content_text(text).split()) == left
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "lacks"),
+    [
+        ("What does it cost per month?", "The planner's cost is an estimate.", True),
+        ("What does it cost per month?", "The plan is $20 a month.", False),
+        ("How much is the small lamp?", "19,90 EUR", False),
+        ("How much memory does it need?", "It needs a lot.", False),
+        ("多少钱？", "本产品免费", False),
+        ("多少钱？", "本产品很好", True),
+        ("Which phone number do I call?", "Call us under +49 30 1234567.", False),
+        ("Which phone number do I call?", "Write to us. Version 15.2 came in 2022.", True),
+        ("What is your email address?", "help@shop.example", False),
+        ("What is your email address?", "See the contact page.", True),
+        ("How do I send an email?", "See the contact page.", False),
+    ],
+)
+def test_a_question_for_a_kind_of_fact_needs_such_a_fact(question, texts, lacks):
+    assert lacks_what_is_asked_for(question, texts) is lacks
+
+
+CLEAR = Signs(nearness=0.6, covered=0.7, unused=0.0, strangers=0, lacks_kind=False)
+
+
+@pytest.mark.parametrize(
+    "worse", [{"nearness": 0.1}, {"covered": 0.2}, {"unused": 0.5}, {"strangers": 1}, {"lacks_kind": True}]
+)
+@pytest.mark.parametrize("read", [True, False])
+def test_each_sign_alone_lowers_the_answerability(worse, read):
+    values = {name: getattr(CLEAR, name) for name in Signs.__slots__}
+    if not read:
+        values["nearness"] = None
+        if "nearness" in worse:
+            return
+    assert Signs(**{**values, **worse}).answerability() < Signs(**values).answerability()
+
+
+def test_a_question_whose_words_the_site_does_not_use_is_under_the_floor_in_any_language():
+    assert CLEAR.answerability() > 0.8
+    assert Signs(None, 0.1, 0.8, 1, False).answerability() < DEFAULT_FLOOR
+    assert Signs(0.0, 0.2, 0.6, 0, False).answerability() < DEFAULT_FLOOR
