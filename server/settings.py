@@ -81,6 +81,15 @@ class Settings(TuningSettings, CrawlSettings):
         "",
         description="Languages that EMBEDDING_MODEL reads, such as en,de,zh; empty: all.",
     )
+    rerank_url: str = Field(
+        "",
+        description="Address of a rerank API (Jina, Cohere, vLLM, TEI); TUNE_RERANK=cross-encoder uses it.",
+    )
+    rerank_model: str = Field("", description="Name of the rerank API's model; some need none.")
+    rerank_api_key: str = Field("", description="Key of the rerank API; empty: it needs none.")
+    rerank_timeout_s: float = Field(
+        3.0, gt=0, description="Seconds that it may take; then it is done without."
+    )
     model_timeout_s: float = Field(30.0, gt=0, description="Seconds that a model may take for one reply.")
     model_first_token_s: float = Field(
         10.0, gt=0, description="Seconds until the first words; later the visitor gets the quoted answer."
@@ -89,6 +98,17 @@ class Settings(TuningSettings, CrawlSettings):
     model_concurrency: int = Field(256, ge=1, description="Calls at once of each process.")
     model_daily_tokens: int = Field(
         0, ge=0, description="Tokens a day over all sites; then answers are quoted. 0: no limit."
+    )
+    model_prices: str = Field(
+        "",
+        pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$",
+        description="Money per million tokens sent/received, such as gpt-4o-mini=0.15/0.60,other=1/4.",
+    )
+    site_daily_tokens: int = Field(
+        0, ge=0, description="Tokens a day for each site; then its answers are quoted. 0: no limit."
+    )
+    site_daily_cost: float = Field(
+        0.0, ge=0, description="Money a day for each site, by MODEL_PRICES; then it quotes. 0: no limit."
     )
     model_cache_hours: float = Field(24.0, ge=0, description="Hours that equal model calls are remembered.")
     embedded_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded model when indexing.")
@@ -123,6 +143,12 @@ class Settings(TuningSettings, CrawlSettings):
     self_rag_max_retries: int = Field(
         2, ge=1, le=10, description="Drafts for one question, by the flow self-rag."
     )
+    curated_threshold: float = Field(
+        0.77, ge=0.5, le=1, description="How alike a question must be to one with a curated answer; 1: equal."
+    )
+    answer_cache_hours: float = Field(
+        24.0, gt=0, description="Hours that an answer is given again while the index stays the same."
+    )
     retrieve_limit: int = Field(10, ge=1, le=100, description="Chunks that retrieval hands to the writer.")
     relevance_floor: float = Field(
         -1.0, ge=-1, le=1, description="Lowest answerability in [0, 1]; -1: the calibrated default."
@@ -142,7 +168,7 @@ class Settings(TuningSettings, CrawlSettings):
     login_limit: RateLimit = Field("10/minute", description="Login attempts from one network address.")
     session_hours: float = Field(12.0, gt=0, description="Hours that an operator stays logged in.")
 
-    @field_validator("public_url", "openai_base_url", "chroma_url", "site")
+    @field_validator("public_url", "openai_base_url", "rerank_url", "chroma_url", "site")
     @classmethod
     def _is_address(cls, value: str) -> str:
         if value and not re.match(r"^https?://[^/\s]+", value):
@@ -162,6 +188,12 @@ class Settings(TuningSettings, CrawlSettings):
         if value and not re.match(r"^(rediss?|unix)://", value):
             raise ValueError("does not start with redis:// or rediss://")
         return value
+
+    @model_validator(mode="after")
+    def _has_reranker(self) -> Self:
+        if self.tune_rerank == "cross-encoder" and not self.rerank_url:
+            raise ValueError("RERANK_URL must be set for TUNE_RERANK=cross-encoder")
+        return self
 
     @model_validator(mode="after")
     def _overlap_fits(self) -> Self:

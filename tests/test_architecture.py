@@ -81,7 +81,7 @@ CONFINED = {
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin"],
     "flask_wtf": ["admin", "server/app.py"],
-    "snowballstemmer": ["server/indexes"],
+    "Stemmer": ["server/indexes"],
     "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 

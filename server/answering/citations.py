@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
 
+from server.answering.proofs import Proof
 from server.answering.text_fragment import text_fragment_link
-from server.answering.verification import Proof
 from server.domain.answer import Citation
 from server.domain.chunk import ScoredChunk
 
@@ -42,7 +42,8 @@ class Citer:
             quote = _shortened(" ".join(proof.quote.split()))
             key = (chunk.url, quote)
             if key not in self._citations:
-                link = text_fragment_link(chunk.url, proof.quote, self._page_text(chunk.url), chunk.anchor)
+                page, heading = self._page_text(chunk.url), (chunk.heading_path or ("",))[-1]
+                link = text_fragment_link(chunk.url, proof.quote, page, chunk.anchor, chunk.text, heading)
                 self._citations[key] = Citation(
                     len(self._citations) + 1, chunk.url, chunk.title or chunk.url, quote, link
                 )

@@ -1,6 +1,7 @@
 """Common words of customer service and technology in ten languages, kept in glossary.tsv.
 
-A column is a language, a row a concept; words of one concept are separated by "|". To add a concept, add a row.
+A column is a language, a row a concept; words of one concept are separated by "|". A new concept is a
+new row.
 """
 
 from __future__ import annotations
@@ -45,9 +46,15 @@ def words(concept: int, language: str) -> tuple[str, ...]:
 
 @cache
 def vocabulary(language: str) -> frozenset[str]:
-    """Every single word of a language, in lower case."""
-    every = (word.lower() for row in _columns().get(language, ()) for word in row)
-    return frozenset(word for word in every if " " not in word)
+    """Every word of a language that means something, in lower case."""
+    every = (word for row in _columns().get(language, ()) for phrase in row for word in _WORD.findall(phrase))
+    return frozenset(word.lower() for word in every) - STOP_WORDS.get(language, frozenset())
+
+
+@cache
+def telling_words(language: str) -> frozenset[str]:
+    """Those of its vocabulary that tell the language: what English has too may be a term of the trade."""
+    return vocabulary(language) - (vocabulary("en") if language != "en" else frozenset())
 
 
 def look_up(text: str, language: str) -> list[Found]:

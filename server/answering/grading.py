@@ -16,7 +16,7 @@ import numpy as np
 
 from server.answering.answer_kinds import lacks_what_is_asked_for
 from server.answering.content_words import Asked, asked_words
-from server.answering.named import names
+from server.answering.named import editions, mentions_edition, names
 from server.answering.units import units
 from server.domain.calibration import Calibration
 from server.domain.chunk import ScoredChunk
@@ -51,7 +51,7 @@ class Signs:
     unused: float
     """Share of it in words that the site never uses."""
     strangers: int
-    """Names that the site never mentions."""
+    """Names that the site never mentions, and versions that no chunk does."""
     lacks_kind: bool
     """Whether a price, a number to call or the like is asked for and not there."""
 
@@ -92,12 +92,13 @@ class EvidenceGrader:
         """The signs for `query` in retrieved `chunks`, best first."""
         asked = asked_words(self._rarity, query)
         held = [heading.union(body) for body, heading in (chunk_tokens(hit.chunk) for hit in chunks[:NEAR])]
+        text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
         return Signs(
             nearness=self._nearness(query, chunks, asked),
             covered=max((coverage(asked.weights, present) for present in held), default=0.0),
             unused=asked.unused,
-            strangers=self._strangers(query),
-            lacks_kind=lacks_what_is_asked_for(query.text, "\n".join(hit.chunk.text for hit in chunks)),
+            strangers=self._strangers(query, text),
+            lacks_kind=lacks_what_is_asked_for(query.text, text),
         )
 
     def _nearness(self, query: Query, chunks: Sequence[ScoredChunk], asked: Asked) -> float | None:
@@ -116,9 +117,10 @@ class EvidenceGrader:
         best = [max((similar[t] for t in group if t), default=0.0) for group in (sentences, headings)]
         return self._calibration.nearness(sum(best) / 2)
 
-    def _strangers(self, query: Query) -> int:
+    def _strangers(self, query: Query, text: str) -> int:
         found = [tokens(name, query.language)[:1] for name in names(query.text, query.language)]
-        return len(self._rarity.unused([token for first in found for token in first]))
+        unused = self._rarity.unused([token for first in found for token in first])
+        return len(unused) + sum(not mentions_edition(text, number) for number in editions(query.text))
 
 
 def _best_sentences(chunks: Sequence[ScoredChunk], asked: Asked) -> list[str]:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from server.answering.glossary import vocabulary
+from server.answering.glossary import telling_words
 from server.answering.language_wishes import wish
 from server.indexes.stopwords import STOP_WORDS
 
@@ -32,9 +32,12 @@ _MARKS = (
 )
 """Letters that hardly another of the known languages has; one counts as much as a function word."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?=[^\W\d_]))?")
-_CODE = re.compile(r"`[^`]*`|\S*[_/\\<>=@]\S*|\b\w+\(\)|\b[A-Z]{2,}\b")
-"""Identifiers, commands, addresses and words in capitals, which are in no language."""
-_SIMPLIFIED = frozenset("么这请问题对时间设码账订单发货费开关务产网络连样员录册购买质过还进远运软载错误数据库邮说让给们")
+_CODE = re.compile(r"`[^`]*`|\S*[_/\\<>=@]\S*|\b\w+\(\)|\b[a-z0-9]+-[a-z0-9]+\b")
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
+"""Identifiers, commands, addresses, and words in capitals, are in no language."""
+_SIMPLIFIED = frozenset(
+    "么这请问题对时间设码账订单发货费开关务产网络连样员录册购买质过还进远运软载错误数据库邮说让给们"
+)
 """Characters of modern Chinese that Japanese does not write."""
 
 
@@ -51,7 +54,8 @@ def text_language(text: str, fallback: str = "en") -> str:
         found = len(pattern.findall(text))
         if found and found * 3 >= letters:
             return _written_in_han(text, fallback) if language == "zh" else language
-    plain = text if text.isupper() else _CODE.sub(" ", text)
+    plain = _CODE.sub(" ", text)
+    plain = plain if plain.isupper() else _CAPITALS.sub(" ", plain)
     votes = _votes(plain.lower())
     best = max(votes.values(), default=0)
     tied = {language for language, count in votes.items() if count == best}
@@ -65,9 +69,7 @@ def _votes(text: str) -> Counter[str]:
     words = [word.rstrip("'’") for word in _WORD.findall(text)]
     for language, stops in STOP_WORDS.items():
         votes[language] += 2 * sum(word in stops for word in words)
-        # A word that English has too may be a term of the trade.
-        own = vocabulary(language) - vocabulary("en") if language != "en" else vocabulary("en")
-        votes[language] += sum(word in own for word in words)
+        votes[language] += sum(word in telling_words(language) for word in words)
     for pattern, language in _MARKS:
         votes[language] += 2 * bool(pattern.search(text))
     return +votes

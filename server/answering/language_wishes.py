@@ -41,4 +41,4 @@ def wish(text: str) -> tuple[str, str]:
     named = next(group for group in found.groups() if group)
     language = next((tag for tag, names in _LANGUAGES if names.fullmatch(named)), "")
     rest = f"{text[: found.start()]} {text[found.end() :]}"
-    return (language, " ".join(rest.split()).strip(" ,;:–-")) if language else ("", text)
+    return (language, " ".join(rest.split()).strip(" ,;:：，、–-")) if language else ("", text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import asdict, replace
 
 from server.answering.direct import DirectFlow
 from server.answering.flows import Flow
@@ -14,6 +14,7 @@ from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.site import Site
+from server.domain.spending import Spending, counted
 
 __all__ = ["Pipeline", "Steps"]
 
@@ -39,6 +40,14 @@ class Pipeline:
         Raises only what storage raises: a model that fails is replaced by the next writer, and an
         embedder that fails leaves the words.
         """
+        spending = Spending(question.site_id, self._steps.daily_limit)
+        yield from counted(self._events(question, spending), spending)
+
+    def forget(self, question: Question) -> None:
+        """Makes the answer to `question` anew when it is asked again."""
+        self._steps.forget(question)
+
+    def _events(self, question: Question, spending: Spending) -> Generator[AnswerEvent]:
         trace = Trace()
         with trace.step("guard"):
             stopped = self._stages.guarded(question, trace)
@@ -53,7 +62,10 @@ class Pipeline:
         with trace.step("rewrite"):
             query = self.rewrite(question)
             trace.note("query", query.text)
-        answered = self._finished((yield from self._flow.run(question, query, trace)), trace)
+        answered = yield from self._flow.run(question, query, trace)
+        if spending.used.calls:
+            trace.note("usage", asdict(spending.used))
+        answered = self._finished(answered, trace)
         if answered.outcome is Outcome.ANSWERED:
             self._steps.remember(question, answered)
         yield answered

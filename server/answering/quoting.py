@@ -36,13 +36,16 @@ class QuotingWriter:
         chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
         evidence = Evidence(self._rarity, query)
-        # What a page tells a chatbot to do is no answer to a visitor's question.
-        candidates = [one for one in evidence.of(chunks, read) if not command_in(one.unit.text)]
-        chosen = Selection(read, evidence.weights).choose(candidates)
+        chosen = Selection(read, evidence.weights, _commands).choose(evidence.of(chunks, read))
         joined = False
         for quotation in _quotations(chosen, read, chunks):
             yield Claim(quotation.markdown, (quotation.source,), quotation.quote, "\n\n" if joined else "")
             joined = True
+
+
+def _commands(unit: Unit) -> bool:
+    """What a page tells a chatbot to do is no answer to a visitor's question."""
+    return bool(command_in(unit.text))
 
 
 def _quotations(

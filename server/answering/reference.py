@@ -27,7 +27,7 @@ BARE = 1
 POINTING, GOING_ON, CORRECTING = 7, 8, 10
 """A longer one tells enough although it points back, goes on or corrects."""
 
-INSIDE, INSIDE_AT_END = 2, 4
+INSIDE, INSIDE_AT_END = 2, 3
 """With more content words before it, "it" means one of those; at the end of a question, with still more."""
 
 _POINTS = (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+from server.answering.language import text_language
+from server.answering.language_wishes import wish
 from server.answering.prompts import rewrite_prompt
 from server.answering.reference import Leaning, content_size, leaning, replaced
 from server.answering.routing import is_small_talk, read
@@ -35,15 +37,19 @@ class HistoryRewriter:
     def rewrite(self, question: Question) -> Query:
         """Never fails."""
         earlier = earlier_queries(question)
-        text = read(question.text, question.language).text
-        leans = leaning(text, question.language) if earlier else Leaning.NOT
-        added = self._title_for(text, question.language)
+        wanted, text = wish(question.text)
+        if not text and earlier:  # "in Spanish, please": the same again
+            return Query(earlier[0], _language_of(earlier[0], question), "", earlier[1 : REMEMBERED + 1])
+        language = _language_of(text, question) if wanted else question.language
+        text = read(text or question.text, language).text
+        leans = leaning(text, language) if earlier else Leaning.NOT
+        added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:
             taken_back, text = replaced(text)
-            text = _joined(text, earlier[0], question.language, without=taken_back)
+            text = _joined(text, earlier[0], language, without=taken_back)
         elif leans is not Leaning.NOT:
-            text = _joined(text, earlier[0], question.language)
-        return Query(text, question.language, added, earlier[:REMEMBERED])
+            text = _joined(text, earlier[0], language)
+        return Query(text, language, added, earlier[:REMEMBERED])
 
     def _title_for(self, text: str, language: str) -> str:
         wanted = self._when == "always" or (self._when == "short" and content_size(text, language) < SHORT)
@@ -71,7 +77,7 @@ class ModelRewriter:
         if not text or len(text) > 4 * len(question.text) + 400:
             return plain
         return Query(
-            text, question.language, "" if _has_title(text, plain.title) else plain.title, plain.previous
+            text, plain.language, "" if _has_title(text, plain.title) else plain.title, plain.previous
         )
 
 
@@ -79,6 +85,11 @@ def earlier_queries(question: Question) -> tuple[str, ...]:
     """What was asked before, as it was searched, newest first."""
     turns = (turn for turn in reversed(question.history) if not is_small_talk(turn.question, turn.language))
     return tuple(turn.query or turn.question for turn in turns)
+
+
+def _language_of(text: str, question: Question) -> str:
+    """That of the words, where the visitor wants the answer in another one."""
+    return text_language(text, question.history[-1].language if question.history else "en")
 
 
 def _joined(text: str, earlier: str, language: str, without: str = "") -> str:

@@ -21,10 +21,18 @@ _NOT = re.compile(
       | 不|没|沒|無|无|非|未 | ない|ません | 않|없|못|안\ """,
     re.I | re.X,
 )
+_ASKS = {
+    "time": r"when|wann|quand|cu[aá]ndo|quando|когда|什么时候|何时|いつ|언제|متى",
+    "place": r"where|wo|où|d[oó]nde|onde|где|куда|哪里|哪儿|どこ|어디|أين",
+    "person": r"who|whom|wer|wen|wem|qui[eé]n|quem|кто|谁|誰|だれ|누가|누구",
+}
+_WHICH_WAY = re.compile(r"\b(to|into|from|nach|von|vers|depuis|hacia|desde|para|в|из|на)\b", re.I)
+
 _IDLE = {
     "en": """a an the please kindly can could would do does i we you is are there any some hi hello hey thanks
         thank actually just exactly""",
-    "de": "der die das den dem des ein eine einen einem einer bitte kann können könnte ich wir man ist sind mal denn hallo",
+    "de": """der die das den dem des ein eine einen einem einer bitte kann können könnte ich wir man ist sind
+        mal denn hallo""",
     "fr": "le la les l un une des s'il vous plaît est-ce peux puis je on nous est sont bonjour merci",
     "es": "el la los las un una unos unas por favor puedo podemos se es son hola gracias",
     "pt": "o a os as um uma uns umas favor posso podemos se é são olá obrigado obrigada",
@@ -50,8 +58,12 @@ def essence(text: str, language: str) -> tuple[str, ...]:
 
 
 def contradicts(one: str, other: str) -> bool:
-    """Whether two questions differ in a number, a version or a denial: likeness does not see that."""
-    return _numbers(one) != _numbers(other) or bool(_NOT.search(one)) != bool(_NOT.search(other))
+    """Whether two questions differ in a number, a version, a denial, a direction, or in whether they ask for
+    a time, a place or a person: likeness does not see that."""
+    if _numbers(one) != _numbers(other) or bool(_NOT.search(one)) != bool(_NOT.search(other)):
+        return True
+    ask, ask_other = _asked_for(one), _asked_for(other)
+    return bool(ask and ask_other and not ask & ask_other) or _turned_round(one, other)
 
 
 class Likeness:
@@ -94,6 +106,23 @@ class Likeness:
         weights = self._rarity.weights(sorted(one | other))
         total = sum(weights.values())
         return sum(weights[token] for token in one & other) / total if total else 0.0
+
+
+def _asked_for(text: str) -> set[str]:
+    return {kind for kind, words in _ASKS.items() if re.search(_word(words), plain(text))}
+
+
+def _word(words: str) -> str:
+    """Whole words, where there are spaces between them."""
+    return rf"(?<![a-zà-ÿа-я])(?:{words})(?![a-zà-ÿа-я])"
+
+
+def _turned_round(one: str, other: str) -> bool:
+    """From PDF to Word is not from Word to PDF."""
+    if not (_WHICH_WAY.search(one) and _WHICH_WAY.search(other)):
+        return False
+    words, others = essence(one, ""), essence(other, "")
+    return words != others and sorted(words) == sorted(others)
 
 
 def _numbers(text: str) -> list[str]:

@@ -6,7 +6,7 @@ holds yet, and being near to what is chosen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from server.answering.company import company_of
 from server.answering.evidence import Support
@@ -32,8 +32,12 @@ Place = tuple[int, int]
 class Selection:
     """The units of one answer, in the order in which they were picked."""
 
-    def __init__(self, read: Sequence[Sequence[Unit]], weights: dict[str, float]) -> None:
+    def __init__(
+        self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Unit], bool]
+    ) -> None:
+        """What is `unfit` is not quoted, neither for itself nor as company of another unit."""
         self._read = read
+        self._unfit = unfit
         self._weights = weights
         self._held: set[str] = set()
         self._sources: set[int] = set()
@@ -51,7 +55,7 @@ class Selection:
             left.remove(best)
             if self.places and self._worth(best) < KEEP * candidates[0].score:
                 break
-            if not self._says_again(best):
+            if not self._says_again(best) and not self._unfit(best.unit):
                 self._take(best, pick)
                 pick += 1
         return self.places
@@ -74,7 +78,11 @@ class Selection:
     def _take(self, support: Support, pick: int) -> None:
         found = self._read[support.source]
         group = company_of(found, support.position, int(MAX_CHARS * 1.5))
-        new = [position for position in group if (support.source, position) not in self.places]
+        new = [
+            position
+            for position in group
+            if (support.source, position) not in self.places and not self._unfit(found[position])
+        ]
         size = sum(_size(found[position].text) for position in new)
         if self.places and self._length + size > MAX_CHARS:
             return

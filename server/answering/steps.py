@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from server.answering.verification import Verifier
 from server.domain.answer import Answer
@@ -21,6 +21,7 @@ from server.domain.protocols import (
     Writer,
 )
 from server.domain.question import Question
+from server.domain.spending import DailyLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,7 @@ class Steps:
     reviewers: Sequence[Reviewer] = ()
     remember: Callable[[Question, Answer], None] = lambda question, answer: None
     """Told every answer that was made anew and is not a refusal."""
+    forget: Callable[[Question], None] = lambda question: None
+    """Takes back what `remember` was told."""
+    daily_limit: DailyLimit = field(default_factory=DailyLimit)
+    """What models may take for the site in a day; then the last writer answers."""

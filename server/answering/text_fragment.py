@@ -14,25 +14,32 @@ _EXACT = 90
 """Longest quote, in characters, that is given whole; longer ones by their first and last words."""
 _ENDS = 4
 """Words taken from each end."""
+_CONTEXT = 4
+"""Words of the block before or behind a quote that tell it from its repetitions."""
+_BLOCK_END = re.compile(r"[\t\n]+")
+_ITEM = re.compile(r"^ *(?:-|\d+\.) ")
 
 
-def text_fragment_link(url: str, quoted: str, page_text: str = "", anchor: str = "") -> str:
+def text_fragment_link(
+    url: str, quoted: str, page_text: str = "", anchor: str = "", chunk_text: str = "", heading: str = ""
+) -> str:
     """`url` with a text directive for `quoted`, words verbatim from the page.
 
     `quoted` may hold tabs (table cells) and line ends (list items, paragraphs), which end a block.
-    `page_text` is the page's text; where the quote's start stands there more than once, the words
-    before it are added as a prefix. Without words to quote, the plain address is returned.
+    `page_text` is the page's text; where the quote stands there more than once, the words around it are
+    added; `chunk_text` is the part of the page that is meant, and `heading` what stands over it. Without words to quote, the plain address is
+    returned.
     """
-    blocks = [" ".join(block.split()) for block in re.split(r"[\t\n]+", quoted)]
+    blocks = [" ".join(block.split()) for block in _BLOCK_END.split(quoted)]
     blocks = [block for block in blocks if block]
     base = urldefrag(url).url
     if not blocks:
         return f"{base}#{_fragment(anchor)}" if anchor else base
     start, end = _ends(blocks)
-    directive = _encode(start) + (f",{_encode(end)}" if end else "")
-    prefix = _prefix(start, " ".join(blocks), page_text)
-    if prefix:
-        directive = f"{_encode(prefix)}-,{directive}"
+    before, behind = _context(start, blocks, _lines(page_text), _lines(chunk_text), heading)
+    directive = f"{_encode(before)}-," if before else ""
+    directive += _encode(start) + (f",{_encode(end)}" if end else "")
+    directive += f",-{_encode(behind)}" if behind else ""
     return f"{base}#{_fragment(anchor)}:~:text={directive}"
 
 
@@ -52,16 +59,70 @@ def _ends(blocks: list[str]) -> tuple[str, str]:
     return start, end
 
 
-def _prefix(start: str, whole: str, page_text: str) -> str:
-    """The words before the quote, if its start alone would match another place of the page."""
-    lines = [" ".join(line.split()) for line in re.split(r"[\t\n]+", page_text)]
-    folded = " ".join(line for line in lines if line)
-    if folded.count(start) < 2:
-        return ""
-    place = folded.find(whole)
-    before = folded[: max(place, 0)].split(" ")
-    words = [word for word in before[-3:] if word]
-    return " ".join(words) if words and not words[-1].startswith(("-", "```")) else ""
+def _context(
+    start: str, blocks: list[str], page: list[str], chunk: list[str], heading: str
+) -> tuple[str, str]:
+    """(words before, words behind) the quote, if its start alone would match another place of the page.
+
+    Words of its own block are the surest: what stands between two blocks on the page, such as a picture's
+    caption, may not be known here, and then nothing would match.
+    """
+    places = [(line, at) for line, text in enumerate(page) for at in _occurrences(start.casefold(), text)]
+    if len(places) < 2:
+        return "", ""
+    line, at = _meant(blocks, page, places, chunk)
+    own = page[line][:at].split()
+    if own:
+        return " ".join(own[-_CONTEXT:]), ""
+    if (line, at) == places[0]:
+        return "", ""  # the browser takes the first one
+    behind = " ".join(page[line][at + len(blocks[0]) :].split()[:_CONTEXT]) if len(blocks) == 1 else ""
+    if behind and sum(behind in page[other][there:] for other, there in places) == 1:
+        return "", behind
+    if chunk and page[line].startswith(chunk[0]):
+        return " ".join(heading.split()[-_CONTEXT:]), ""
+    return " ".join(page[line - 1].split()[-_CONTEXT:]) if line else "", ""
+
+
+def _meant(
+    blocks: list[str], page: list[str], places: list[tuple[int, int]], chunk: list[str]
+) -> tuple[int, int]:
+    """The place whose lines go on like the quote, of several the one inside the chunk."""
+    wanted = [block.casefold() for block in blocks]
+    matching = [(line, at) for line, at in places if _goes_on(page, line, at, wanted)] or places
+    first = next(
+        (number for number in range(len(page)) if chunk and page[number : number + len(chunk)] == chunk), 0
+    )
+    inside = [place for place in matching if place[0] >= first]
+    return (inside or matching)[0]
+
+
+def _goes_on(page: list[str], line: int, at: int, wanted: list[str]) -> bool:
+    if not page[line][at:].startswith(wanted[0]):
+        return False
+    return all(
+        page[line + n : line + n + 1] == [text] or _begins(page, line + n, text)
+        for n, text in enumerate(wanted)
+        if n
+    )
+
+
+def _begins(page: list[str], line: int, text: str) -> bool:
+    return line < len(page) and page[line].startswith(text)
+
+
+def _occurrences(text: str, line: str) -> list[int]:
+    found, at = [], line.find(text)
+    while at >= 0:
+        found.append(at)
+        at = line.find(text, at + 1)
+    return found
+
+
+def _lines(text: str) -> list[str]:
+    """Blocks of the page as the browser matches them: in small letters, marks of lists and code taken off."""
+    folded = (" ".join(_ITEM.sub("", line).split()) for line in _BLOCK_END.split(text))
+    return [line.casefold() for line in folded if line and line != "```"]
 
 
 def _encode(term: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from server.answering.amounts import amounts
 from server.answering.dates import without_dates
@@ -19,7 +20,7 @@ from server.answering.leaks import LeakCheck
 from server.answering.literals import PageFacts, conflicting
 from server.answering.polarity import flips
 from server.answering.proofs import Proof, Proofs, quoted_in
-from server.answering.units import units
+from server.answering.units import Unit, units
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder
@@ -65,11 +66,17 @@ class Verifier:
         self._chunks = [hit.chunk for hit in chunks]
         self._language = language
         self._leak_check = leak_check
-        self._read = [
-            [unit for unit in units(chunk.text) if not command_in(unit.text)] for chunk in self._chunks
-        ]
+        self._embedder = embedder
         self._facts: dict[tuple[int, ...], PageFacts] = {}
-        self._proofs = Proofs(self._chunks, self._read, language, embedder)
+
+    @cached_property
+    def _read(self) -> list[list[Unit]]:
+        """Units of each chunk that may prove anything; quotations do without."""
+        return [[unit for unit in units(chunk.text) if not command_in(unit.text)] for chunk in self._chunks]
+
+    @cached_property
+    def _proofs(self) -> Proofs:
+        return Proofs(self._chunks, self._read, self._language, self._embedder)
 
     def verify(self, claim: Claim) -> Verified:
         """The claim with its proofs. Sources out of range count as none given."""
@@ -103,8 +110,10 @@ class Verifier:
         return Verified(claim, ())
 
     def _verify_quotation(self, claim: Claim) -> Verified:
+        if command_in(claim.quote):
+            return Verified(claim, (), "a command to a model is no answer", Doubt.SUPPORT)
         for source in claim.sources:
-            if quoted_in(claim.quote, self._read[source]):
+            if quoted_in(claim.quote, units(self._chunks[source].text)):
                 return Verified(claim, (Proof(source, claim.quote),))
         return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
 

@@ -22,4 +22,6 @@ def judge() -> Response:
         services().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)
     except UnknownMessage:
         raise ApiError(404, "message_unknown", "This answer is not yours or was erased.") from None
+    if not body.helpful:
+        services().forget_answer(body.message_id)
     return Response(status=204)

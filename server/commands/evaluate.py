@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from server.answering.flows import FLOWS
+from server.answering.reading import joined_text
 from server.answering.units import units
 from server.domain.addresses import stored
 from server.domain.registry import Registry
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         cases = read_questions(options.questions, _base(site, settings))
         cases = cases[: options.limit] if options.limit > 0 else cases
         ways = [
-            replace(site, strategy=strategy, flow=flow)
+            _uncached(replace(site, strategy=strategy, flow=flow))
             for strategy in _names(options.strategies, site.strategy, STRATEGIES)
             for flow in _names(options.flows, site.flow, FLOWS)
         ]
@@ -83,6 +84,13 @@ def _run(services: Services, site: Site, cases: list[Case]) -> Run:
     return Run(site.strategy, site.flow, model.name if model else "embedded", tuple(judged))
 
 
+def _uncached(site: Site) -> Site:
+    """The site without answers from the cache: each question is to be answered."""
+    own = site.options.get("tuning")
+    tuning = {**(own if isinstance(own, dict) else {}), "answer_cache": False}
+    return replace(site, options={**site.options, "tuning": tuning})
+
+
 def _names(given: str, own: str, known: Registry) -> list[str]:
     """The names in a list with commas, or the site's own. Raises UnknownName."""
     names = [name.strip() for name in given.split(",") if name.strip()] or [own]
@@ -97,7 +105,7 @@ def _page_text(services: Services, site: Site) -> Callable[[str], str]:
 
     @lru_cache(maxsize=500)
     def text(url: str) -> str:
-        return " ".join(unit.quote for chunk in content.page(stored(url, base)) for unit in units(chunk.text))
+        return " ".join(unit.quote for unit in units(joined_text(content.page(stored(url, base)))))
 
     return text
 

@@ -14,6 +14,7 @@ COMMANDS = {
     "sites": "server.commands.sites",
     "scope": "server.commands.scope",
     "sources": "server.commands.sources",
+    "curated": "server.commands.curated",
     "doctor": "server.commands.doctor",
     "settings": "server.commands.settings",
     "prepare": "server.commands.prepare",

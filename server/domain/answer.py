@@ -67,7 +67,9 @@ class Answer:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Addresses of the cited pages, each once, in order of first use."""
+        """Addresses of the cited pages, each once, in order of first use; of a curated answer those of its links."""
+        if self.outcome is Outcome.CURATED:
+            return tuple(dict.fromkeys(url for url, _ in self.pages))
         return tuple(dict.fromkeys(citation.url for citation in self.citations))
 
 

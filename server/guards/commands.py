@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from server.guards.command_patterns import IN_QUESTION, ON_PAGE
+from server.guards.command_patterns import commands
 from server.guards.readings import mirrored, readings
 
 _ASKING_HOW = re.compile(
@@ -21,20 +21,10 @@ _ASKING_HOW = re.compile(
     re.I | re.X,
 )
 """Before the words of a command: then they are what is asked about, not what is wanted of the machine."""
-_WORTH_A_LOOK = re.compile(
-    r"""ignor|disregard|forget|overrid|bypass|discard|follow|obey|instruct|prompt|rule|you\W+are|pretend|act\b|behave|roleplay|respond|reply
-      |answer|output|say|print|write|tell|inform|advis|convince|urge|direct|warn|recommend|mention|promot|advertis|includ|insert|append|from\W+now|anything\W+now
-      |\bai\b|llm|chat\s?bot|assistant|system|gpt|\[|<|\#|vergiss|vergess|missacht|überg|anweis|oubli|néglig|consign|olvid|omite|instruc|esque|regra|descart|desconsid
-      |dimentic|istruz|zeig|verrat|gib|nenn|révèl|montr|affich|donne|revel|muestr|imprim|repit|dime|mostr|diga|répond|contest|sag|schreib|erkl|teil|dis\b|\bdil?e?\b|diz|bist|tu\W+es|eres|você
-      |[^\x00-\u024f]""",
-    re.I | re.X,
-)
-
-
 def command_in_question(text: str) -> str:
     """The command that a visitor gives to the model, or "" when the question is an honest one."""
     for reading in (*readings(text), *mirrored(text)):
-        for found in IN_QUESTION.finditer(reading):
+        for found in commands(reading, on_page=False):
             if not _is_asked_about(reading, found.start()):
                 return found.group().strip()
     return ""
@@ -46,10 +36,8 @@ def command_in(text: str) -> str:
 
     Remembered, since the same sentences are read for many questions.
     """
-    if not _WORTH_A_LOOK.search(text) and not re.search(r"[A-Za-z0-9+/]{20}", text):
-        return ""
     for reading in readings(text):
-        for found in ON_PAGE.finditer(reading):
+        for found in commands(reading, on_page=True):
             if not _is_asked_about(reading, found.start()):
                 return found.group().strip()
     return ""

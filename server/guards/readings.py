@@ -24,6 +24,8 @@ _TAGS = range(0xE0000, 0xE0080)
 
 def shown(text: str) -> str:
     """Without characters that are not seen, in one form of each letter."""
+    if text.isascii():
+        return text
     return normalize("NFKC", "".join(char for char in text if category(char) != "Cf"))
 
 

@@ -181,7 +181,7 @@ class _Correction:
         return any(word in block for block in self._blocks)
 
     def _counts(self, words: Iterable[str]) -> dict[str, int]:
-        """In how many chunks each word occurs, as the most frequent of its stems; function words everywhere."""
+        """In how many chunks each word occurs, by its most frequent stem; function words: everywhere."""
         stems = {word: query_tokens(word, self._languages) for word in words}
         asked = list(dict.fromkeys(stem for some in stems.values() for stem in some))
         frequencies = self._words.document_frequencies(asked) if asked else {}

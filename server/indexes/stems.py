@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-import snowballstemmer
+import Stemmer
 
 from server.indexes.scripts import script_of
 
@@ -45,7 +45,7 @@ class _Stemmers(threading.local):
 
     def get(self, algorithm: str) -> _Stemmer:
         if algorithm not in self.by_algorithm:
-            self.by_algorithm[algorithm] = snowballstemmer.stemmer(algorithm)
+            self.by_algorithm[algorithm] = Stemmer.Stemmer(algorithm)
         return self.by_algorithm[algorithm]
 
 

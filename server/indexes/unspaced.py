@@ -11,6 +11,14 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from server.indexes.unspaced_words import (
+    CHINESE_FUNCTION_WORDS,
+    CHINESE_PHRASES,
+    KOREAN_FUNCTION_WORDS,
+    KOREAN_PARTICLES,
+    KOREAN_VERB_ENDINGS,
+)
+
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 _KATAKANA = re.compile(r"[\u30a1-\u30ff]+")
@@ -18,41 +26,11 @@ _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fff
 _LONG_VOWEL = re.compile(r"(?<=[\u30a1-\u30fc]{2})\u30fc(?![\u30a1-\u30ff])")
 """Half of all writers leave it out at the end of a Japanese word."""
 _JAPANESE_PARTICLES = frozenset("をはがのにでとへもやか")
-_CHINESE_PHRASES = """请问 請問 怎么样 怎么办 怎么 怎麼 怎样 怎樣 如何 为什么 為什麼 什么 什麼 哪里 哪裡 哪个 哪個 哪些 哪种 哪一个 哪 是不是
-    能不能 可不可以 有没有 是否 能否 可否 可以 我想 我要 我该 我们 我們 我 你们 你 多少 几个 吗 嗎 呢 吧 啊 应该 該 怎""".split()  # noqa: SIM905
-_PHRASE = re.compile("|".join(sorted(map(re.escape, _CHINESE_PHRASES), key=len, reverse=True)))
+_PHRASE = re.compile("|".join(sorted(map(re.escape, CHINESE_PHRASES), key=len, reverse=True)))
 _FINAL_PARTICLES = frozenset("的了")
-_CHINESE_FUNCTION_WORDS = frozenset(
-    "的了是在有和与與把被让讓要想会會能上里裡中从從对對就也都又很这這那个個到用为為给給等着著过過"
-)
-"""Where one is left alone between other scripts or phrases."""
-
-_KOREAN_PARTICLES = """은 는 이 가 을 를 의 에 로 와 과 도 만 에서 에게 한테 께서 으로 까지 부터 처럼 보다 마다 조차 마저 밖에 이나
-    라도 이라도 이란 란 에는 에도 에만 에서는 에서도 에서의 에게는 에게서 으로는 으로도 으로만 으로서 으로써 로는 로도 로서 로써 로부터
-    으로부터 까지는 까지도 부터는 와는 과는 과의 와의 이며 이고 이다 입니다 인가요 인지 이라는 라는 이라고 라고 들 들은 들이 들을 들의
-    들에 들과""".split()  # noqa: SIM905
 _AFTER_ONE = frozenset("은는이가을를의에로와과도만")
 """Those that are taken off a noun of one syllable, too."""
-_VERB_ENDINGS = {
-    "하": "다 는 고 며 면 여 려면 려고 기 기를 기가 지 지만 도록 거나 는데 는지 나요 고자 니 세요 십시오 였다 였습니다",
-    "되": "다 는 고 며 면 어 려면 기 지 지만 도록 거나 는데 는지 나요 었다 었습니다",
-}
-_CONTRACTED = """할 한 함 합니다 합니까 해 해서 해야 해도 해요 했다 했습니다 했던 했을 하겠습니다 할까요 됩니다 될 된 됨 돼 돼요 됐다
-    됐습니다""".split()  # noqa: SIM905
-_GLUED = sorted(
-    {
-        *_KOREAN_PARTICLES,
-        *_CONTRACTED,
-        *(verb + ending for verb, endings in _VERB_ENDINGS.items() for ending in endings.split()),
-    },
-    key=len,
-    reverse=True,
-)
-_KOREAN_FUNCTION_WORDS = frozenset(
-    """어떻게 어떤 어느 무엇 무엇을 무엇이 무엇인가요 뭐 뭔가요 왜 언제 어디 어디서 어디에 어디에서 누가 누구 하나요 되나요 있나요 없나요
-    인가요 있습니까 합니까 됩니까 하면 되면 하려면 해야 하는 하는지 되는 되는지 할 수 있는 있는지 있을까요 있어요 있습니다 때 것 등 및 그
-    이 저 좀 제 내 나 저는 나는 제가 내가 우리 하고 싶은데 싶어요 싶습니다 알려줘 알려주세요 주세요 되죠 하죠 한가요 인지 합니다 됩니다""".split()  # noqa: SIM905
-)
+_GLUED = sorted(KOREAN_PARTICLES | KOREAN_VERB_ENDINGS, key=len, reverse=True)
 
 
 def pairs(run: str) -> tuple[str, ...]:
@@ -68,7 +46,7 @@ def pairs(run: str) -> tuple[str, ...]:
 def asked_pairs(run: str) -> tuple[str, ...]:
     """Those of a question that tell what it is about; none of "how do I"."""
     if _HANGUL.fullmatch(run):
-        return () if run in _KOREAN_FUNCTION_WORDS else pairs(run)
+        return () if run in KOREAN_FUNCTION_WORDS else pairs(run)
     run = _LONG_VOWEL.sub("", run)
     if _HIRAGANA.search(run) or _KATAKANA.search(run):
         told = tuple(pair for pair in _overlapping(run) if _tells(pair))
@@ -87,7 +65,7 @@ def _chinese(part: str) -> Iterator[str]:
         part = part.rstrip("的了")
     for pair in _overlapping(part):
         if len(pair) == 1:
-            told = pair not in _CHINESE_FUNCTION_WORDS
+            told = pair not in CHINESE_FUNCTION_WORDS
         else:
             told = pair == "目的" or _FINAL_PARTICLES.isdisjoint(pair)
         if told:

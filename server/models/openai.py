@@ -24,6 +24,7 @@ from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import SecretStr
 
 from server.domain.protocols import ModelError, Prompt, Vector
+from server.domain.spending import current
 from server.models.openai_errors import (
     Endpoint,
     as_model_errors,
@@ -78,7 +79,9 @@ class OpenAIChat:
         """The whole reply. Raises ModelError."""
         with as_model_errors(self._endpoint), ExitStack() as stack:
             response = self._send(stack, prompt, self._total_s, stream=False)
-            choice = json.loads(response.read())["choices"][0]
+            reply = json.loads(response.read())
+            _report(reply)
+            choice = reply["choices"][0]
             text = str(choice["message"].get("content") or "")
             self._check_length(text, choice.get("finish_reason"))
             return text
@@ -107,7 +110,7 @@ class OpenAIChat:
         timeout = httpx2.Timeout(read_s, connect=min(_CONNECT_S, read_s))
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
         while True:
-            parameters = self._parameters(prompt)
+            parameters = self._parameters(prompt, stream=stream)
             try:
                 # As extra_body, for the client spends a millisecond on checking what it is given by name.
                 body = {"messages": messages, **parameters}
@@ -121,7 +124,7 @@ class OpenAIChat:
                     raise
                 self._refused |= {refused}
 
-    def _parameters(self, prompt: Prompt) -> dict[str, Any]:
+    def _parameters(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         """Only what the common providers understand, less what this one has refused."""
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         names = ["max_completion_tokens", "max_tokens"]
@@ -133,6 +136,8 @@ class OpenAIChat:
             parameters[limit] = prompt.max_tokens
         if prompt.json:
             parameters["response_format"] = {"type": "json_object"}
+        if stream and "openai" in self._endpoint.url:
+            parameters["stream_options"] = {"include_usage": True}
         return {name: value for name, value in parameters.items() if name not in self._refused}
 
     def _read(self, event: str) -> tuple[str, str | None]:
@@ -144,6 +149,7 @@ class OpenAIChat:
             raise ModelError(
                 "server_error", f"{self._endpoint.url} failed in a reply: {data['error']!s:.200}"
             )
+        _report(data)
         if not data.get("choices"):
             return "", None
         choice = data["choices"][0]
@@ -235,6 +241,15 @@ class OpenAIEmbedder:
             raise ValueError("a vector without length")
         unit: list[Vector] = (matrix / lengths).tolist()
         return unit
+
+
+def _report(reply: dict[str, Any]) -> None:
+    """Passes on what the provider says that a call took."""
+    spending, usage = current(), reply.get("usage")
+    if spending is not None and isinstance(usage, dict):
+        sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if isinstance(sent, int) and isinstance(received, int):
+            spending.reported = (sent, received)
 
 
 def _events(lines: Iterator[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from server.domain.protocols import ChatModel, Embedder, Prompt, Vector
+from server.domain.protocols import ChatModel, Embedder, Prompt, RelevanceModel, Vector
 from server.models.budget import TokenBudget
 from server.models.calls import CallLimits, Calls
 from server.models.tokens import estimate_tokens
@@ -84,3 +84,17 @@ class ResilientEmbedder:
         if self._budget is not None:
             self._budget.spend(sum(map(estimate_tokens, texts)))
         return vectors
+
+
+class ResilientRelevance:
+    """A relevance model called within `limits`."""
+
+    def __init__(self, model: RelevanceModel, limits: CallLimits | None = None) -> None:
+        self.name = model.name
+        self._model = model
+        self._calls = Calls(model.name, limits or CallLimits())
+
+    def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
+        """In [0, 1], one for each text, in order. Raises ModelError."""
+        [judged] = self._calls.items(lambda: iter([self._model.relevance(query, texts)]))
+        return judged

@@ -13,3 +13,5 @@ EMBEDDERS = Registry(
         "openai": "server.models.openai:OpenAIEmbedder",
     },
 )
+
+RELEVANCE_MODELS = Registry("relevance model provider", {"http": "server.models.rerank_http:HttpRelevance"})

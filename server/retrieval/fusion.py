@@ -62,9 +62,8 @@ def by_best(first: Scores, second: Words, weight_of_first: WeightOfFirst) -> dic
 
 def by_rank(first: Scores, second: Words, weight_of_first: WeightOfFirst, k: int = 60) -> dict[str, float]:
     """Weighted sum of 1 / (k + rank), ranks from 1; scaled so that rank 1 on both sides is 1."""
-    one, two = _ranks(first), _ranks(second.scores)
-    shares = ({key: (k + 1) / (k + rank) for key, rank in ranks.items()} for ranks in (one, two))
-    return _sum(*shares, weight_of_first)
+    first_shares, second_shares = _rank_shares(first, k), _rank_shares(second.scores, k)
+    return _sum(first_shares, second_shares, weight_of_first)
 
 
 def _sum(one: Scores, two: Scores, weight_of_first: WeightOfFirst) -> dict[str, float]:
@@ -75,6 +74,6 @@ def _sum(one: Scores, two: Scores, weight_of_first: WeightOfFirst) -> dict[str, 
     }
 
 
-def _ranks(scores: Scores) -> dict[str, int]:
+def _rank_shares(scores: Scores, k: int) -> dict[str, float]:
     ordered = sorted(scores, key=lambda key: (-scores[key], key))
-    return {key: rank for rank, key in enumerate(ordered, 1)}
+    return {key: (k + 1) / (k + rank) for rank, key in enumerate(ordered, 1)}

@@ -7,6 +7,7 @@ use; `warm_up` does it before a process reports that it is ready.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import Event, Lock, Thread
 from typing import TypeVar
@@ -15,7 +16,8 @@ from server.answering.chat import Chat
 from server.answering.flows import FLOWS
 from server.answering.pipeline import Pipeline
 from server.data_folder import DataFolder
-from server.domain.protocols import Cache, ChatModel, Embedder, History
+from server.domain.protocols import Cache, ChatModel, Embedder, History, RelevanceModel
+from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
@@ -27,8 +29,14 @@ from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
 from server.retrieval.table import STRATEGIES
 from server.services.answering import open_pipeline
-from server.services.models import open_chat_model, open_document_embedder, open_query_embedder
+from server.services.models import (
+    open_chat_model,
+    open_document_embedder,
+    open_query_embedder,
+    open_relevance_model,
+)
 from server.services.renewal import renew_words
+from server.services.shortcuts import Given
 from server.services.sites import (
     SiteParts,
     VectorStore,
@@ -41,16 +49,19 @@ from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
+from server.storage.curated import CuratedStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.feedback import FeedbackStore
 from server.storage.history import DiskHistory, RedisHistory
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
+from server.storage.questions import QuestionLog
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites import SiteStore
 from server.storage.sources import SourceStore
+from server.storage.usage import UsageStore
 
 T = TypeVar("T")
 
@@ -72,6 +83,8 @@ class Services:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.curated = CuratedStore(self.database)
+        self.usage = UsageStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, settings)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
@@ -115,7 +128,12 @@ class Services:
     @property
     def chat_model(self) -> ChatModel | None:
         """The configured model with retries, budget and cache; None without a key."""
-        return self._once("chat_model", partial(open_chat_model, self.settings, self.cache))
+        return self._once("chat_model", partial(open_chat_model, self.settings, self.cache, self.usage))
+
+    @cached_property
+    def relevance_model(self) -> RelevanceModel | None:
+        """The rerank API; None when none is configured."""
+        return open_relevance_model(self.settings)
 
     @property
     def query_embedder(self) -> Embedder:
@@ -151,10 +169,18 @@ class Services:
         """What answers `site`; made anew when the site's settings or index changed."""
         known = self._pipelines.get(site.id)
         if known is None or known[0] != site:
-            parts = self.parts(site.id, self.query_embedder)
-            made = open_pipeline(site, parts, self.chat_model, self.incidents, self.settings)
+            parts = replace(self.parts(site.id, self.query_embedder), relevance_model=self.relevance_model)
+            given = Given(self.curated, self.cache)
+            made = open_pipeline(site, parts, self.chat_model, self.incidents, self.settings, given)
             self._pipelines[site.id] = known = (site, made)
         return known[1]
+
+    def forget_answer(self, message_id: str) -> None:
+        """Takes an answer that did not help out of the cache: it is made anew for the next who asks."""
+        message = QuestionLog(self.database).find(message_id)
+        site = self.sites.find(message.site_id) if message else None
+        if message and site:
+            self.pipeline(site).forget(Question(message.question, site.id, (), message.language))
 
     def start_crawl(self, site_id: str) -> int:
         """Queues a crawl; returns its number. A site that has one waiting gets no second."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from server.data_folder import DataFolder
-from server.domain.protocols import Cache, ChatModel, Embedder
+from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
+from server.domain.spending import UsageLog
 from server.models.budget import TokenBudget
 from server.models.cached import CachedChat, CachedEmbedder
 from server.models.calls import CallLimits
-from server.models.resilient import ResilientChat, ResilientEmbedder
-from server.models.table import CHAT_MODELS, EMBEDDERS
+from server.models.metered import MeteredChat, read_prices
+from server.models.resilient import ResilientChat, ResilientEmbedder, ResilientRelevance
+from server.models.table import CHAT_MODELS, EMBEDDERS, RELEVANCE_MODELS
 from server.settings import Settings
 
 INDEXING_PATIENCE_S = 300.0
@@ -19,8 +21,8 @@ LARGEST_CALL = 64
 """Texts of one answer that are compared at once."""
 
 
-def open_chat_model(settings: Settings, cache: Cache) -> ChatModel | None:
-    """The configured model with retries, circuit, budget and cache; None when none is configured.
+def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatModel | None:
+    """The configured model with retries, circuit, budgets and cache; None when none is configured.
 
     Raises ModelError for a setting that cannot work.
     """
@@ -35,9 +37,10 @@ def open_chat_model(settings: Settings, cache: Cache) -> ChatModel | None:
     )
     budget = TokenBudget(cache, settings.model_daily_tokens)
     resilient = ResilientChat(model, _limits(settings), budget)
+    metered = MeteredChat(resilient, log, read_prices(settings.model_prices))
     if not settings.model_cache_hours:
-        return resilient
-    return CachedChat(resilient, cache, settings.model_cache_hours * 3600)
+        return metered
+    return CachedChat(metered, cache, settings.model_cache_hours * 3600)
 
 
 def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
@@ -56,6 +59,22 @@ def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache)
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
     return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.model_daily_tokens))
+
+
+def open_relevance_model(settings: Settings) -> RelevanceModel | None:
+    """The rerank API of RERANK_URL; None when none is configured."""
+    if not settings.rerank_url:
+        return None
+    model = RELEVANCE_MODELS.load("http")(
+        settings.rerank_url,
+        settings.rerank_model,
+        api_key=settings.rerank_api_key,
+        timeout_s=settings.rerank_timeout_s,
+    )
+    # A visitor waits for it, and the order that is there already is good: one further try at most.
+    return ResilientRelevance(
+        model, _limits(settings, retries=min(1, settings.model_retries), retry_until_s=1.0)
+    )
 
 
 def _embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:

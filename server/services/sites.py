@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from server.data_folder import DataFolder
 from server.domain.protocols import (
+    ChatModel,
     Embedder,
     Incidents,
+    RelevanceModel,
     Strategy,
     VectorIndex,
 )
@@ -69,6 +71,7 @@ class SiteParts:
     embedder: Embedder
     vectors: VectorIndex
     words: SqlWordIndex
+    relevance_model: RelevanceModel | None = None
 
 
 def open_parts(
@@ -93,12 +96,23 @@ def tuning_of(site: Site, settings: Settings) -> Tuning:
     return settings.tuning.with_values(own if isinstance(own, dict) else {})
 
 
-def open_strategy(site: Site, parts: SiteParts, incidents: Incidents, settings: Settings) -> Strategy:
-    """What indexes and searches the site. Raises UnknownName."""
+def open_strategy(
+    site: Site, parts: SiteParts, incidents: Incidents, settings: Settings, model: ChatModel | None = None
+) -> Strategy:
+    """What indexes and searches the site; `model` may reorder what is found. Raises UnknownName."""
 
     def report(kind: str, message: str) -> None:
         incidents.record(site.id, kind, message)
 
-    made = Parts(parts.embedder, parts.vectors, parts.words, parts.content, report, tuning_of(site, settings))
+    made = Parts(
+        parts.embedder,
+        parts.vectors,
+        parts.words,
+        parts.content,
+        report,
+        tuning_of(site, settings),
+        model,
+        parts.relevance_model,
+    )
     strategy: Strategy = STRATEGIES.load(site.strategy)(made)
     return strategy

@@ -20,6 +20,12 @@ class QuestionLog:
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    def find(self, message_id: str) -> Message | None:
+        """The message, or None."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
+        return None if row is None else message_of(row)
+
     def recent(
         self,
         *,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
+from server.domain.spending import Used
 from server.storage.database import Database
 from server.storage.statements import upsert
 from server.storage.tables import of_answers
@@ -16,23 +16,8 @@ usage = of_answers.usage
 _COUNTS = ("calls", "tokens_in", "tokens_out", "cost")
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
-    """Sums over calls of models."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
-
-    @property
-    def tokens(self) -> int:
-        """Sent and received."""
-        return self.tokens_in + self.tokens_out
-
-
 class UsageStore:
-    """Counts and sums, in the database: all processes and machines see the same."""
+    """Implements UsageLog, in the database: all processes and machines see the same."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

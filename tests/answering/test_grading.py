@@ -5,7 +5,7 @@ import pytest
 from server.answering.answer_kinds import lacks_what_is_asked_for
 from server.answering.content_words import content_text
 from server.answering.grading import DEFAULT_FLOOR, Signs
-from server.answering.named import names
+from server.answering.named import editions, mentions_edition, names
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,26 @@ from server.answering.named import names
 )
 def test_names_are_told_from_common_words(text, language, found):
     assert names(text, language) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("List the new features of Lantern 22", ["22"]),
+        ("whats new in lantern 5.1?", ["5.1"]),
+        ("since version 6.16.0 it fails", ["6.16.0"]),
+        ("Loading 200 million rows takes forever", []),
+        ("a disk of 500 GB", []),
+        ("How do I save 2.5 % of it in Lantern 9?", ["9"]),
+    ],
+)
+def test_versions_are_told_from_other_numbers(text, numbers):
+    assert editions(text) == numbers
+
+
+def test_a_version_stands_for_those_within_it():
+    assert mentions_edition("New in Lantern 15.2", "15")
+    assert not mentions_edition("New in Lantern 115 and 2.15", "15")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
-from server.answering.rewriting import HistoryRewriter
+from server.answering.reference import Leaning, leaning, replaced
+from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.domain.question import Question, Turn
 
 
@@ -39,3 +42,134 @@ def test_the_title_is_not_added_when_the_question_has_it_in_any_case():
 
 def test_a_long_question_needs_no_title():
     assert rewrite("How long does delivery of a large lamp to the islands take?").title == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "how"),
+    [
+        ("and on Windows?", "en", Leaning.GOES_ON),
+        ("how do I undo that?", "en", Leaning.POINTS),
+        ("no, I meant the other one", "en", Leaning.CORRECTS),
+        ("Und unter Windows?", "de", Leaning.GOES_ON),
+        ("Wie mache ich das rückgängig, und geht das?", "de", Leaning.POINTS),
+        ("nein, ich meinte die andere", "de", Leaning.CORRECTS),
+        ("et sous Windows ?", "fr", Leaning.GOES_ON),
+        ("comment annuler cela ?", "fr", Leaning.POINTS),
+        ("non, je voulais dire l'autre", "fr", Leaning.CORRECTS),
+        ("¿y en Windows?", "es", Leaning.GOES_ON),
+        ("¿cómo puedo deshacer eso?", "es", Leaning.POINTS),
+        ("no, me refiero al otro", "es", Leaning.CORRECTS),
+        ("e no Windows?", "pt", Leaning.GOES_ON),
+        ("como desfaço isso?", "pt", Leaning.POINTS),
+        ("não, eu quis dizer o outro", "pt", Leaning.CORRECTS),
+        ("а в Windows?", "ru", Leaning.GOES_ON),
+        ("как это отменить?", "ru", Leaning.POINTS),
+        ("нет, я имел в виду другой", "ru", Leaning.CORRECTS),
+        ("那在 Windows 上呢？", "zh", Leaning.GOES_ON),
+        ("怎么撤销它？", "zh", Leaning.POINTS),
+        ("不是，我是说另一个", "zh", Leaning.CORRECTS),
+        ("じゃあ Windows では？", "ja", Leaning.GOES_ON),
+        ("それを元に戻すには", "ja", Leaning.POINTS),
+        ("いや、もう一つの方です", "ja", Leaning.CORRECTS),
+        ("그럼 윈도우에서는요?", "ko", Leaning.GOES_ON),
+        ("그것을 어떻게 취소해요", "ko", Leaning.POINTS),
+        ("아니요, 다른 걸 말한 거예요", "ko", Leaning.CORRECTS),
+        ("وماذا عن ويندوز؟", "ar", Leaning.GOES_ON),
+        ("كيف ألغي ذلك؟", "ar", Leaning.POINTS),
+        ("لا، أقصد الآخر", "ar", Leaning.CORRECTS),
+    ],
+)
+def test_a_question_is_known_to_lean_on_the_one_before_in_ten_languages(text, language, how):
+    assert leaning(text, language) is how
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Which payment methods are accepted for orders from abroad?", "en"),
+        ("How do I grow a logical volume and the filesystem on it?", "en"),
+        ("Is there a discount for students in the summer?", "en"),
+        ("Wie lange dauert die Lieferung auf die Inseln?", "de"),
+        ("Wie wird das Wetter morgen in Berlin?", "de"),
+        ("如何给新用户创建一个数据库备份", "zh"),
+        ("メールサーバーのバックアップを取る方法を教えてください", "ja"),
+        ("신용카드로 결제한 주문을 취소하는 방법", "ko"),
+    ],
+)
+def test_a_question_that_tells_what_it_is_about_leans_on_nothing(text, language):
+    assert leaning(text, language) is Leaning.NOT
+
+
+@pytest.mark.parametrize(
+    ("text", "taken_back", "instead"),
+    [
+        ("no, not MySQL, PostgreSQL", "MySQL", "PostgreSQL"),
+        ("nicht die Lampe, sondern der Schirm", "die Lampe", "der Schirm"),
+        ("不是红色的，是蓝色的", "红色的", "蓝色的"),
+        ("赤じゃなくて青", "赤", "青"),
+        ("빨간색 말고 파란색", "빨간색", "파란색"),
+        ("no, I meant the blue one", "", "I meant the blue one"),
+    ],
+)
+def test_a_correction_says_what_it_takes_back(text, taken_back, instead):
+    assert replaced(text) == (taken_back, instead)
+
+
+def test_what_was_taken_back_is_not_searched_any_more():
+    query = rewrite("no, not MySQL, PostgreSQL", "How do I back up MySQL on Linux?")
+    words = set(query.text.lower().replace("?", "").split())
+    assert {"postgresql", "linux"} <= words
+    assert "mysql" not in words
+
+
+def test_another_topic_is_not_mixed_with_the_one_before():
+    text = "Which lamps are safe for a bathroom ceiling?"
+    assert rewrite(text, "How long does delivery to the islands take?").text == text
+
+
+def test_a_greeting_is_not_what_a_follow_up_follows():
+    query = rewrite("and on Windows?", "How do I install the lamp driver on Linux?", "Thanks a lot!")
+    assert "driver" in query.text
+
+
+def test_a_greeting_is_not_searched():
+    assert rewrite("Hello, how do I return a lamp?").text == "how do I return a lamp?"
+
+
+def test_a_wish_for_a_language_is_not_searched():
+    assert rewrite("How do I return a lamp? Please answer in German").text == "How do I return a lamp?"
+
+
+def test_the_words_before_are_searched_again_when_only_the_language_is_to_change():
+    assert rewrite("in Spanish, please", "How do I return a lamp?").text == "How do I return a lamp?"
+
+
+def test_a_short_question_in_japanese_gets_the_title_too():
+    history = ()
+    assert HistoryRewriter("ランタン屋").rewrite(Question("送料は？", "shop", history, "ja")).title == "ランタン屋"
+
+
+@pytest.mark.parametrize(("when", "title"), [("always", "Lantern Shop"), ("never", ""), ("short", "")])
+def test_the_operator_decides_which_questions_get_the_title(when, title):
+    question = Question("How long does delivery of a large lamp to the islands take?", "shop", (), "en")
+    assert HistoryRewriter("Lantern Shop", when).rewrite(question).title == title
+
+
+class TestWithModel:
+    HISTORY = (Turn("How do I install the driver on Linux?", "Run sh lamp-driver.sh.", "install driver Linux", "en"),)
+
+    def rewritten(self, text, shop, chat_model):
+        plain = HistoryRewriter("Lantern Shop")
+        return ModelRewriter(chat_model, plain, shop.incidents).rewrite(Question(text, "shop", self.HISTORY, "en"))
+
+    def test_the_model_words_what_leans_on_the_question_before(self, shop, chat_model, model_server):
+        model_server.reply = json.dumps({"question": "How do I install the driver on Windows?"})
+        assert self.rewritten("and on Windows?", shop, chat_model).text == "How do I install the driver on Windows?"
+
+    def test_a_question_that_stands_alone_costs_no_call(self, shop, chat_model, model_server):
+        self.rewritten("Which payment methods are accepted for orders from abroad?", shop, chat_model)
+        assert not model_server.requests
+
+    def test_without_a_usable_reply_the_plain_rewriting_stands(self, shop, chat_model, model_server):
+        model_server.reply = '{"question": '
+        assert "Linux" in self.rewritten("and on Windows?", shop, chat_model).text

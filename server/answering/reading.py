@@ -1,0 +1,71 @@
+"""What the writer reads around a found chunk: small pieces are searched, larger ones are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from server.domain.chunk import Chunk, ScoredChunk
+
+LEAST_REPEATED, MOST_REPEATED = 8, 1000
+"""Characters at the end of a chunk that the next one may begin with: sentences, not a single word."""
+
+
+class NeighbourReader:
+    """Implements Reader: chunks before and after each kept one, of the same section."""
+
+    def __init__(self, page: Callable[[str], Sequence[Chunk]], neighbours: int) -> None:
+        """`page` gives the chunks of a page in page order; `neighbours` is how many on each side."""
+        self._page = page
+        self._neighbours = neighbours
+
+    def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """No text is given twice: not that of a chunk that is kept itself, nor that of a shared neighbour."""
+        taken = {hit.chunk.id for hit in chunks}
+        pages = {url: list(self._page(url)) for url in dict.fromkeys(hit.chunk.url for hit in chunks)}
+        widened = []
+        for hit in chunks:
+            around = self._around(hit.chunk, pages[hit.chunk.url], taken)
+            taken.update(chunk.id for chunk in around)
+            widened.append(replace(hit, chunk=replace(hit.chunk, text=joined_text(around))))
+        return widened
+
+    def _around(self, found: Chunk, page: Sequence[Chunk], taken: set[str]) -> list[Chunk]:
+        place = next((at for at, chunk in enumerate(page) if chunk.id == found.id), -1)
+        if place < 0:  # the page has changed since
+            return [found]
+        around = [found]
+        for step in (-1, 1):
+            at = place + step
+            while 0 <= at < len(page) and abs(at - place) <= self._neighbours:
+                near = page[at]
+                if near.id in taken or (near.heading_path, near.anchor) != (found.heading_path, found.anchor):
+                    break
+                around.insert(0, near) if step < 0 else around.append(near)
+                at += step
+        return around
+
+
+def joined_text(chunks: Sequence[Chunk]) -> str:
+    """The text of chunks that follow each other on a page, without what they repeat of one another."""
+    text, before = "", None
+    for chunk in chunks:
+        if before is None:
+            text = chunk.text
+        else:
+            repeated = _repeated(before, chunk)
+            text += chunk.text[repeated:] if repeated else "\n\n" + chunk.text
+        before = chunk
+    return text
+
+
+def _repeated(before: Chunk, after: Chunk) -> int:
+    """Characters at the end of a chunk that its successor in the section begins with."""
+    if before.heading_path != after.heading_path:
+        return 0
+    end = len(before.text)
+    for start in range(max(0, end - MOST_REPEATED), end - LEAST_REPEATED + 1):
+        # What is repeated are whole sentences: they begin at the start or behind white space.
+        if (not start or before.text[start - 1].isspace()) and after.text.startswith(before.text[start:]):
+            return end - start
+    return 0

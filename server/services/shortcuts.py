@@ -1,0 +1,76 @@
+"""What answers before anything is retrieved: the operator's own answers, and those that were given before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+
+from server.answering.answer_cache import AnswerCache
+from server.answering.curated import CuratedAnswers
+from server.answering.same_question import Likeness
+from server.domain.protocols import Cache, ChatModel
+from server.domain.site import Site
+from server.domain.spending import DailyLimit
+from server.retrieval.rarity import Rarity
+from server.services.sites import SiteParts, tuning_of
+from server.settings import Settings
+from server.storage.curated import CuratedStore
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Where answers come from that are not made anew."""
+
+    curated: CuratedStore
+    cache: Cache
+
+
+def daily_limit(site: Site, settings: Settings) -> DailyLimit:
+    """What models may take for the site in a day: its own options, else the settings."""
+    tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
+    return DailyLimit(
+        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
+        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
+    )
+
+
+def open_curated(
+    site: Site, parts: SiteParts, store: CuratedStore, settings: Settings, stored: Callable[[str], str] = str
+) -> CuratedAnswers:
+    """The curated answers of a site; `stored` gives the address that a page is stored under."""
+
+    def title(url: str) -> str:
+        page = parts.content.page(stored(url))
+        return page[0].title if page and page[0].title else url
+
+    likeness = Likeness(Rarity(parts.words), parts.embedder)
+    made = CuratedAnswers(partial(store.all, site.id), likeness, settings.curated_threshold, title)
+    made.prepare()
+    return made
+
+
+def open_answer_cache(
+    site: Site, parts: SiteParts, cache: Cache, model: ChatModel | None, settings: Settings
+) -> AnswerCache | None:
+    """None when the site's tuning has it off. Answers are forgotten when anything that they depend on
+    changes: index, site, options, models, or Docent itself."""
+    tuning = tuning_of(site, settings)
+    if not tuning.answer_cache:
+        return None
+    name = model.name if model else "embedded"
+    limits = (settings.retrieve_limit, settings.relevance_floor, settings.self_rag_max_count)
+    options = sorted(site.options.items(), key=lambda item: item[0])
+    made_from = (
+        site.id, site.generation, site.title, site.strategy, site.flow, tuning, options, *limits,
+        settings.self_rag_max_retries, name, parts.embedder.fingerprint, settings.base_url, _version(),
+    )  # fmt: skip
+    return AnswerCache(cache, made_from, name, settings.answer_cache_hours * 3600)
+
+
+def _version() -> str:
+    try:
+        return version("docent")
+    except PackageNotFoundError:
+        return ""  # run from its folder, not installed

@@ -1,0 +1,137 @@
+"""What is answered before anything is retrieved, on the indexed shop."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from server.answering.handoff import Handoff
+from server.answering.landmarks import Landmarks
+from server.answering.overview import Overview
+from server.answering.small_talk import SmallTalk
+from server.domain.answer import Outcome
+from server.domain.chunk import Chunk
+from server.domain.question import Question
+from server.domain.site import Site
+from server.storage.content import ContentStore, PageRecord
+from server.storage.database import Database
+from server.storage.sites import SiteStore
+
+HOME = "https://lantern.example"
+PAGES = {
+    "/": ("Lantern Shop", "© 2026 Lantern Shop. All rights reserved.\n\nLantern Shop sells lamps made by hand in our own workshop. "
+          "We have repaired and built lamps since 1987.", "en"),
+    "/delivery": ("Delivery | Lantern Shop", "Parcels arrive within two working days.", "en"),
+    "/contact": ("Contact us", "We like to hear from you.\n\nWrite to help@lantern.example or call +44 20 7946 0000.", "en"),
+    "/de/kontakt-formular-alt": ("Lampen", "Hier stehen Lampen.", "de"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(
+        "shop",
+        "shop",
+        "Lantern Shop",
+        (f"{HOME}/",),
+        language="en",
+        options={"suggestions": ["Delivery", "Returns", "Lamps", "Jobs"]},
+    )
+
+
+@pytest.fixture
+def content(tmp_path, site):
+    database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
+    database.migrate()
+    SiteStore(database).create(site)
+    content = ContentStore(database, "shop")
+    for path, (title, text, language) in PAGES.items():
+        chunk = Chunk(path, HOME + path, title, (), text, 0, language)
+        content.put_page(
+            PageRecord(chunk.url, title, language, path, "", "", 0, datetime.now(UTC)), [chunk], []
+        )
+    content.go_live()
+    yield content
+    database.close()
+
+
+def made(kind, site, content):
+    text = lambda url: "\n\n".join(chunk.text for chunk in content.page(url))  # noqa: E731
+    return kind(site, Landmarks(site, content, str, "https://docent.example"), frozenset({HOME}), text)
+
+
+def ask(shortcut, text, language="en"):
+    return shortcut.answer(Question(text, "shop", (), language))
+
+
+def test_a_greeting_names_the_site_and_offers_three_questions(site):
+    answer = ask(SmallTalk(site), "Hi!")
+    assert answer.outcome is Outcome.ANSWERED
+    assert "Lantern Shop" in answer.text
+    assert answer.suggestions == ("Delivery", "Returns", "Lamps")
+    assert answer.citations == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [("Hallo", "Hallo"), ("Hola", "¡Hola"), ("你好", "您好"), ("مرحبا", "مرحب"), ("Привет", "Здравствуйте")],
+)
+def test_a_greeting_is_answered_in_the_visitors_language(site, text, start):
+    assert ask(SmallTalk(site), text, "en").text.startswith(start)
+
+
+def test_asked_what_it_is_it_says_that_it_is_a_program(site):
+    assert "computer program" in ask(SmallTalk(site), "Are you human?").text
+
+
+def test_a_question_after_a_greeting_is_left_to_the_pages(site):
+    assert ask(SmallTalk(site), "Hello, how long does delivery take?") is None
+
+
+def test_a_goodbye_offers_nothing_more(site):
+    assert ask(SmallTalk(site), "Bye!").suggestions == ()
+
+
+def test_the_question_what_a_site_is_about_is_answered_from_its_start_page_with_proof(site, content):
+    answer = ask(made(Overview, site, content), "What is this site about?")
+    assert answer.outcome is Outcome.ANSWERED
+    assert answer.citations[0].quote == "Lantern Shop sells lamps made by hand in our own workshop."
+    assert answer.citations[0].link.startswith(f"{HOME}/#:~:text=")
+    assert "rights reserved" not in answer.text
+    assert f"[Delivery](<{HOME}/delivery>)" in answer.text
+
+
+def test_an_overview_speaks_the_visitors_language_around_the_sites_words(site, content):
+    answer = ask(made(Overview, site, content), "Worum geht es hier?", "de")
+    assert "über sich selbst" in answer.text
+    assert "made by hand" in answer.text
+
+
+def test_without_a_page_that_says_so_the_site_is_not_described(site, content):
+    assert (
+        ask(
+            made(Overview, replace(site, start_urls=()), ContentStore(content._db, "none")),
+            "What is this about?",
+        )
+        is None
+    )
+
+
+def test_who_wants_a_person_is_told_where_the_site_can_be_reached(site, content):
+    answer = ask(made(Handoff, site, content), "I want to talk to a human")
+    assert answer.outcome is Outcome.HANDOFF
+    assert "help@lantern.example" in answer.citations[0].quote
+    assert answer.citations[0].url == f"{HOME}/contact"
+
+
+def test_without_a_contact_page_nothing_is_made_up(site, content):
+    content.remove_page(f"{HOME}/contact")
+    content.go_live()
+    answer = ask(made(Handoff, site, content), "Ich möchte mit einem Menschen sprechen", "de")
+    assert answer.outcome is Outcome.HANDOFF
+    assert answer.citations == ()
+    assert "keine Seite zum Kontakt" in answer.text
+
+
+def test_a_question_that_only_names_a_person_is_no_wish_to_talk_to_one(site, content):
+    assert ask(made(Handoff, site, content), "Which person signs the contract?") is None
