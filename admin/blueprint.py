@@ -17,7 +17,14 @@ from admin.failures import form_expired, not_found, store_failed, too_large
 from admin.page import Page
 from admin.sessions import current_operator
 from admin.table import PAGES
-from server.storage.errors import StorageError, UnknownConversation, UnknownCrawl, UnknownSite, UnknownSource
+from server.storage.errors import (
+    StorageError,
+    UnknownConversation,
+    UnknownCrawl,
+    UnknownCuratedAnswer,
+    UnknownSite,
+    UnknownSource,
+)
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -122,4 +129,5 @@ blueprint.register_error_handler(UnknownSite, not_found)
 blueprint.register_error_handler(UnknownConversation, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
 blueprint.register_error_handler(UnknownSource, not_found)
+blueprint.register_error_handler(UnknownCuratedAnswer, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

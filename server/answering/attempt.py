@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from server.answering.citations import Citer, with_markers
+from server.answering.cleaning import without_pictures, without_unseen
 from server.answering.trace import Trace
 from server.answering.verification import Doubt, Verified, Verifier
 from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
@@ -39,6 +41,9 @@ class Attempt:
                 claim = next(written, None)
             if claim is None:
                 return
+            claim = replace(claim, text=without_pictures(without_unseen(claim.text)))
+            if not claim.text.strip():
+                continue
             if claim.text.rstrip("*_ ").endswith((":", "：")) and not claim.quote:
                 self._hold(claim, question)
                 continue

@@ -72,18 +72,20 @@ Reply with one JSON object: {"verdict": "clear"} or {"verdict": "ask"}"""
 
 def readings(query: Query, chunks: Sequence[ScoredChunk]) -> list[tuple[str, str]]:
     """(address, title) of the pages that the question may mean: each named by its title, as likely as the
-    best. [] when a title says just what was asked, for then that is meant."""
+    best. [] when one page is about just that: its title says no more, or it alone begins with it."""
     asked = set(tokens(query.text, query.language))
     found: dict[str, str] = {}
+    general = 0
     for hit in chunks:
         title = plain_title(hit.chunk.title)
-        named = set(tokens(title, hit.chunk.language))
-        if hit.score < ALIKE * chunks[0].score or not asked or not asked <= named:
+        named = tokens(title, hit.chunk.language)
+        if hit.score < ALIKE * chunks[0].score or not asked or not asked <= set(named) or title in found:
             continue
-        if named == asked:
+        if set(named) == asked:
             return []
-        found.setdefault(hit.chunk.url, title)
-    return [(url, title) for title, url in {title: url for url, title in found.items()}.items()]
+        found[title] = hit.chunk.url
+        general += named[0] in asked
+    return [] if general == 1 else [(url, title) for title, url in found.items()]
 
 
 def clarification(question: Question, found: Sequence[tuple[str, str]], title: str) -> Answer:

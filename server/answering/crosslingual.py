@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from server.answering.glossary import Found, languages, look_up, words
+from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt, Rewriter
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
@@ -21,7 +23,7 @@ UNDERSTOOD = 0.5
 """Share of a question that must be understood for it to be searched in another language."""
 KNOWN = 0.5
 """With a larger share of its own words on the site, a question needs no other language."""
-_UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]|[\uac00-\ud7a3]")
+_UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
 
 
@@ -84,6 +86,21 @@ class GlossaryRewriter:
         return min(ways, key=rarest)
 
 
+class GlossaryExpander:
+    """Implements Expander for sites of several languages: the question also in the language of most pages."""
+
+    def __init__(self, glossary: GlossaryRewriter, site_language: str) -> None:
+        self._glossary = glossary
+        self._language = site_language
+
+    def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
+        """[] for a question that is in that language, or of which too little is understood."""
+        if query.language == self._language or not {query.language, self._language} <= languages():
+            return []
+        text = self._glossary.translated(query.text, query.language)
+        return [replace(query, text=text, language=self._language)] if text else []
+
+
 class ModelTranslator:
     """Implements Rewriter around the glossary's: a foreign question is translated by the model."""
 
@@ -134,12 +151,14 @@ def _question(reply: str) -> str:
     return " ".join(text.split())
 
 
-def _share(text: str, language: str, taken: list[tuple[int, int]]) -> float:
+def _share(text: str, language: str, taken: Sequence[tuple[int, int]]) -> float:
     """How much of what carries meaning is within the spans: words, or characters where no spaces are."""
-    if language in ("zh", "ja", "ko"):
-        meaning = [match.start() for match in _UNSPACED_MEANING.finditer(text)]
-        meaning += [match.start() for match in _SPACED.finditer(text) if match.group().isascii()]
+    if language in ("zh", "ja"):
+        meaning = [match.span() for match in _UNSPACED_MEANING.finditer(text)]
+        meaning += [match.span() for match in _SPACED.finditer(text) if match.group().isascii()]
+    elif language == "ko":  # endings are written to the word that they belong to
+        meaning = [match.span() for match in _SPACED.finditer(text)]
     else:
-        meaning = [span.start() for span in _SPACED.finditer(text) if tokens(span.group(), language)]
-    held = sum(any(start <= place < end for start, end in taken) for place in meaning)
+        meaning = [span.span() for span in _SPACED.finditer(text) if tokens(span.group(), language)]
+    held = sum(any(start < last and first < end for start, end in taken) for first, last in meaning)
     return held / len(meaning) if meaning else 0.0

@@ -114,7 +114,9 @@ def _read(text: str, language: str) -> list[Found]:
     lowered = [match.group().lower() for match in matches]
     stems = ["" if word in stops else stem(word, language) for word in lowered]
     while place < len(matches):
-        size, concepts = _longest(stems, place, entries, language)
+        size, concepts = _longest(stems, place, entries)
+        if not concepts and language == "de" and stems[place]:
+            concepts = _compound(lowered[place], entries)
         if concepts:
             found.append(Found(matches[place].start(), matches[place + size - 1].end(), concepts))
         place += size
@@ -122,19 +124,19 @@ def _read(text: str, language: str) -> list[Found]:
 
 
 def _longest(
-    stems: Sequence[str], place: int, entries: dict[tuple[str, ...], tuple[int, ...]], language: str
+    stems: Sequence[str], place: int, entries: dict[tuple[str, ...], tuple[int, ...]]
 ) -> tuple[int, tuple[int, ...]]:
     for size in range(min(LONGEST_PHRASE, len(stems) - place), 0, -1):
         concepts = entries.get(tuple(stems[place : place + size])) if stems[place] else None
         if concepts:
             return size, concepts
-    return 1, _compound(stems[place], entries) if language == "de" else ()
+    return 1, ()
 
 
 def _compound(word: str, entries: dict[tuple[str, ...], tuple[int, ...]]) -> tuple[int, ...]:
-    """The concept of a compound's last part, which says what it is."""
+    """The concept of a German compound's last part, which says what it is."""
     for cut in range(3, len(word) - PART_OF_COMPOUND + 1):
-        concepts = entries.get((word[cut:],))
+        concepts = entries.get((stem(word[cut:], "de"),))
         if concepts:
             return concepts
     return ()

@@ -12,8 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from server.answering.answer_kinds import lacks_what_is_asked_for
 from server.answering.content_words import Asked, asked_words
 from server.answering.named import editions, mentions_edition, names
@@ -23,6 +21,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Query
 from server.indexes.tokens import tokens
+from server.retrieval.parts import cosines
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
 
 DEFAULT_FLOOR = 0.35
@@ -113,14 +112,14 @@ class EvidenceGrader:
             vectors = self._embedder.embed([query.text, *texts])
         except ModelError:
             return None  # the words decide alone; the failure itself was reported by the retrieval
-        similar = dict(zip(texts, (np.asarray(vectors[1:]) @ np.asarray(vectors[0])).tolist(), strict=True))
+        similar = dict(zip(texts, cosines(vectors[0], vectors[1:]), strict=True))
         best = [max((similar[t] for t in group if t), default=0.0) for group in (sentences, headings)]
         return self._calibration.nearness(sum(best) / 2)
 
     def _strangers(self, query: Query, text: str) -> int:
         found = [tokens(name, query.language)[:1] for name in names(query.text, query.language)]
         unused = self._rarity.unused([token for first in found for token in first])
-        return len(unused) + sum(not mentions_edition(text, number) for number in editions(query.text))
+        return len(unused) + sum(not mentions_edition(text, *named) for named in editions(query.text))
 
 
 def _best_sentences(chunks: Sequence[ScoredChunk], asked: Asked) -> list[str]:

@@ -9,9 +9,9 @@ _WORD = re.compile(r"[A-Za-z][\w.+-]*\w|[A-Z]")
 _IDENTIFIER = re.compile(r"[A-Za-z]_|_[A-Za-z]|[a-z][A-Z]|[A-Z]{2}|[A-Za-z]\d|\w\.[A-Za-z]")
 _UNSPACED = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u0400-\u052f\u0600-\u06ff]")
 _EDITION = re.compile(
-    r"""\b(?:version|release|edition|v)\.?\ ?(?P<said>\d+(?:\.\d+)*)\b   # version 15
-      | (?<=[\w,]\ )[A-Z][A-Za-z]*\ v?(?P<named>\d+(?:\.\d+)*)\b(?!\ ?%)     # Name 15, not at the beginning
-      | \b[A-Za-z]+\ v?(?P<dotted>\d+(?:\.\d+)+)\b(?!\ ?%)                  # name 2.4""",
+    r"""\b(?P<said>version|release|edition|v)\.?\ ?(?P<said_number>\d+(?:\.\d+)*)\b
+      | (?<=[\w,]\ )(?P<named>[A-Z][A-Za-z]*)\ v?(?P<named_number>\d+(?:\.\d+)*)\b(?!\ ?%)  # not first
+      | \b(?P<dotted>[A-Za-z]+)\ v?(?P<dotted_number>\d+(?:\.\d+)+)\b(?!\ ?%)""",
     re.X,
 )
 _SENTENCE_ENDS = (".", "!", "?", ":", "…")
@@ -23,15 +23,22 @@ def names(text: str, language: str) -> list[str]:
     return list(dict.fromkeys(_names(text, language)))
 
 
-def editions(text: str) -> list[str]:
-    """Numbers of versions and models that stand behind a name: 15 in "since Name 15", 2.4 in "name 2.4"."""
-    found = (match["said"] or match["named"] or match["dotted"] for match in _EDITION.finditer(text))
+def editions(text: str) -> list[tuple[str, str]]:
+    """Versions and models: ("Name", "15") of "since Name 15", ("name", "2.4") of "name 2.4"."""
+    found = (
+        (match[kind], match[f"{kind}_number"])
+        for match in _EDITION.finditer(text)
+        for kind in ("said", "named", "dotted")
+        if match[kind]
+    )
     return list(dict.fromkeys(found))
 
 
-def mentions_edition(text: str, number: str) -> bool:
-    """Whether the number, or a version of it, stands in the text: 15 and 15.2, but neither 115 nor 2.15."""
-    return re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", text) is not None
+def mentions_edition(text: str, name: str, number: str) -> bool:
+    """Whether the number, or a version of it, stands behind the name or a word for version in the text: of 15
+    also 15.2, but neither 115 nor 2.15."""
+    before = rf"(?:{re.escape(name)}|version|release|v)[\W_]{{0,3}}(?:version |release |v)?"
+    return re.search(rf"\b{before}(?<![\d.]){re.escape(number)}(?!\d)", text, re.I) is not None
 
 
 def _names(text: str, language: str) -> Iterator[str]:

@@ -13,10 +13,10 @@ from server.answering.evidence import Evidence
 from server.answering.quotation import Quotation
 from server.answering.selection import Place, Selection
 from server.answering.units import Unit, units
+from server.answering.untrusted import trusted_units
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
-from server.guards.commands import command_in
 from server.retrieval.rarity import Rarity
 
 CHUNKS = 6
@@ -36,16 +36,15 @@ class QuotingWriter:
         chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
         evidence = Evidence(self._rarity, query)
-        chosen = Selection(read, evidence.weights, _commands).choose(evidence.of(chunks, read))
+
+        def unfit(place: Place) -> bool:
+            return trusted_units(chunks[place[0]].chunk.text)[place[1]] is None
+
+        chosen = Selection(read, evidence.weights, unfit).choose(evidence.of(chunks, read))
         joined = False
         for quotation in _quotations(chosen, read, chunks):
             yield Claim(quotation.markdown, (quotation.source,), quotation.quote, "\n\n" if joined else "")
             joined = True
-
-
-def _commands(unit: Unit) -> bool:
-    """What a page tells a chatbot to do is no answer to a visitor's question."""
-    return bool(command_in(unit.text))
 
 
 def _quotations(

@@ -107,7 +107,7 @@ def _rewritten(reply: str) -> str:
     """The question out of a model's JSON, or out of a reply that is only the question."""
     found = re.search(r"\{.*\}", reply, re.S)
     try:
-        value = json.loads(found.group()) if found else {"question": reply}
+        value = json.loads(found.group() if found else reply) if "{" in reply else {"question": reply}
     except ValueError as error:
         raise ModelError("bad_reply", f"the model's reply is not JSON: {reply[:80]!r}") from error
     text = value.get("question", "") if isinstance(value, dict) else ""

@@ -33,7 +33,7 @@ class Selection:
     """The units of one answer, in the order in which they were picked."""
 
     def __init__(
-        self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Unit], bool]
+        self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Place], bool]
     ) -> None:
         """What is `unfit` is not quoted, neither for itself nor as company of another unit."""
         self._read = read
@@ -55,7 +55,7 @@ class Selection:
             left.remove(best)
             if self.places and self._worth(best) < KEEP * candidates[0].score:
                 break
-            if not self._says_again(best) and not self._unfit(best.unit):
+            if not self._says_again(best) and not self._unfit((best.source, best.position)):
                 self._take(best, pick)
                 pick += 1
         return self.places
@@ -81,7 +81,7 @@ class Selection:
         new = [
             position
             for position in group
-            if (support.source, position) not in self.places and not self._unfit(found[position])
+            if (support.source, position) not in self.places and not self._unfit((support.source, position))
         ]
         size = sum(_size(found[position].text) for position in new)
         if self.places and self._length + size > MAX_CHARS:

@@ -112,11 +112,18 @@ def _begins(page: list[str], line: int, text: str) -> bool:
 
 
 def _occurrences(text: str, line: str) -> list[int]:
+    """Where `text` stands in `line` as whole words, as browsers match."""
     found, at = [], line.find(text)
     while at >= 0:
-        found.append(at)
+        if not _joined(line[at - 1 : at], text[0]) and not _joined(text[-1], line[at + len(text) :][:1]):
+            found.append(at)
         at = line.find(text, at + 1)
     return found
+
+
+def _joined(one: str, two: str) -> bool:
+    """Whether two neighbouring characters are of one word; scripts without spaces are left to the browser."""
+    return all(char.isalnum() and ord(char) < 0x2E80 for char in (one, two) if char) and bool(one and two)
 
 
 def _lines(text: str) -> list[str]:

@@ -37,8 +37,10 @@ class KeywordVariants:
         return [replace(query, text=" ".join(word for word in words if word in kept))]
 
     def _weight(self, word: str, language: str) -> float:
+        """0 for a word that tells nothing: one of grammar, or one that the site never uses."""
         found = tokens(word, language)
-        return max(self._rarity.weights(found).values(), default=0.0)
+        used = [token for token in found if token not in self._rarity.unused(found)]
+        return max(self._rarity.weights(used).values(), default=0.0)
 
 
 class SubQuestions:

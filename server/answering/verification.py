@@ -20,11 +20,11 @@ from server.answering.leaks import LeakCheck
 from server.answering.literals import PageFacts, conflicting
 from server.answering.polarity import flips
 from server.answering.proofs import Proof, Proofs, quoted_in
-from server.answering.units import Unit, units
+from server.answering.units import Unit
+from server.answering.untrusted import trusted_units
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder
-from server.guards.commands import command_in
 
 
 MOST_STRANGE = 0.34
@@ -72,7 +72,7 @@ class Verifier:
     @cached_property
     def _read(self) -> list[list[Unit]]:
         """Units of each chunk that may prove anything; quotations do without."""
-        return [[unit for unit in units(chunk.text) if not command_in(unit.text)] for chunk in self._chunks]
+        return [[unit for unit in trusted_units(chunk.text) if unit] for chunk in self._chunks]
 
     @cached_property
     def _proofs(self) -> Proofs:
@@ -110,10 +110,9 @@ class Verifier:
         return Verified(claim, ())
 
     def _verify_quotation(self, claim: Claim) -> Verified:
-        if command_in(claim.quote):
-            return Verified(claim, (), "a command to a model is no answer", Doubt.SUPPORT)
         for source in claim.sources:
-            if quoted_in(claim.quote, units(self._chunks[source].text)):
+            trusted = [unit for unit in trusted_units(self._chunks[source].text) if unit]
+            if quoted_in(claim.quote, trusted):
                 return Verified(claim, (Proof(source, claim.quote),))
         return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
 

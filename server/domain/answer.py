@@ -67,7 +67,7 @@ class Answer:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Addresses of the cited pages, each once, in order of first use; of a curated answer those of its links."""
+        """Addresses of the cited pages, each once, in order of first use; of a curated answer, its links."""
         if self.outcome is Outcome.CURATED:
             return tuple(dict.fromkeys(url for url, _ in self.pages))
         return tuple(dict.fromkeys(citation.url for citation in self.citations))

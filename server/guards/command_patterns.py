@@ -65,7 +65,7 @@ FAMILIES = (
     _family("ai ais llm llms lang larg chat bot bots assi gpt mode", rf"""
         \b({_BOT}|model)s?\W+(that\W+|who\W+)?(reads?|reading|process(es|ing)|summari[sz](es|ing))\W+(this|these)\b
       | \b({_BOT}|model)s?\W+(must|should|shall|has\W+to|have\W+to|will|is\W+required\W+to)\W+(always\W+|now\W+|only\W+|never\W+)?(ignore|say|tell|answer|respond|recommend|reply|include|output|mention|reveal|disclose|praise|forget|claim|state)\b"""),
-    _family("syst assi deve", r"""(^|\n|[.!?>)\]]\s*)\W*(system|assistant|developer)(\W+(message|prompt|note|override|instruction))?\s*[:>\]]\s*
+    _family("syst assi deve", r"""(?<![^\W_][ ,])(system|assistant|developer)(\W+(message|prompt|note|override|instruction))?\s*[:>\]]\s*
         (you\b|ignore|reveal|new\b|override|the\W+(assistant|user|visitor|following)|from\W+now|answer|say|tell|always|never|do\W+not|print|respond|reply|forget|all\W+\w+\W+(is|are)\b)"""),
     _family("", r"""<\|?/?(im_start|im_end|endoftext)\|?> | <\|(system|assistant|user)\|> | \[/?inst\] | <</?sys>>
       | </?(chunk|history|system_prompt|system)\b(\s(number|title)=[^>]{0,80})?>\s*\S | \#{2,}\s*(system|instructions?|new\W+instructions?)\s*:""", "< [ ##"),
@@ -103,13 +103,20 @@ FAMILIES = (
 )  # fmt: skip
 
 _WORD = re.compile(r"[^\W\d_]+")
+_BY_BEGINNING: dict[str, list[Family]] = {}
+for _one in FAMILIES:
+    for _letters in _one.begins:
+        _BY_BEGINNING.setdefault(_letters, []).append(_one)
 
 
 def commands(text: str, *, on_page: bool) -> Iterator[re.Match[str]]:
     """Every place where `text` is worded like a command."""
-    beginnings = {word[:4] for word in _WORD.findall(text.lower())}
+    for word in _WORD.finditer(text):
+        for family in _BY_BEGINNING.get(word.group()[:4].lower(), ()):
+            if on_page or not family.page_only:
+                found = family.pattern.match(text, word.start())
+                if found:
+                    yield found
     for family in FAMILIES:
-        if family.page_only and not on_page:
-            continue
-        if family.begins & beginnings or any(part in text for part in family.holds):
+        if family.holds and any(part in text for part in family.holds):
             yield from family.pattern.finditer(text)

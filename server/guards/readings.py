@@ -17,27 +17,36 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁӏνουαιερτκγһցԛԝьАВЕКМНОРСТХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ",
     "aeopcyxijsdlvouaieptkyhgqwbABEKMHOPCTXIJSABEZHIKMNOPTYX",
 )
+_MIXED = re.compile(r"[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
+"""One word of two scripts."""
+_LEET = re.compile(r"\b(?=\w*[a-z]\w*[013457]\w*[a-z])[a-z013457]{5,}\b", re.I)
+"""Words with digits in the place of letters, such as "1gn0re"."""
 _DIGITS = str.maketrans("013457@$", "oieastas")
-_TAGS = range(0xE0000, 0xE0080)
+_TAGS = re.compile("[\U000e0000-\U000e007f]")
 """Invisible characters of Unicode that mirror ASCII."""
+_UNSEEN = re.compile(
+    "["
+    + "".join(chr(code) for code in range(0xA0, 0x10000) if category(chr(code)) == "Cf")
+    + "\U000e0000-\U000e007f]"
+)
 
 
 def shown(text: str) -> str:
     """Without characters that are not seen, in one form of each letter."""
     if text.isascii():
         return text
-    return normalize("NFKC", "".join(char for char in text if category(char) != "Cf"))
+    return normalize("NFKC", _UNSEEN.sub("", text))
 
 
 def readings(text: str) -> Iterator[str]:
     """What is shown first, then every further reading that differs."""
     visible = shown(text)
     yield visible
-    if any(ord(char) in _TAGS for char in text):
-        yield "".join(chr(ord(char) - 0xE0000) for char in text if ord(char) in _TAGS)
-    if not visible.isascii() and re.search(r"[A-Za-z]", visible):
+    if not text.isascii() and (tags := _TAGS.findall(text)):
+        yield "".join(chr(ord(char) - 0xE0000) for char in tags)
+    if _MIXED.search(visible):
         yield visible.translate(_LOOKALIKES)
-    if re.search(r"[a-z][013457@$]|[013457@$][a-z]", visible, re.I):
+    if _LEET.search(visible):
         yield visible.lower().translate(_DIGITS)
     for run in _SPACED.findall(visible):
         yield re.sub(r"[ .\-_*|]", "", run)

@@ -61,10 +61,12 @@ def tokens(text: str, language: str = "") -> list[str]:
 
 
 def page_tokens(text: str, language: str = "") -> list[str]:
-    """All that a page can be found by: its tokens in reading order, single Chinese characters at the end."""
+    """All that a page can be found by: its tokens in reading order; at the end single Chinese characters,
+    and the stems that words have when they are typed without their accents."""
     raws = _raw_words(text, language)
-    unspaced = (raw for raw in raws if UNSPACED_CHARACTER.match(raw))
-    return _all(raws, language) + [single for raw in unspaced for single in singles(raw)]
+    return _all(raws, language) + [
+        token for raw in raws if not raw.isascii() for token in _also(raw, language)
+    ]
 
 
 def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
@@ -143,7 +145,7 @@ def _whole(raw: str, language: str) -> str:
         return _cut(fold(raw.lower()))
     joined = raw.replace("-", "")
     own = language_of_word(joined, language)
-    return _stems(_lower(joined, own), own)[0]
+    return _stemmed(_lower(joined, own), own)
 
 
 def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
@@ -152,21 +154,27 @@ def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
     lowered = _lower(word, own)
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
     if lowered not in stops or (word.isupper() and len(word) > 1):
-        yield from _stems(lowered, own)
+        yield _stemmed(lowered, own)
     if (word.isascii() and not (word.islower() or word.isdigit())) or any(char.isdigit() for char in word):
         inner = [part for part in _INNER_WORDS.findall(word) if len(part) > 1]
         if len(inner) > 1 or (inner and inner[0].isalpha() and len(inner[0]) < len(word)):
-            yield from (_stems(part.lower(), own)[0] for part in inner if part.lower() not in stops)
+            yield from (_stemmed(part.lower(), own) for part in inner if part.lower() not in stops)
 
 
-def _stems(word: str, language: str) -> tuple[str, ...]:
-    """The stem of a word; also that which it has when it is typed without its accents, if it is another."""
-    if not word.isalpha() and word.isascii():
-        return (_cut(word),)
-    own = _cut(fold(stem(word, language)))
-    bare = fold(word)
-    plain = own if bare == word else _cut(stem(bare, language))
-    return (own,) if own == plain else (own, plain)
+def _stemmed(word: str, language: str) -> str:
+    if language == "ar":
+        word = fold(word)  # its stemmer takes the endings off one spelling of alef only
+    return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
+
+
+@lru_cache(maxsize=1 << 16)
+def _also(raw: str, language: str) -> tuple[str, ...]:
+    """What a piece of a page is found by beside its tokens."""
+    if UNSPACED_CHARACTER.match(raw):
+        return singles(raw)
+    own = language_of_word(raw, language)
+    bare = _stemmed(fold(_lower(raw, own)), own)
+    return () if bare in _analysed(raw, language, language) or not raw.isalpha() else (bare,)
 
 
 def _lower(text: str, language: str) -> str:

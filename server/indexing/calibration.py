@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from statistics import mean
-
-import numpy as np
+from statistics import mean, median
 
 from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
@@ -64,5 +62,8 @@ def calibrate(embedder: Embedder, chunks: Iterable[Chunk]) -> Calibration:
 
 def _nearest(questions: Sequence[Vector], texts: Sequence[Vector]) -> float:
     """Median over the questions of the cosine with the nearest of the texts."""
-    similar = np.asarray(questions, np.float32) @ np.asarray(texts, np.float32).T
-    return float(np.median(similar.max(axis=1)))
+    return median(max(_cosine(question, text) for text in texts) for question in questions)
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    return sum(a * b for a, b in zip(one, other, strict=True))

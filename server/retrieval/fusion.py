@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Scores = Mapping[str, float]
-WeightOfFirst = Callable[[str], float]
-"""A key's weight in [0, 1]; the second side gets the rest."""
+Weights = Mapping[str, float]
+"""Of the first side, in [0, 1], by key; the second side gets the rest. Only these keys are wanted: the
+scores of both sides may have more, which tell how good those of the wanted keys are."""
 
 BEST_SHARE = 0.1
 """Of the words' side: how much is measured by the best match instead of by the question."""
@@ -37,7 +38,7 @@ class Words:
         }
 
 
-Fusion = Callable[[Scores, Words, WeightOfFirst], dict[str, float]]
+Fusion = Callable[[Scores, Words, Weights], dict[str, float]]
 
 
 def min_max(scores: Scores) -> dict[str, float]:
@@ -50,27 +51,26 @@ def min_max(scores: Scores) -> dict[str, float]:
     return {key: (score - low) / (high - low) for key, score in scores.items()}
 
 
-def by_ceiling(first: Scores, second: Words, weight_of_first: WeightOfFirst) -> dict[str, float]:
+def by_ceiling(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
     """Weighted sum of min-max cosines and of the words' shares of what was possible."""
-    return _sum(min_max(first), second.shares(), weight_of_first)
+    return _sum(min_max(first), second.shares(), weights)
 
 
-def by_best(first: Scores, second: Words, weight_of_first: WeightOfFirst) -> dict[str, float]:
+def by_best(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
     """Weighted sum of min-max scores on both sides."""
-    return _sum(min_max(first), min_max(second.scores), weight_of_first)
+    return _sum(min_max(first), min_max(second.scores), weights)
 
 
-def by_rank(first: Scores, second: Words, weight_of_first: WeightOfFirst, k: int = 60) -> dict[str, float]:
+def by_rank(first: Scores, second: Words, weights: Weights, k: int = 60) -> dict[str, float]:
     """Weighted sum of 1 / (k + rank), ranks from 1; scaled so that rank 1 on both sides is 1."""
     first_shares, second_shares = _rank_shares(first, k), _rank_shares(second.scores, k)
-    return _sum(first_shares, second_shares, weight_of_first)
+    return _sum(first_shares, second_shares, weights)
 
 
-def _sum(one: Scores, two: Scores, weight_of_first: WeightOfFirst) -> dict[str, float]:
+def _sum(one: Scores, two: Scores, weights: Weights) -> dict[str, float]:
     """A key that one side lacks has 0 there."""
     return {
-        key: weight_of_first(key) * one.get(key, 0.0) + (1 - weight_of_first(key)) * two.get(key, 0.0)
-        for key in sorted(one.keys() | two.keys())
+        key: weight * one.get(key, 0.0) + (1 - weight) * two.get(key, 0.0) for key, weight in weights.items()
     }
 
 

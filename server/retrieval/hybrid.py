@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from server.domain.chunk import Changes, Chunk, ScoredChunk
 from server.domain.protocols import ModelError, Reranker
@@ -92,8 +92,7 @@ class HybridStrategy:
     ) -> list[ScoredChunk]:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        weight = self._dense_weight(query, live)
-        scores = self._fusion(dense, Words(words, ceiling), weight)
+        scores = self._fusion(dense, Words(words, ceiling), self._dense_weights(query, live))
         hits = []
         for key, chunk in live.items():
             details = {"dense": round(dense[key], 4)} if key in dense else {}
@@ -101,16 +100,16 @@ class HybridStrategy:
             hits.append(ScoredChunk(chunk, min(1.0, max(0.0, scores[key])), details))
         return ranked(hits, len(hits))
 
-    def _dense_weight(self, query: Query, live: dict[str, Chunk]) -> Callable[[str], float]:
+    def _dense_weights(self, query: Query, live: Mapping[str, Chunk]) -> dict[str, float]:
         reads, tuning = self._parts.embedder.languages, self._parts.tuning
+        unread = bool(reads and query.language and query.language not in reads)
 
-        def weight(chunk_id: str) -> float:
-            chunk = live.get(chunk_id)
-            both = (query.language, chunk.language if chunk else "")
-            read = not reads or all(language in reads or not language for language in both)
-            return tuning.dense_weight if read else tuning.unread_weight
+        def weight(chunk: Chunk) -> float:
+            if unread or (reads and chunk.language and chunk.language not in reads):
+                return tuning.unread_weight
+            return tuning.dense_weight
 
-        return weight
+        return {key: weight(chunk) for key, chunk in live.items()}
 
     def _earlier(self, query: Query) -> list[tuple[float, Query]]:
         """The queries of earlier turns, each with the share of its scores."""

@@ -12,6 +12,7 @@ from server.answering.pipeline import Pipeline, Steps
 from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
 from server.answering.reading import NeighbourReader, joined_text
+from server.answering.review import SourceReviewer
 from server.answering.spelling import SpellingRewriter
 from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
@@ -71,6 +72,7 @@ def open_pipeline(
         page_text=page_text,
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
         incidents=incidents,
+        reviewers=[SourceReviewer(origins)],
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieve_limit,
         address=address,

@@ -7,6 +7,7 @@ use; `warm_up` does it before a process reports that it is ready.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Event, Lock, Thread
@@ -14,12 +15,15 @@ from typing import TypeVar
 
 from server.answering.chat import Chat
 from server.answering.flows import FLOWS
+from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
 from server.data_folder import DataFolder
+from server.domain.curated import CuratedAnswer
 from server.domain.protocols import Cache, ChatModel, Embedder, History, RelevanceModel
 from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
+from server.indexes.errors import IndexFailure
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.queue import JobQueue
@@ -36,7 +40,7 @@ from server.services.models import (
     open_relevance_model,
 )
 from server.services.renewal import renew_words
-from server.services.shortcuts import Given
+from server.services.shortcuts import Given, open_curated
 from server.services.sites import (
     SiteParts,
     VectorStore,
@@ -180,7 +184,15 @@ class Services:
         message = QuestionLog(self.database).find(message_id)
         site = self.sites.find(message.site_id) if message else None
         if message and site:
-            self.pipeline(site).forget(Question(message.question, site.id, (), message.language))
+            with suppress(IndexFailure):  # then nothing is answered anew, and the judgement is stored
+                self.pipeline(site).forget(Question(message.question, site.id, (), message.language))
+
+    def curated_match(self, site: Site, text: str) -> tuple[CuratedAnswer, float] | None:
+        """Which of the operator's own answers a question gets, and how alike it is."""
+        parts = self.parts(site.id, self.query_embedder)
+        language = question_language(text, site.language or "en")
+        curated = open_curated(site, parts, self.curated, self.settings)
+        return curated.match(Question(text, site.id, (), language))
 
     def start_crawl(self, site_id: str) -> int:
         """Queues a crawl; returns its number. A site that has one waiting gets no second."""

@@ -13,7 +13,9 @@ from werkzeug.serving import make_server
 from admin import sessions
 from admin.blueprint import blueprint
 from admin.passwords import hash_password
+from server.answering.curated import CuratedAnswers
 from server.domain.answer import Outcome
+from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
@@ -22,6 +24,7 @@ from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
+from server.storage.curated import CuratedStore
 from server.storage.database import Database
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
@@ -30,6 +33,7 @@ from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
 from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
+from server.storage.usage import UsageStore
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site
 
 EMAIL = "ada@example.com"
@@ -51,6 +55,11 @@ def password_hash():
     return hash_password(PASSWORD)
 
 
+class NoLikeness:
+    def of(self, text, others, language):
+        return [0.0 for _ in others]
+
+
 @dataclass
 class Stores:
     """The part of server.services.Services that the dashboard uses, on real stores; no model, no queue."""
@@ -68,11 +77,18 @@ class Stores:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.curated = CuratedStore(self.database)
+        self.usage = UsageStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)
         self.queued = []
         self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
+
+    def curated_match(self, site, text):
+        """Without a model only equal wording matches."""
+        answers = CuratedAnswers(lambda: self.curated.all(site.id), NoLikeness(), 1.0)
+        return answers.match(Question(text, site.id, (), "en"))
 
     @cached_property
     def cache(self):

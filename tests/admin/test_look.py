@@ -22,6 +22,8 @@ PAGES = {
     "content": "/admin/sites/lantern/pages",
     "sources": "/admin/sites/lantern/sources",
     "source": f"/admin/sites/lantern/sources/{source_id('file', 'guide.md')}",
+    "curated": "/admin/sites/lantern/answers?try=Do+you+deliver",
+    "curated_new": "/admin/sites/lantern/answers/new",
     "conversations": "/admin/conversations",
     "conversation": "/admin/conversations/{conversation_id}",
     "health": "/admin/health",

@@ -12,6 +12,7 @@ from server.answering.model_writer import ModelWriter
 from server.answering.pipeline import Pipeline, Steps
 from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
+from server.answering.review import SourceReviewer
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.answering.verification import Verifier
 from server.domain.answer import Answer, Delta
@@ -99,6 +100,7 @@ class IndexedSite:
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.page(url)),
             incidents=self.incidents,
+            reviewers=[SourceReviewer(self.site.allowed_origins)],
             verifier=partial(Verifier, embedder=self.embedder, leak_check=leak_check(self.site.title)),
         )
 

@@ -146,7 +146,10 @@ def test_the_words_before_are_searched_again_when_only_the_language_is_to_change
 
 def test_a_short_question_in_japanese_gets_the_title_too():
     history = ()
-    assert HistoryRewriter("ランタン屋").rewrite(Question("送料は？", "shop", history, "ja")).title == "ランタン屋"
+    assert (
+        HistoryRewriter("ランタン屋").rewrite(Question("送料は？", "shop", history, "ja")).title
+        == "ランタン屋"
+    )
 
 
 @pytest.mark.parametrize(("when", "title"), [("always", "Lantern Shop"), ("never", ""), ("short", "")])
@@ -156,20 +159,27 @@ def test_the_operator_decides_which_questions_get_the_title(when, title):
 
 
 class TestWithModel:
-    HISTORY = (Turn("How do I install the driver on Linux?", "Run sh lamp-driver.sh.", "install driver Linux", "en"),)
+    HISTORY = (
+        Turn("How do I install the driver on Linux?", "Run sh lamp-driver.sh.", "install driver Linux", "en"),
+    )
 
     def rewritten(self, text, shop, chat_model):
         plain = HistoryRewriter("Lantern Shop")
-        return ModelRewriter(chat_model, plain, shop.incidents).rewrite(Question(text, "shop", self.HISTORY, "en"))
+        return ModelRewriter(chat_model, plain, shop.incidents).rewrite(
+            Question(text, "shop", self.HISTORY, "en")
+        )
 
     def test_the_model_words_what_leans_on_the_question_before(self, shop, chat_model, model_server):
-        model_server.reply = json.dumps({"question": "How do I install the driver on Windows?"})
-        assert self.rewritten("and on Windows?", shop, chat_model).text == "How do I install the driver on Windows?"
+        model_server.script = lambda body: json.dumps({"question": "How do I install the driver on Windows?"})
+        assert (
+            self.rewritten("and on Windows?", shop, chat_model).text
+            == "How do I install the driver on Windows?"
+        )
 
     def test_a_question_that_stands_alone_costs_no_call(self, shop, chat_model, model_server):
         self.rewritten("Which payment methods are accepted for orders from abroad?", shop, chat_model)
         assert not model_server.requests
 
     def test_without_a_usable_reply_the_plain_rewriting_stands(self, shop, chat_model, model_server):
-        model_server.reply = '{"question": '
+        model_server.script = lambda body: '{"question": '
         assert "Linux" in self.rewritten("and on Windows?", shop, chat_model).text

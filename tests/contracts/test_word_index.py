@@ -6,6 +6,7 @@ import pytest
 
 from server.domain.chunk import Chunk
 from server.indexes import word_writer
+from server.indexes.word_tables import note_version, outdated
 from server.indexes.words import SqlWordIndex
 
 
@@ -268,3 +269,59 @@ def test_several_writers_lose_nothing(database):
     for writer in writers:
         writer.join()
     assert SqlWordIndex(database, "shop").document_frequencies(["brass"]) == {"brass": 20}
+
+
+def test_the_written_words_move_with_the_chunks_that_hold_them(words, monkeypatch):
+    for module in (word_writer, __import__("server.indexes.postings", fromlist=["_"])):
+        monkeypatch.setattr(module, "BLOCK", 8)
+    words.add([chunk(f"c{i}", f"brass lamp {name}") for i, name in enumerate("abcdefg")])
+    words.add([chunk("keep", "A certificate of the halyard")])
+    words.remove([f"c{i}" for i in range(7)])
+    words.add([chunk("new", "Curtains")])
+    blocks = words.vocabulary()
+    assert any("certificate" in block for block in blocks)
+    assert any("curtains" in block for block in blocks)
+    assert not any("brass" in block for block in blocks)
+
+
+def test_similar_words_come_with_their_distance(words):
+    words.add([chunk("a", "Lamps, camps and stamps; Über die Größe")])
+    similar = {hit for block in words.vocabulary() for hit in block.similar("lamps", 1)}
+    assert similar == {("lamps", 0), ("camps", 1)}
+    assert [hit for block in words.vocabulary() for hit in block.similar("grosse", 0)] == [("größe", 0)]
+
+
+def test_words_of_another_version_are_made_anew(database, words):
+    words.add([LAMP, REFUND])
+    assert "shop" not in outdated(database)
+    with database.begin() as connection:
+        note_version(connection, "shop", 1)
+    assert "shop" in outdated(database)
+    words.renew([LAMP, PARCEL])
+    assert "shop" not in outdated(database)
+    assert words.count() == 2
+    assert ids(words.search("parcel", 5)) == ["parcel"]
+    assert words.search("refund", 5) == []
+
+
+def test_a_renewal_that_was_cut_off_is_begun_again(database, words):
+    words.add([LAMP])
+
+    def chunks():
+        yield PARCEL
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        words.renew(chunks())
+    assert "shop" in outdated(database)
+    words.renew([LAMP, PARCEL])
+    assert "shop" not in outdated(database)
+
+
+def test_words_from_before_versions_were_kept_are_outdated(database, words):
+    words.add([LAMP])
+    with database.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM word_sites")
+    assert "shop" in outdated(database)
+    words.drop()
+    assert "shop" not in outdated(database)

@@ -1,0 +1,66 @@
+"""The last look at an answer: what is cited was retrieved from the site, nothing is said twice, and every
+link leads to a page of the site or stands on the page itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from server.answering.cleaning import with_links_to, without_pictures, without_unseen
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Question
+
+_MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])+")
+_MARKER = re.compile(r"\s?\[(\d{1,3})\](?!\()")
+_PIECE = re.compile(r"(?P<said>[^\n]+?(?:(?:\s?\[\d{1,3}\])+|$))(?P<gap>[ \n]*)", re.M)
+_SHORTEST = 25
+"""Characters from which on a repeated piece is a repetition and not a cell or a label."""
+
+
+class SourceReviewer:
+    """Implements Reviewer."""
+
+    def __init__(self, origins: frozenset[str]) -> None:
+        """Those of the site, and where its uploaded files are served."""
+        self._origins = origins
+
+    def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
+        """None when no valid source is left."""
+        if answer.outcome is not Outcome.ANSWERED:
+            return answer
+        pages = {hit.chunk.url for hit in chunks if self._is_own(hit.chunk.url)}
+        valid = tuple(cited for cited in answer.citations if cited.url in pages and cited.quote)
+        if not valid:
+            return None
+        texts = [hit.chunk.text for hit in chunks]
+
+        def is_known(address: str) -> bool:
+            return address in pages or any(address in text for text in texts)
+
+        numbers = {str(cited.number) for cited in valid}
+        text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)
+        text = _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", text)
+        text = without_repetitions(text).strip()
+        return replace(answer, text=text, citations=valid) if text else None
+
+    def _is_own(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" in self._origins
+
+
+def without_repetitions(text: str) -> str:
+    """Each cited piece once; code and tables stay as they are."""
+    if "```" in text or "\n|" in f"\n{text}":
+        return text
+    seen: set[str] = set()
+    kept = []
+    for piece in _PIECE.finditer(text):
+        said = " ".join(_MARKERS.sub("", piece["said"]).split()).casefold()
+        if len(said) >= _SHORTEST and said in seen:
+            continue
+        seen.add(said)
+        kept.append(piece.group())
+    return "".join(kept)

@@ -1,0 +1,81 @@
+"""What a message takes is told with it; over budget the pages are quoted; prompts begin alike."""
+
+import json
+
+import pytest
+
+from server.answering.prompts import answer_prompt
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Question, Turn
+from server.domain.site import Site
+from server.domain.spending import DailyLimit, Used
+from server.models.metered import MeteredChat, read_prices
+from server.services.shortcuts import daily_limit
+from server.settings import Settings, SettingsError, load_settings
+from server.storage.usage import UsageStore
+from tests.answering.conftest import answer
+
+ASKED = "What does delivery cost?"
+REPLY = json.dumps({"answer": "Delivery costs 4.50 EUR for each order. [1]"})
+
+
+@pytest.fixture
+def metered(shop, chat_model, model_server):
+    model_server.script = lambda request: REPLY
+    return MeteredChat(chat_model, UsageStore(shop.database), read_prices("test-model=1.00/2.00"))
+
+
+def test_a_message_says_what_it_took(shop, metered):
+    before = UsageStore(shop.database).today("shop")
+    _, final = answer(shop.pipeline(metered), ASKED)
+    usage = final.trace["usage"]
+    assert usage["calls"] == 1
+    assert usage["tokens_in"] > usage["tokens_out"] > 0
+    assert usage["cost"] == pytest.approx((usage["tokens_in"] + 2 * usage["tokens_out"]) / 1_000_000)
+    after = UsageStore(shop.database).today("shop")
+    assert after.tokens - before.tokens == usage["tokens_in"] + usage["tokens_out"]
+
+
+def test_a_quoted_answer_took_nothing(shop):
+    assert "usage" not in answer(shop.pipeline(), ASKED)[1].trace
+
+
+@pytest.mark.parametrize("limit", [DailyLimit(tokens=1), DailyLimit(cost=0.000001)])
+def test_over_budget_the_pages_are_quoted_and_the_operator_is_told(shop, metered, model_server, limit):
+    UsageStore(shop.database).add("shop", "test-model", Used(1, 10, 10, 1.0))
+    pipeline = shop.pipeline(metered, daily_limit=limit)
+    _, final = answer(pipeline, ASKED)
+    assert final.model == "embedded"
+    assert "4.50 EUR" in final.text
+    assert [incident["kind"] for incident in final.trace["incidents"]] == ["budget_spent"]
+    assert "budget_spent" in {incident.kind for incident in shop.incidents.recent("shop", 50)}
+    assert not model_server.requests
+
+
+def test_a_sites_own_limit_goes_before_the_settings():
+    settings = Settings(site_daily_tokens=1000, site_daily_cost=2.5)
+    assert daily_limit(Site("a", "A", "A"), settings) == DailyLimit(1000, 2.5)
+    own = Site("a", "A", "A", options={"daily_tokens": 0, "daily_cost": 0.5})
+    assert daily_limit(own, settings) == DailyLimit(0, 0.5)
+
+
+def test_prices_that_cannot_be_read_are_refused_at_the_start():
+    with pytest.raises(SettingsError, match="MODEL_PRICES"):
+        load_settings({"model_prices": "gpt-4o-mini=cheap"})
+
+
+def test_the_beginning_of_the_prompt_is_the_same_for_every_question_of_a_site():
+    hits = [
+        ScoredChunk(Chunk(str(n), "https://a.example/", "A", (), f"Text {n}.", n, "en"), 1.0)
+        for n in range(3)
+    ]
+    questions = [
+        Question("What is it?", "a", (), "en"),
+        Question("Was ist das?", "a", (Turn("Hallo", "Ja."),), "de", ("It is free.",)),
+    ]
+    prompts = [
+        answer_prompt(question, "Lantern Shop", hits[at:], 5000) for at, question in enumerate(questions)
+    ]
+    assert prompts[0].system == prompts[1].system
+    assert prompts[0].user != prompts[1].user
+    assert "It is free." in prompts[1].user

@@ -1,0 +1,82 @@
+import json
+
+import pytest
+
+from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
+from server.answering.glossary import languages, look_up, words
+from server.answering.rewriting import HistoryRewriter
+from server.domain.question import Question
+
+
+def searched(shop, text, language, site_language="en"):
+    inner = HistoryRewriter("Lantern Shop", "never")
+    return GlossaryRewriter(inner, shop.rarity, site_language).rewrite(Question(text, "shop", (), language))
+
+
+def test_every_concept_has_a_word_in_ten_languages():
+    assert languages() == {"en", "zh", "ja", "ko", "es", "fr", "de", "pt", "ru", "ar"}
+    for concept in range(200):
+        assert all(all(words(concept, language)) for language in languages())
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Was kostet die Lieferung?", "de"),
+        ("Combien coûte la livraison ?", "fr"),
+        ("¿Cuánto cuesta la entrega?", "es"),
+        ("Quanto custa a entrega?", "pt"),
+        ("Сколько стоит доставка?", "ru"),
+        ("配送费用是多少？", "zh"),
+        ("配送料金はいくらですか", "ja"),
+        ("배송 비용은 얼마예요?", "ko"),
+        ("كم تكلفة التوصيل؟", "ar"),
+    ],
+)
+def test_a_question_in_another_language_finds_the_page(shop, text, language):
+    query = searched(shop, text, language)
+    assert query.language == "en"
+    assert "delivery" in query.text
+    assert shop.strategy.retrieve(query, 3)[0].chunk.id == "delivery"
+
+
+def test_the_word_is_taken_that_the_site_uses(shop):
+    assert "parcel" in searched(shop, "Wo ist mein Paket?", "de").text.lower()
+
+
+def test_names_and_code_stay_as_they_are(shop):
+    assert "lamp-driver.exe" in searched(shop, "Как установить lamp-driver.exe?", "ru").text
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Welche Buslinie fährt zum Flughafen?", "de"),
+        ("如何做红烧肉？", "zh"),
+        ("Как приготовить борщ?", "ru"),
+    ],
+)
+def test_a_question_that_is_hardly_understood_stays_as_it_is(shop, text, language):
+    assert (searched(shop, text, language).text, searched(shop, text, language).language) == (text, language)
+
+
+def test_a_question_in_the_language_of_the_site_is_left_alone(shop):
+    assert searched(shop, "Was kostet die Lieferung?", "de", site_language="de").language == "de"
+
+
+def test_a_compound_is_known_by_its_last_part():
+    assert (
+        look_up("Wo finde ich die Versandrechnung?", "de")[-1].concepts
+        == look_up("Rechnung", "de")[0].concepts
+    )
+
+
+def test_with_a_model_the_question_is_translated_as_a_whole(shop, chat_model, model_server):
+    model_server.script = lambda body: json.dumps({"question": "What does delivery cost?"})
+    inner = HistoryRewriter("Lantern Shop", "never")
+    plain = GlossaryRewriter(inner, shop.rarity, "en")
+    made = ModelTranslator(chat_model, plain, inner, "en", shop.incidents)
+    query = made.rewrite(Question("Was muss ich für den Versand hinlegen?", "shop", (), "de"))
+    assert (query.text, query.language) == ("What does delivery cost?", "en")
+    model_server.script = lambda body: "sorry"
+    assert "delivery" in made.rewrite(Question("Was kostet die Lieferung?", "shop", (), "de")).text

@@ -1,0 +1,148 @@
+"""The operator's own answer is given to its question, in other words too, and to no other question."""
+
+import pytest
+
+from server.answering.curated import CuratedAnswers
+from server.answering.markup import answer_html
+from server.answering.same_question import Likeness, contradicts, essence
+from server.domain.answer import Outcome
+from server.domain.curated import CuratedAnswer
+from server.domain.protocols import ModelError
+from server.domain.question import Question
+from server.settings import Settings
+from tests.answering.conftest import HOME, answer
+
+THRESHOLD = Settings.model_fields["curated_threshold"].default
+MINE = CuratedAnswer(
+    "shop",
+    ("What does delivery to Norway cost?", "norway shipping price"),
+    "It costs **12 EUR**.",
+    (f"{HOME}/delivery",),
+    id=7,
+)
+
+
+@pytest.fixture
+def given(shop):
+    def made(*answers, embedder=None):
+        likeness = Likeness(shop.rarity, embedder or shop.embedder)
+        return CuratedAnswers(lambda: answers or (MINE,), likeness, THRESHOLD, lambda url: "Delivery")
+
+    return made
+
+
+def ask(curated, text, language="en"):
+    found = curated.match(Question(text, "shop", (), language))
+    return found[0].id if found else None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does delivery to Norway cost?",
+        "  what does DELIVERY to norway cost ",
+        "Norway shipping price!",
+        "How much does delivery to Norway cost?",
+        "what would a delivery to Norway cost",
+    ],
+)
+def test_its_question_in_these_and_nearly_these_words_gets_it(given, text):
+    assert ask(given(), text) == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What does delivery to Sweden cost?",
+        "How long does the warranty last?",
+        "What does delivery of 3 lamps to Norway cost?",
+        "How do I install the driver?",
+        "price",
+    ],
+)
+def test_another_question_does_not(given, text):
+    assert ask(given(), text) is None
+
+
+def test_the_answer_is_marked_given_at_once_and_links_to_its_pages(shop, given):
+    streamed, final = answer(shop.pipeline(shortcuts=[given()]), "norway shipping price")
+    assert final.outcome is Outcome.CURATED
+    assert streamed == ""
+    assert final.text.startswith("It costs **12 EUR**.")
+    assert final.sources == (f"{HOME}/delivery",)
+    assert final.trace["shortcut"] == "curated"
+    assert final.trace["curated"] == {"id": 7, "likeness": 1.0}
+    assert "retrieve" not in final.timings_ms
+    html = answer_html(final)
+    assert "<strong>12 EUR</strong>" in html
+    assert f'href="{HOME}/delivery"' in html
+
+
+def test_a_link_that_the_operator_wrote_stays_and_markup_that_could_do_harm_does_not(shop, given):
+    text = "See [there](https://partner.example/x). <script>alert(1)</script> [no](javascript:alert(1))"
+    mine = CuratedAnswer("shop", ("Who repairs lamps?",), text, id=1)
+    _, final = answer(shop.pipeline(shortcuts=[given(mine)]), "Who repairs lamps?")
+    html = answer_html(final)
+    assert 'href="https://partner.example/x"' in html
+    assert "<script" not in html
+    assert "javascript:" not in html.replace("](javascript:", "")
+
+
+def test_one_that_is_off_or_for_another_language_is_not_given(given):
+    off = CuratedAnswer("shop", ("Is it open?",), "Yes.", enabled=False, id=1)
+    german = CuratedAnswer("shop", ("Is it open?",), "Ja.", language="de", id=2)
+    assert ask(given(off, german), "Is it open?") is None
+    assert ask(given(off, german), "Is it open?", "de") == 2
+
+
+class Broken:
+    languages = frozenset()
+
+    def embed(self, texts):
+        raise ModelError("timeout", "too slow")
+
+
+class EnglishOnly:
+    languages = frozenset({"en"})
+
+    def embed(self, texts):
+        raise AssertionError("not asked for a language that it does not read")
+
+
+def test_without_the_embedder_the_words_decide(given):
+    assert ask(given(embedder=Broken()), "the norway shipping price?") == 7
+    assert ask(given(embedder=Broken()), "What does the warranty cost?") is None
+
+
+def test_a_language_that_the_embedder_does_not_read_is_matched_by_words(given):
+    mine = CuratedAnswer("shop", ("配送费是多少？",), "12 EUR", id=3)
+    assert ask(given(mine, embedder=EnglishOnly()), "配送费是多少", "zh") == 3
+    assert ask(given(mine, embedder=EnglishOnly()), "请问配送费多少？", "zh") in (3, None)
+    assert ask(given(mine, embedder=EnglishOnly()), "保修期是多长？", "zh") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("How do I upgrade to version 14?", "How do I upgrade to version 15?"),
+        ("Is delivery free with 2.50 EUR?", "Is delivery free with 250 EUR?"),
+        ("Can I return a lamp?", "Can't I return a lamp?"),
+        ("Kann ich die Lampe zurückgeben?", "Kann ich die Lampe nicht zurückgeben?"),
+        ("可以退货吗", "不可以退货吗"),
+        ("When does the shop open?", "Where does the shop open?"),
+        ("How do I convert PDF to Word?", "How do I convert Word to PDF?"),
+    ],
+)
+def test_a_near_miss_contradicts_and_has_another_essence(one, other):
+    assert contradicts(one, other)
+    assert essence(one, "en") != essence(other, "en")
+
+
+def test_a_changed_answer_is_known_within_a_second(given, monkeypatch):
+    stored = [MINE]
+    curated = given()
+    curated._read = lambda: list(stored)
+    assert ask(curated, "norway shipping price") == 7
+    stored.clear()
+    monkeypatch.setattr("server.answering.curated.FRESH_S", 0.0)
+    assert ask(curated, "norway shipping price") is None

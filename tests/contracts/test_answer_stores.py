@@ -1,0 +1,103 @@
+"""Curated answers and counts of usage keep their promises on SQLite and on PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from server.domain.curated import CuratedAnswer
+from server.domain.site import Site
+from server.domain.spending import Used
+from server.storage.curated import CuratedStore
+from server.storage.errors import UnknownCuratedAnswer
+from server.storage.sites import SiteStore
+from server.storage.usage import UsageStore
+
+
+@pytest.fixture
+def site(database):
+    return SiteStore(database).create(Site("shop", "Shop", "Shop")).id
+
+
+class TestCurated:
+    def test_an_answer_comes_back_as_it_was_saved(self, database, site):
+        store = CuratedStore(database)
+        made = CuratedAnswer.checked(
+            site, ["Do you deliver?", "delivery?"], "**Yes.**", ["https://shop.example/d"], "EN"
+        )
+        saved = store.save(made, "ada@shop.example")
+        assert store.get(site, saved.id) == saved
+        assert (saved.questions, saved.links, saved.language) == (
+            ("Do you deliver?", "delivery?"), ("https://shop.example/d",), "en",
+        )  # fmt: skip
+        assert saved.edited_by == "ada@shop.example"
+        assert saved.edited_at is not None
+
+    def test_a_change_replaces_and_a_removal_removes(self, database, site):
+        store = CuratedStore(database)
+        first = store.save(CuratedAnswer(site, ("a",), "A"), "x")
+        other = store.save(CuratedAnswer(site, ("b",), "B"), "x")
+        changed = store.save(CuratedAnswer(site, ("a", "c"), "A2", enabled=False, id=first.id), "y")
+        assert store.get(site, first.id) == changed
+        assert [answer.id for answer in store.all(site)] == [first.id, other.id], "the last edited first"
+        assert store.all(site, 1, 1)[0].id == other.id
+        assert store.remove(site, first.id)
+        assert not store.remove(site, first.id)
+        with pytest.raises(UnknownCuratedAnswer):
+            store.get(site, first.id)
+        with pytest.raises(UnknownCuratedAnswer):
+            store.save(changed, "y")
+
+    def test_another_sites_answers_are_out_of_reach(self, database, site):
+        SiteStore(database).create(Site("other", "Other", "Other"))
+        store = CuratedStore(database)
+        saved = store.save(CuratedAnswer(site, ("a",), "A"), "x")
+        assert store.all("other") == []
+        assert not store.remove("other", saved.id)
+        with pytest.raises(UnknownCuratedAnswer):
+            store.get("other", saved.id)
+
+    def test_they_go_with_their_site(self, database, site):
+        store = CuratedStore(database)
+        store.save(CuratedAnswer(site, ("a",), "A"), "x")
+        SiteStore(database).delete(site)
+        assert store.all(site) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"questions": [" "]}, "write the question"),
+        ({"text": " "}, "write the answer"),
+        ({"links": ["shop.example"]}, "is not an address"),
+        ({"links": ["javascript:alert(1)"]}, "is not an address"),
+        ({"language": "english please"}, "is not a language code"),
+        ({"text": "x" * 10_001}, "keep to 10000 characters"),
+    ],
+)
+def test_what_an_operator_types_is_checked(values, said):
+    given = {"questions": ["Do you deliver?"], "text": "Yes.", "links": [], "language": ""} | values
+    with pytest.raises(ValueError, match=said):
+        CuratedAnswer.checked("shop", **given)
+
+
+class TestUsage:
+    def test_counts_are_summed_by_site(self, database, site):
+        SiteStore(database).create(Site("other", "Other", "Other"))
+        store = UsageStore(database)
+        store.add(site, "small", Used(1, 100, 10, 0.5))
+        store.add(site, "small", Used(1, 50, 5, 0.25))
+        store.add(site, "large", Used(1, 7, 3, 1.0))
+        store.add("other", "small", Used(1, 1000, 1000, 9.0))
+        assert store.today(site) == store.last_days(site, 30) == Used(3, 157, 18, 1.75)
+        assert store.today(site).tokens == 175
+
+    def test_nothing_is_lost_when_many_count_at_once(self, database, site):
+        store = UsageStore(database)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: store.add(site, "small", Used(1, 2, 3, 0.0)), range(40)))
+        assert store.today(site) == Used(40, 80, 120, 0.0)
+
+    def test_a_site_that_is_gone_has_no_counts(self, database, site):
+        store = UsageStore(database)
+        store.add("gone", "small", Used(1, 2, 3, 0.0))
+        assert store.today("gone") == Used()

@@ -1,0 +1,65 @@
+"""What happens to fused candidates: features, what else the page has, copies."""
+
+import pytest
+
+from server.domain.chunk import Chunk, ScoredChunk
+from server.retrieval.diversity import diversified
+from server.retrieval.features import prose, substance
+from server.retrieval.pages import supported
+
+LONG = (
+    "Parcels to islands take five working days. We hand them to the ferry on Tuesdays and Fridays, and the "
+    "captain tells us when the sea is too rough. You get a message on the day before."
+)
+
+
+def hit(name, score, text=LONG, url=""):
+    return ScoredChunk(Chunk(name, url or f"https://shop.example/{name}", "Help", (), text, 0, "en"), score)
+
+
+def order(hits):
+    return [found.chunk.id for found in hits]
+
+
+def test_an_entry_of_an_index_has_less_substance_than_a_paragraph():
+    assert substance(hit("entry", 0, "Islands, parcels to").chunk) < 0.5 < substance(hit("text", 0).chunk)
+
+
+def test_substance_ends_growing():
+    assert substance(hit("book", 0, LONG * 100).chunk) == 1.0
+
+
+def test_chinese_text_of_as_much_content_has_as_much_substance():
+    chinese = "寄往岛屿的包裹需要五个工作日。我们每周二和周五把它们交给渡轮,如果海上风浪太大,船长会告诉我们。您会在前一天收到消息。"
+    assert substance(hit("zh", 0, chinese).chunk) == pytest.approx(substance(hit("en", 0).chunk), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [(LONG, 1), ("- Islands\n- Mainland", 0), ("", 0), ("寄往岛屿的包裹需要五天。", 1), ("Days:\n- two\n- six", 5 / 15)],
+)
+def test_prose_is_what_ends_as_sentences_do(text, share):
+    assert prose(text) == pytest.approx(share)
+
+
+def test_a_page_with_several_good_chunks_outranks_one_with_a_lucky_chunk():
+    page = "https://shop.example/delivery"
+    hits = [hit("lucky", 0.61), hit("a", 0.6, url=page), hit("b", 0.58, url=page), hit("c", 0.5, url=page)]
+    assert order(supported(hits, 0.05)) == ["a", "b", "lucky", "c"]
+    assert order(supported(hits, 0)) == ["lucky", "a", "b", "c"]
+
+
+def test_support_of_a_page_stays_a_share():
+    hits = [hit(str(number), 1.0, url="https://shop.example/one") for number in range(20)]
+    assert all(found.score <= 1 for found in supported(hits, 0.5))
+
+
+def test_a_copy_makes_room_for_something_else():
+    hits = [hit("one", 0.9), hit("copy", 0.89, LONG.replace("five", "six")), hit("other", 0.85, "Shops are open.")]
+    assert order(diversified(hits, 0.9)) == ["one", "other", "copy"]
+    assert order(diversified(hits, 1.0)) == ["one", "copy", "other"]
+
+
+def test_texts_about_the_same_that_are_no_copies_keep_their_order():
+    hits = [hit("one", 0.9), hit("two", 0.89, "Parcels to islands cost nine coins."), hit("three", 0.5, "Shops.")]
+    assert diversified(hits, 0.9) == hits
