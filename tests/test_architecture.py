@@ -82,6 +82,7 @@ CONFINED = {
     "argon2": ["admin"],
     "flask_wtf": ["admin", "server/app.py"],
     "Stemmer": ["server/indexes"],
+    "rapidfuzz": ["server/indexes/vocabulary.py"],
     "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 

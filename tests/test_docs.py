@@ -13,6 +13,7 @@ from admin.incident_kinds import KINDS
 from admin.table import PAGES
 from crawler.arguments import parser as crawler_parser
 from crawler.report import UrlState
+from server.answering.flows import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
 from server.api.blueprint import api_blueprint
 from server.api.docs_library import DocsLibrary, render
@@ -146,11 +147,12 @@ def test_every_error_of_the_api_is_documented_and_none_is_invented():
     [
         ("strategies", list(STRATEGIES)),
         ("answers", list(GUARDS)),
+        ("answers", list(FLOWS)),
         ("answers", [outcome.value for outcome in Outcome]),
         ("crawling", [state.value for state in UrlState]),
         ("troubleshooting", [kind for kind in KINDS if kind != "crawl_failed"]),
     ],
-    ids=["strategies", "guards", "outcomes", "crawl states", "incidents"],
+    ids=["strategies", "guards", "flows", "outcomes", "crawl states", "incidents"],
 )
 def test_every_name_of_a_table_is_documented(page, names):
     assert names

@@ -45,16 +45,16 @@ class Attempt:
             if not claim.text.strip():
                 continue
             if claim.text.rstrip("*_ ").endswith((":", "：")) and not claim.quote:
-                self._hold(claim, question)
+                self._hold(claim)
                 continue
             with self._trace.step("verify"):
                 verified = self._verifier.verify(claim)
             yield from self._cited(verified)
 
-    def _hold(self, claim: Claim, question: Question) -> None:
+    def _hold(self, claim: Claim) -> None:
         """An introduction stands only with what it introduces, and says nothing of its own."""
         with self._trace.step("verify"):
-            verified = self._verifier.verify_introduction(claim, question.text)
+            verified = self._verifier.verify_introduction(claim)
         if verified.doubt:
             self._remove(verified)
         else:

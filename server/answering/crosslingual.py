@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from server.answering.glossary import Found, languages, look_up, words
-from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt, Rewriter
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
@@ -21,6 +20,8 @@ from server.retrieval.rarity import Rarity
 
 UNDERSTOOD = 0.5
 """Share of a question that must be understood for it to be searched in another language."""
+ALL_BUT = 0.75
+"""The share where one word is all that is understood: what "cost" is asked for must be known too."""
 KNOWN = 0.5
 """With a larger share of its own words on the site, a question needs no other language."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
@@ -30,10 +31,14 @@ _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
 class GlossaryRewriter:
     """Implements Rewriter around another one, without a model."""
 
-    def __init__(self, inner: Rewriter, rarity: Rarity, site_language: str) -> None:
+    def __init__(
+        self, inner: Rewriter, rarity: Rarity, site_language: str, spoken: Callable[[], frozenset[str]]
+    ) -> None:
+        """`site_language` is that of most pages; `spoken` gives those that a good part of them is in."""
         self._inner = inner
         self._rarity = rarity
         self._language = site_language
+        self._spoken = spoken
 
     def rewrite(self, question: Question) -> Query:
         """The inner one's query; in the site's language where the site does not speak the question's."""
@@ -47,6 +52,8 @@ class GlossaryRewriter:
         """Whether the site's pages hardly know the words of a query in another language."""
         known = languages()
         if query.language == self._language or not {query.language, self._language} <= known:
+            return False
+        if query.language in self._spoken():
             return False
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
@@ -63,9 +70,10 @@ class GlossaryRewriter:
             if not any(start <= span.start() < end for start, end in taken)
         ]
         taken += [span.span() for span in kept]
-        if not parts or _share(text, language, taken) < UNDERSTOOD:
-            return ""
-        return " ".join(dict.fromkeys(word for _, word in sorted(parts)))
+        understood = list(dict.fromkeys(word for _, word in sorted(parts)))
+        share = _share(text, language, taken)
+        enough = share >= (UNDERSTOOD if len(understood) > 1 else ALL_BUT)
+        return " ".join(understood) if understood and enough else ""
 
     def _is_shared(self, word: str, language: str) -> bool:
         """Whether the site uses a Latin word of the question as it stands: a name, a term, a cognate."""
@@ -84,21 +92,6 @@ class GlossaryRewriter:
             return max(weights.values(), default=float("inf"))
 
         return min(ways, key=rarest)
-
-
-class GlossaryExpander:
-    """Implements Expander for sites of several languages: the question also in the language of most pages."""
-
-    def __init__(self, glossary: GlossaryRewriter, site_language: str) -> None:
-        self._glossary = glossary
-        self._language = site_language
-
-    def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """[] for a question that is in that language, or of which too little is understood."""
-        if query.language == self._language or not {query.language, self._language} <= languages():
-            return []
-        text = self._glossary.translated(query.text, query.language)
-        return [replace(query, text=text, language=self._language)] if text else []
 
 
 class ModelTranslator:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from server.answering.answer_kinds import lacks_what_is_asked_for
 from server.answering.content_words import Asked, asked_words
-from server.answering.named import editions, mentions_edition, names
+from server.answering.named import editions, lacks_edition, names
 from server.answering.units import units
 from server.domain.calibration import Calibration
 from server.domain.chunk import ScoredChunk
@@ -50,13 +50,15 @@ class Signs:
     unused: float
     """Share of it in words that the site never uses."""
     strangers: int
-    """Names that the site never mentions, and versions that no chunk does."""
+    """Names that the site never mentions."""
+    other_edition: bool
+    """Whether a version is asked for that no chunk speaks of; all else in such a question fits."""
     lacks_kind: bool
     """Whether a price, a number to call or the like is asked for and not there."""
 
     def answerability(self) -> float:
         """Probability-like value in [0, 1]; coefficients fitted on answerable and unanswerable questions."""
-        against = 1.0 * self.lacks_kind
+        against = 1.0 * self.lacks_kind + 3.0 * self.other_edition
         if self.nearness is None:
             value = 0.6 + 1.2 * self.covered - 2.6 * self.unused - 2.4 * min(1, self.strangers) - against
         else:
@@ -96,7 +98,8 @@ class EvidenceGrader:
             nearness=self._nearness(query, chunks, asked),
             covered=max((coverage(asked.weights, present) for present in held), default=0.0),
             unused=asked.unused,
-            strangers=self._strangers(query, text),
+            strangers=self._strangers(query),
+            other_edition=any(lacks_edition(text, *named) for named in editions(query.text)),
             lacks_kind=lacks_what_is_asked_for(query.text, text),
         )
 
@@ -116,10 +119,9 @@ class EvidenceGrader:
         best = [max((similar[t] for t in group if t), default=0.0) for group in (sentences, headings)]
         return self._calibration.nearness(sum(best) / 2)
 
-    def _strangers(self, query: Query, text: str) -> int:
+    def _strangers(self, query: Query) -> int:
         found = [tokens(name, query.language)[:1] for name in names(query.text, query.language)]
-        unused = self._rarity.unused([token for first in found for token in first])
-        return len(unused) + sum(not mentions_edition(text, *named) for named in editions(query.text))
+        return len(self._rarity.unused([token for first in found for token in first]))
 
 
 def _best_sentences(chunks: Sequence[ScoredChunk], asked: Asked) -> list[str]:

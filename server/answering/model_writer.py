@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from server.answering.claim_stream import claims
 from server.answering.json_stream import CutShort, stream_field
-from server.answering.prompts import answer_prompt
+from server.answering.synthesis import Synthesis
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, ModelError
@@ -15,17 +15,14 @@ from server.domain.question import Query, Question
 
 _DECLINED = re.compile(r'"answer"\s*:\s*(""|null)')
 
-CONTEXT_CHARS = 12_000
-"""Characters of excerpts that a prompt holds at most, about 3,000 tokens of English."""
-
 
 class ModelWriter:
     """Implements Writer. Its claims are what the model says: nothing is true before it is verified."""
 
-    def __init__(self, model: ChatModel, site_title: str, context_chars: int = CONTEXT_CHARS) -> None:
+    def __init__(self, model: ChatModel, site_title: str, synthesis: Synthesis | None = None) -> None:
         self._model = model
         self._title = site_title
-        self._context_chars = context_chars
+        self._synthesis = synthesis or Synthesis()
 
     @property
     def model(self) -> str:
@@ -34,7 +31,7 @@ class ModelWriter:
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         """Raises ModelError at any claim. No claim means that the model says these chunks do not answer."""
-        prompt = answer_prompt(question, self._title, chunks, self._context_chars)
+        prompt, draft = self._synthesis.last_prompt(self._model, question, self._title, chunks)
         reply: list[str] = []
         written = False
         try:
@@ -43,7 +40,9 @@ class ModelWriter:
                 yield claim
         except CutShort as error:
             raise ModelError("bad_reply", f"the reply of {self.model} was cut short") from error
-        if not written and not _DECLINED.search("".join(reply)):
+        if not written and draft:
+            yield from claims([draft])  # the last excerpts added nothing to the answer from those before
+        elif not written and not _DECLINED.search("".join(reply)):
             raise ModelError("bad_reply", f"{self.model} replied without an answer: {''.join(reply)[:80]!r}")
 
 

@@ -11,7 +11,7 @@ _UNSPACED = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u0400-\u052f\u
 _EDITION = re.compile(
     r"""\b(?P<said>version|release|edition|v)\.?\ ?(?P<said_number>\d+(?:\.\d+)*)\b
       | (?<=[\w,]\ )(?P<named>[A-Z][A-Za-z]*)\ v?(?P<named_number>\d+(?:\.\d+)*)\b(?!\ ?%)  # not first
-      | \b(?P<dotted>[A-Za-z]+)\ v?(?P<dotted_number>\d+(?:\.\d+)+)\b(?!\ ?%)""",
+      | \b(?P<dotted>[A-Za-z]+)\ v?(?P<dotted_number>\d+(?:\.\d+){1,2})\b(?![.\d/]|\ ?%)""",
     re.X,
 )
 _SENTENCE_ENDS = (".", "!", "?", ":", "…")
@@ -34,11 +34,16 @@ def editions(text: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def mentions_edition(text: str, name: str, number: str) -> bool:
-    """Whether the number, or a version of it, stands behind the name or a word for version in the text: of 15
-    also 15.2, but neither 115 nor 2.15."""
-    before = rf"(?:{re.escape(name)}|version|release|v)[\W_]{{0,3}}(?:version |release |v)?"
-    return re.search(rf"\b{before}(?<![\d.]){re.escape(number)}(?!\d)", text, re.I) is not None
+def lacks_edition(text: str, name: str, number: str) -> bool:
+    """Whether the text knows other versions of the name, or of a proper name none at all and not this number.
+
+    15.2 is a version of 15; 115 and 2.15 are not.
+    """
+    said = rf"\b(?:{re.escape(name)}|version|release|v)[\W_]{{0,3}}(?:version |release |v)?"
+    this = rf"(?<![\d.]){re.escape(number)}(?!\d)"
+    if re.search(rf"{said}\d", text, re.I):
+        return re.search(said + this, text, re.I) is None
+    return name[0].isupper() and re.search(this, text) is None
 
 
 def _names(text: str, language: str) -> Iterator[str]:

@@ -45,9 +45,9 @@ def flips(claim: str, proof: str, language: str) -> bool:
     """Whether some clause of `claim` denies what the nearest clause of `proof` says, or the reverse."""
     if len(claim) > 600:
         return False  # code and the like
-    there = [(clause, frozenset(tokens(clause, language))) for clause in _clauses(proof)]
+    there = [(clause, frozenset(tokens(clause, language))) for clause in clauses(proof)]
     return bool(there) and any(
-        _denies(clause, frozenset(tokens(clause, language)), there, language) for clause in _clauses(claim)
+        _denies(clause, frozenset(tokens(clause, language)), there, language) for clause in clauses(claim)
     )
 
 
@@ -82,5 +82,6 @@ def _plain(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 
-def _clauses(text: str) -> list[str]:
+def clauses(text: str) -> list[str]:
+    """The parts of a sentence that say something each."""
     return [part for part in _CLAUSES.split(text) if part and len(part.strip()) > 2]

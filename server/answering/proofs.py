@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from server.answering.amounts import amounts
 from server.answering.dates import without_dates
+from server.answering.polarity import clauses
 from server.answering.units import Unit, UnitKind
 from server.domain.chunk import Chunk
 from server.domain.protocols import Embedder, ModelError
@@ -18,6 +19,8 @@ CHUNK_SUPPORT = 0.6
 """Share of a claim's content words that the cited chunk must hold."""
 QUOTE_SUPPORT = 0.35
 """Share of them that one sentence, or two neighbours, must hold to be the proof."""
+CLAUSE_SUPPORT = 0.5
+"""Share of the content words of each clause that the chunk must hold."""
 PARAPHRASE = 0.25
 """Share of its content words that a claim must have in common with a sentence that means the same."""
 SAME_MEANING = 0.72
@@ -80,6 +83,8 @@ class Proofs:
             return None
         numbers = {token for token in tokens(text, chunk.language) if token[0].isdigit()} - wanted
         share_held = len(wanted & held) / len(wanted)
+        if not self._every_clause_holds(text, source, held):
+            return None
         best, share = closest(self._read[source], wanted, numbers, chunk.language)
         if share_held >= CHUNK_SUPPORT and share >= QUOTE_SUPPORT:
             return Proof(source, best, share)
@@ -87,9 +92,9 @@ class Proofs:
             return self._by_meaning(text, source, SAME_MEANING)
         return None
 
-    def strange_words(self, text: str, question: str, sources: Sequence[int]) -> float:
-        """Share of the content words of `text` that stand neither in these chunks nor in the question."""
-        known: set[str] = set(tokens(question, self._language))
+    def strange_words(self, text: str, sources: Sequence[int]) -> float:
+        """Share of the content words of `text` that do not stand in these chunks."""
+        known: set[str] = set()
         for source in sources:
             language = self._chunks[source].language
             known.update(text_tokens(self._chunks[source].heading, language))
@@ -112,6 +117,20 @@ class Proofs:
                     there += own
                     break
         return added
+
+    def _every_clause_holds(self, text: str, source: int, held: set[str]) -> bool:
+        """Words that are on the page must not carry a clause that is not: "Lamps are free, says the page"."""
+        language = self._chunks[source].language
+        found = clauses(text)
+        if len(found) < 2:
+            return True
+        for clause in found:
+            wanted = _words_of(clause, language)
+            if len(wanted) < 2 or len(wanted & held) >= CLAUSE_SUPPORT * len(wanted):
+                continue
+            if not self._reads(language) or not self._by_meaning(clause, source, SAME_MEANING):
+                return False
+        return True
 
     def _by_meaning(self, text: str, source: int, least: float) -> Proof | None:
         if self._embedder is None or not self._read[source]:

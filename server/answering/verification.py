@@ -95,9 +95,9 @@ class Verifier:
             return max(holding, key=lambda one: one.proofs[0].share)
         return tried[0] if tried else Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT)
 
-    def verify_introduction(self, claim: Claim, question: str) -> Verified:
-        """A line such as "These are the steps:" needs no proof, but may only use words of the chunks and
-        of the question, and no literal that the chunks lack."""
+    def verify_introduction(self, claim: Claim) -> Verified:
+        """A line such as "These are the steps:" needs no proof, but may only use words of the chunks, and
+        no literal that they lack."""
         if self._leak_check and self._leak_check.leaks(claim.text):
             return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
         everything = tuple(range(len(self._chunks)))
@@ -105,7 +105,7 @@ class Verifier:
         missing = self._facts_of(everything).missing(claim.text, same_language=bool(same))
         if missing:
             return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
-        if not same or self._proofs.strange_words(claim.text, question, same) > MOST_STRANGE:
+        if not same or self._proofs.strange_words(claim.text, same) > MOST_STRANGE:
             return Verified(claim, (), "an introduction that says something of its own", Doubt.SUPPORT)
         return Verified(claim, ())
 

@@ -47,6 +47,8 @@ _STOP_FORMS = {
     language: words | {fold(word) for word in words} | {word.translate(_SPELLED_OUT) for word in words}
     for language, words in STOP_WORDS.items()
 }
+_ARTICLE = re.compile(r"^(?:[\u0648\u0641]?[\u0628\u0643]?\u0627\u0644|[\u0648\u0641]?\u0644\u0644)(?=\w{3})")
+"""Arabic "the", alone or behind "and", "so", "in", "as", "for"."""
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _NO_STOP_WORDS: frozenset[str] = frozenset()
 
@@ -163,7 +165,8 @@ def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
 
 def _stemmed(word: str, language: str) -> str:
     if language == "ar":
-        word = fold(word)  # its stemmer takes the endings off one spelling of alef only
+        # Its stemmer takes other endings off a word with the article than off the same without.
+        word = _ARTICLE.sub("", fold(word))
     return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
 
 

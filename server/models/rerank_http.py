@@ -6,8 +6,10 @@ names the fields differently; which of the two a server speaks is found out at t
 
 from __future__ import annotations
 
+import atexit
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import httpx2
@@ -29,9 +31,8 @@ class HttpRelevance:
         self._url = url if url.rstrip("/").endswith("rerank") else f"{url.rstrip('/')}/rerank"
         self._model = model
         self._speaks_tei = False
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
-        self._client = httpx2.Client(headers=headers, timeout=timeout)
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
         """In [0, 1], one for each text, in order; [] for []. Raises ModelError."""
@@ -61,7 +62,7 @@ class HttpRelevance:
             body |= {"documents": texts, "top_n": len(texts)}
             body |= {"model": self._model} if self._model else {}
         try:
-            return self._client.post(self._url, json=body)
+            return _connections().post(self._url, json=body, headers=self._headers, timeout=self._timeout)
         except httpx2.TimeoutException as error:
             raise ModelError("timeout", f"{self._url} did not answer in time") from error
         except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
@@ -118,3 +119,11 @@ def _sendable(text: str) -> str:
 def _line(text: object) -> str:
     line = " ".join(str(text).split()) or type(text).__name__
     return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
+
+
+@lru_cache(maxsize=1)
+def _connections() -> httpx2.Client:
+    """The process's connections, kept open between questions."""
+    connections = httpx2.Client()
+    atexit.register(connections.close)
+    return connections

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from server.answering.quoting import QuotingWriter
 from server.answering.reading import NeighbourReader, joined_text
 from server.answering.review import SourceReviewer
 from server.answering.spelling import SpellingRewriter
+from server.answering.synthesis import Synthesis
 from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
@@ -23,10 +23,11 @@ from server.domain.site import Site
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
 from server.models.minilm_words import common_words
+from server.models.tokens import estimate_tokens
 from server.retrieval.rarity import Rarity
 from server.services.flows import open_flow
 from server.services.query_work import QueryWork
-from server.services.shortcuts import Given, daily_limit, open_answer_cache, open_curated
+from server.services.shortcuts import Given, with_known_answers
 from server.services.sites import SiteParts, open_strategy, tuning_of
 from server.settings import Settings
 
@@ -46,10 +47,11 @@ def open_pipeline(
     quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    rewriter = asked.rewriter(rarity)
+    rewriter = asked.rewriter(rarity, parts.content)
     if tuning.typo_tolerance:
         rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
-    writers: list[Writer] = [ModelWriter(model, title), quoting] if model else [quoting]
+    synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens)
+    writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings))
     own = urlsplit(base)  # where uploaded files are served
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
@@ -61,8 +63,6 @@ def open_pipeline(
     def page_text(url: str) -> str:
         return joined_text(page(url))
 
-    remembered = open_answer_cache(site, parts, given.cache, model, settings)
-    curated = open_curated(site, parts, given.curated, settings, partial(stored, base=base))
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
@@ -76,16 +76,10 @@ def open_pipeline(
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieve_limit,
         address=address,
-        shortcuts=[
-            curated,
-            *asked.shortcuts(parts, origins, page_text, address, base),
-            *([remembered] if remembered else []),
-        ],
-        daily_limit=daily_limit(site, settings),
+        shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
     )
-    if remembered:
-        steps = replace(steps, remember=remembered.remember, forget=remembered.forget)
+    steps = with_known_answers(steps, site, parts, model, settings, given)
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
 from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
@@ -19,6 +21,12 @@ from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.retrieval.rarity import Rarity
 from server.services.sites import SiteParts
+from server.storage.live_content import LiveContent
+
+SAMPLE = 3000
+"""Pages that are looked at for the languages of a site."""
+SPOKEN = 0.05
+"""Share of the pages from which on a site is taken to speak a language."""
 
 
 class QueryWork:
@@ -30,14 +38,14 @@ class QueryWork:
         self._model = model
         self._incidents = incidents
 
-    def rewriter(self, rarity: Rarity) -> Rewriter:
+    def rewriter(self, rarity: Rarity, content: LiveContent) -> Rewriter:
         """What makes a question stand alone, in a language that the site's pages are in."""
         plain = HistoryRewriter(self._site.title or self._site.name, self._tuning.title)
         inner: Rewriter = ModelRewriter(self._model, plain, self._incidents) if self._model else plain
         if not self._tuning.glossary:
             return inner
         language = self._site.language or "en"
-        glossary = GlossaryRewriter(inner, rarity, language)
+        glossary = GlossaryRewriter(inner, rarity, language, spoken_on(content))
         if self._model is None:
             return glossary
         return ModelTranslator(self._model, glossary, inner, language, self._incidents)
@@ -85,3 +93,14 @@ class QueryWork:
         if self._model is None:
             return plain
         return ModelExpander(self._model, task, plain, self._incidents, self._site.id)
+
+
+def spoken_on(content: LiveContent) -> Callable[[], frozenset[str]]:
+    """The languages that a good part of a site's pages is in; looked up at the first call."""
+
+    @cache
+    def spoken() -> frozenset[str]:
+        pages = Counter(page.language for page in content.pages(limit=SAMPLE))
+        return frozenset(language for language, count in pages.items() if count >= SPOKEN * pages.total())
+
+    return spoken

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from server.answering.answer_cache import AnswerCache
 from server.answering.curated import CuratedAnswers
 from server.answering.same_question import Likeness
-from server.domain.protocols import Cache, ChatModel
+from server.answering.steps import Steps
+from server.domain.addresses import stored
+from server.domain.protocols import Cache, ChatModel, Shortcut
 from server.domain.site import Site
 from server.domain.spending import DailyLimit
 from server.retrieval.rarity import Rarity
@@ -27,6 +28,21 @@ class Given:
     cache: Cache
 
 
+def with_known_answers(
+    steps: Steps, site: Site, parts: SiteParts, model: ChatModel | None, settings: Settings, given: Given
+) -> Steps:
+    """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
+    curated = open_curated(site, parts, given.curated, settings)
+    known: list[Shortcut] = [curated, *steps.shortcuts]
+    steps = replace(steps, shortcuts=known, daily_limit=daily_limit(site, settings))
+    remembered = open_answer_cache(site, parts, given.cache, model, settings)
+    if remembered is None:
+        return steps
+    return replace(
+        steps, shortcuts=[*known, remembered], remember=remembered.remember, forget=remembered.forget
+    )
+
+
 def daily_limit(site: Site, settings: Settings) -> DailyLimit:
     """What models may take for the site in a day: its own options, else the settings."""
     tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
@@ -36,13 +52,11 @@ def daily_limit(site: Site, settings: Settings) -> DailyLimit:
     )
 
 
-def open_curated(
-    site: Site, parts: SiteParts, store: CuratedStore, settings: Settings, stored: Callable[[str], str] = str
-) -> CuratedAnswers:
-    """The curated answers of a site; `stored` gives the address that a page is stored under."""
+def open_curated(site: Site, parts: SiteParts, store: CuratedStore, settings: Settings) -> CuratedAnswers:
+    """The curated answers of a site."""
 
     def title(url: str) -> str:
-        page = parts.content.page(stored(url))
+        page = parts.content.page(stored(url, settings.base_url))
         return page[0].title if page and page[0].title else url
 
     likeness = Likeness(Rarity(parts.words), parts.embedder)

@@ -58,6 +58,7 @@ def test_nobody_is_asked_back_twice_in_a_row():
         "one has it in its title",
         "one is just that",
         "one page",
+        "one is about all of it",
         "none",
         "no word",
     ],

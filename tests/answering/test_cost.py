@@ -74,7 +74,7 @@ def test_the_beginning_of_the_prompt_is_the_same_for_every_question_of_a_site():
         Question("Was ist das?", "a", (Turn("Hallo", "Ja."),), "de", ("It is free.",)),
     ]
     prompts = [
-        answer_prompt(question, "Lantern Shop", hits[at:], 5000) for at, question in enumerate(questions)
+        answer_prompt(question, "Lantern Shop", list(enumerate(hits[at:], 1))) for at, question in enumerate(questions)
     ]
     assert prompts[0].system == prompts[1].system
     assert prompts[0].user != prompts[1].user

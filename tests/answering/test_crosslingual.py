@@ -8,9 +8,11 @@ from server.answering.rewriting import HistoryRewriter
 from server.domain.question import Question
 
 
-def searched(shop, text, language, site_language="en"):
+def searched(shop, text, language, site_language="en", spoken=("en",)):
     inner = HistoryRewriter("Lantern Shop", "never")
-    return GlossaryRewriter(inner, shop.rarity, site_language).rewrite(Question(text, "shop", (), language))
+    return GlossaryRewriter(inner, shop.rarity, site_language, lambda: frozenset(spoken)).rewrite(
+        Question(text, "shop", (), language)
+    )
 
 
 def test_every_concept_has_a_word_in_ten_languages():
@@ -51,6 +53,7 @@ def test_names_and_code_stay_as_they_are(shop):
 @pytest.mark.parametrize(
     ("text", "language"),
     [
+        ("Was kostet ein Reisepass?", "de"),
         ("Welche Buslinie fährt zum Flughafen?", "de"),
         ("如何做红烧肉？", "zh"),
         ("Как приготовить борщ?", "ru"),
@@ -64,6 +67,10 @@ def test_a_question_in_the_language_of_the_site_is_left_alone(shop):
     assert searched(shop, "Was kostet die Lieferung?", "de", site_language="de").language == "de"
 
 
+def test_a_question_in_one_of_several_languages_of_the_site_is_left_alone(shop):
+    assert searched(shop, "Was kostet die Lieferung?", "de", spoken=("en", "de")).language == "de"
+
+
 def test_a_compound_is_known_by_its_last_part():
     assert (
         look_up("Wo finde ich die Versandrechnung?", "de")[-1].concepts
@@ -74,7 +81,7 @@ def test_a_compound_is_known_by_its_last_part():
 def test_with_a_model_the_question_is_translated_as_a_whole(shop, chat_model, model_server):
     model_server.script = lambda body: json.dumps({"question": "What does delivery cost?"})
     inner = HistoryRewriter("Lantern Shop", "never")
-    plain = GlossaryRewriter(inner, shop.rarity, "en")
+    plain = GlossaryRewriter(inner, shop.rarity, "en", lambda: frozenset({"en"}))
     made = ModelTranslator(chat_model, plain, inner, "en", shop.incidents)
     query = made.rewrite(Question("Was muss ich für den Versand hinlegen?", "shop", (), "de"))
     assert (query.text, query.language) == ("What does delivery cost?", "en")

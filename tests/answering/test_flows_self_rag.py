@@ -1,5 +1,7 @@
 """The self-reflecting flow takes every path of its graph, and stops at every limit."""
 
+import subprocess
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -272,3 +274,8 @@ def test_the_trace_tells_every_decision(shop):
 def test_a_flow_that_nobody_knows_is_named_with_those_that_are():
     with pytest.raises(ValueError, match="unknown flow 'self_rag'; known: direct, self-rag, corrective"):
         FLOWS.load("self_rag")
+
+
+def test_starting_without_such_a_flow_does_not_load_the_graph_library():
+    code = "import sys, server.services, server.services.answering; sys.exit('langgraph' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

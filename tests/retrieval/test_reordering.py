@@ -36,7 +36,13 @@ def test_chinese_text_of_as_much_content_has_as_much_substance():
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [(LONG, 1), ("- Islands\n- Mainland", 0), ("", 0), ("寄往岛屿的包裹需要五天。", 1), ("Days:\n- two\n- six", 5 / 15)],
+    [
+        (LONG, 1),
+        ("- Islands\n- Mainland", 0),
+        ("", 0),
+        ("寄往岛屿的包裹需要五天。", 1),
+        ("Days:\n- two\n- six", 5 / 15),
+    ],
 )
 def test_prose_is_what_ends_as_sentences_do(text, share):
     assert prose(text) == pytest.approx(share)
@@ -55,11 +61,19 @@ def test_support_of_a_page_stays_a_share():
 
 
 def test_a_copy_makes_room_for_something_else():
-    hits = [hit("one", 0.9), hit("copy", 0.89, LONG.replace("five", "six")), hit("other", 0.85, "Shops are open.")]
+    hits = [
+        hit("one", 0.9),
+        hit("copy", 0.89, LONG.replace("five", "six")),
+        hit("other", 0.85, "Shops are open."),
+    ]
     assert order(diversified(hits, 0.9)) == ["one", "other", "copy"]
     assert order(diversified(hits, 1.0)) == ["one", "copy", "other"]
 
 
 def test_texts_about_the_same_that_are_no_copies_keep_their_order():
-    hits = [hit("one", 0.9), hit("two", 0.89, "Parcels to islands cost nine coins."), hit("three", 0.5, "Shops.")]
+    hits = [
+        hit("one", 0.9),
+        hit("two", 0.89, "Parcels to islands cost nine coins."),
+        hit("three", 0.5, "Shops."),
+    ]
     assert diversified(hits, 0.9) == hits

@@ -1,0 +1,94 @@
+"""A model that has to read more than fits: how many calls it takes, and what each of them holds."""
+
+import json
+import re
+
+import pytest
+
+from server.answering.model_writer import ModelWriter
+from server.answering.synthesis import MOST_CALLS, Synthesis
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query, Question
+from server.models.tokens import estimate_tokens
+
+
+def hits(count):
+    return [
+        ScoredChunk(
+            Chunk(str(n), f"https://shop.example/{n}", "Lamps", (), f"Lamp number {n} costs {n} EUR. " * 12, n, "en"),
+            1.0 - n / 100,
+        )
+        for n in range(1, count + 1)
+    ]  # fmt: skip
+
+
+def run(chat_model, model_server, mode, count, budget=300, reply=None):
+    """(numbers of the excerpts in each call, drafts in each call, the claims)."""
+
+    def script(request):
+        numbers = re.findall(r'<chunk number="(\d+)"', request["messages"][-1]["content"])
+        answer = " ".join(f"Lamp number {n} costs {n} EUR. [{n}]" for n in numbers) or "All lamps have prices. [1]"
+        return json.dumps({"answer": answer if reply is None else reply(numbers)})
+
+    model_server.script = script
+    writer = ModelWriter(chat_model, "Shop", Synthesis(mode, budget, estimate_tokens))
+    question = Question("What do lamps cost?", "shop", (), "en")
+    claims = list(writer.write(question, Query(question.text), hits(count)))
+    users = [
+        request["body"]["messages"][-1]["content"]
+        for request in model_server.requests
+        if "messages" in request["body"]
+    ]
+    numbers = [[int(n) for n in re.findall(r'<chunk number="(\d+)"', user)] for user in users]
+    return numbers, [user.count("<draft>") for user in users], claims
+
+
+def test_what_fits_is_one_call_with_the_best_excerpts_first_and_last(chat_model, model_server):
+    numbers, drafts, claims = run(chat_model, model_server, "compact", 4, budget=3000)
+    assert numbers == [[1, 3, 4, 2]]
+    assert drafts == [0]
+    assert claims[0].sources == (0,)
+
+
+def test_compact_refines_its_draft_with_the_excerpts_that_did_not_fit(chat_model, model_server):
+    numbers, drafts, _ = run(chat_model, model_server, "compact", 4, budget=1000)
+    assert len(numbers) == 1
+    model_server.requests.clear()
+    numbers, drafts, _ = run(chat_model, model_server, "compact", 4, budget=240)
+    assert [sorted(group) for group in numbers] == [[1, 2], [3], [4]]
+    assert drafts == [0, 1, 1]
+
+
+def test_refine_reads_one_excerpt_a_call(chat_model, model_server):
+    numbers, drafts, _ = run(chat_model, model_server, "refine", 3, budget=3000)
+    assert numbers == [[1], [2], [3]]
+    assert drafts == [0, 1, 1]
+
+
+def test_tree_drafts_from_each_part_and_then_joins_the_drafts(chat_model, model_server):
+    numbers, drafts, claims = run(chat_model, model_server, "tree", 4, budget=120)
+    assert numbers == [[1], [2], [3], [4], []]
+    assert drafts == [0, 0, 0, 0, 4]
+    assert claims
+
+
+@pytest.mark.parametrize("mode", ["compact", "refine", "tree"])
+def test_no_question_takes_more_calls_than_allowed(chat_model, model_server, mode):
+    numbers, _, _ = run(chat_model, model_server, mode, 30, budget=100)
+    assert len(numbers) <= MOST_CALLS
+
+
+def test_the_budget_is_kept_by_every_call(chat_model, model_server):
+    run(chat_model, model_server, "compact", 6, budget=260)
+    for request in model_server.requests:
+        user = request["body"]["messages"][-1]["content"]
+        excerpts = "".join(re.findall(r"<chunk [^>]*>\n(.*?)\n</chunk>", user, re.S))
+        assert estimate_tokens(excerpts) <= 260
+
+
+def test_excerpts_that_add_nothing_leave_the_draft_as_the_answer(chat_model, model_server):
+    def reply(numbers):
+        return "Lamp number 1 costs 1 EUR. [1]" if "1" in numbers else ""
+
+    _, _, claims = run(chat_model, model_server, "refine", 3, reply=reply)
+    assert [claim.text for claim in claims] == ["Lamp number 1 costs 1 EUR."]
