@@ -97,7 +97,10 @@ class Settings(TuningSettings, CrawlSettings):
     model_retries: int = Field(2, ge=0, le=10, description="Further tries after a failure that may pass.")
     model_concurrency: int = Field(256, ge=1, description="Calls at once of each process.")
     context_tokens: int = Field(
-        3000, ge=300, le=200_000, description="Tokens of excerpts in one prompt; what is over needs more calls."
+        3000,
+        ge=300,
+        le=200_000,
+        description="Tokens of excerpts in one prompt; what is over needs more calls.",
     )
     model_daily_tokens: int = Field(
         0, ge=0, description="Tokens a day over all sites; then answers are quoted. 0: no limit."

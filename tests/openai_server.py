@@ -80,6 +80,8 @@ class OpenAIServer:
     """More texts than this in one embedding call are answered with 400; 0: any number."""
     longest_input: int = 0
     """A longer text to embed is answered with 400; 0: any length."""
+    usage: tuple[int, int] | None = None
+    """Tokens in and out that replies to chat requests tell of; None: they tell nothing."""
     busiest: int = 0
     """Most chat requests that were open at once."""
     requests: deque[Request] = field(default_factory=lambda: deque(maxlen=1000))
@@ -239,7 +241,15 @@ class OpenAIServer:
         else:
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
             whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
-            await _send(writer, 200, json.dumps(whole | {"choices": [choice]}))
+            await _send(writer, 200, json.dumps(whole | {"choices": [choice]} | self._usage()))
+
+    def _usage(self) -> Request:
+        if not self.usage:
+            return {}
+        sent, received = self.usage
+        return {
+            "usage": {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
+        }
 
     async def _events(self, model: str, text: str, fault: Fault | None) -> AsyncIterator[str]:
         pieces = [text[i : i + self.piece_chars] for i in range(0, len(text), self.piece_chars)]
@@ -250,6 +260,8 @@ class OpenAIServer:
             if self.token_delay_s:
                 await asyncio.sleep(self.token_delay_s)
         yield _chunk(model, {}, "stop")
+        if self.usage:
+            yield json.dumps({"object": "chat.completion.chunk", "choices": []} | self._usage())
         yield "[DONE]"
 
 

@@ -94,7 +94,7 @@ def amounts(text: str) -> list[Amount]:
 
 
 def _carried(found: list[Amount]) -> list[Amount]:
-    """"2 to 3 days": a unit is often written once for two numbers; the first then may have it too."""
+    """ "2 to 3 days": a unit is often written once for two numbers; the first then may have it too."""
     return [
         Amount(one.shown, one.values, found[at + 1].unit)
         if not one.unit and at + 1 < len(found) and re.search(r"\d\s(to|bis|à|a|до|–|and|or|und|oder)$", one.shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from server.answering.proofs import Proof
@@ -23,7 +24,7 @@ class Citer:
         """Pages outside `origins` are never cited; `page_text` gives the indexed text of a page."""
         self._chunks = [hit.chunk for hit in chunks]
         self._origins = origins
-        self._page_text = page_text
+        self._page_text = lru_cache(maxsize=None)(page_text)
         self._citations: dict[tuple[str, str], Citation] = {}
 
     @property

@@ -1,4 +1,4 @@
-"""Takes out of an answer what has no business in one: pictures, invisible characters, links to nowhere known."""
+"""Takes out of an answer what has no business in one: pictures, unseen characters, links to elsewhere."""
 
 from __future__ import annotations
 

@@ -58,9 +58,12 @@ def asked_words(rarity: Rarity, query: Query) -> Asked:
     """The content words of a query, weighed."""
     text = content_text(query.text)
     found = list(dict.fromkeys(tokens(text, query.language)))
+    unspaced = _HANGUL.search(text) or _KANA.search(text) or _HAN.search(text)
+    if unspaced:  # a single character stands in too many words
+        found = _longer(found) or _longer(list(dict.fromkeys(tokens(query.text, query.language)))) or found
     weights = rarity.weights(found)
     unused = rarity.unused(found)
-    if _HANGUL.search(text) or _KANA.search(text) or _HAN.search(text):
+    if unspaced:
         weights = _with_chance_pairs(weights, found, unused)
     total = sum(weights.values())
     return Asked(weights, sum(weights[token] for token in unused) / total if total else 0.0)
@@ -77,6 +80,10 @@ def content_text(text: str) -> str:
     else:
         return text
     return cut if re.search(r"\w", cut) else text
+
+
+def _longer(found: Sequence[str]) -> list[str]:
+    return [token for token in found if len(token) > 1 or _ASCII.match(token)]
 
 
 def _with_chance_pairs(

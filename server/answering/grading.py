@@ -60,7 +60,7 @@ class Signs:
         """Probability-like value in [0, 1]; coefficients fitted on answerable and unanswerable questions."""
         against = 1.0 * self.lacks_kind + 3.0 * self.other_edition
         if self.nearness is None:
-            value = 0.6 + 1.2 * self.covered - 2.6 * self.unused - 2.4 * min(1, self.strangers) - against
+            value = 0.1 + 1.2 * self.covered - 2.6 * self.unused - 2.4 * min(1, self.strangers) - against
         else:
             value = -2.2 + 5.5 * self.nearness + 1.3 * self.covered - 1.8 * self.unused - against
             value -= 1.3 * min(1, self.strangers)

@@ -67,12 +67,11 @@ class PageFacts:
             if not any(_same_day(reading, other) for reading in readings for other in self._page_dates()):
                 yield shown
         rest = without_dates(rest)
-        for phone in _PHONE.findall(rest):
+        for phone in filter(_may_be_called, _PHONE.findall(rest)):
             digits = re.sub(r"\D", "", phone)
-            if len(digits) >= _MIN_PHONE and not amounts(phone)[:1] == amounts(phone):
-                if digits not in self._digits and digits.lstrip("0") not in self._digits:
-                    yield phone.strip()
-                rest = rest.replace(phone, " ")
+            if digits not in self._digits and digits.lstrip("0") not in self._digits:
+                yield phone.strip()
+            rest = rest.replace(phone, " ")
         for shown in _IDENTIFIER.findall(rest):
             whole = shown.rstrip(".-/:")
             known = amounts(whole)
@@ -135,6 +134,11 @@ def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
         if any(amount.contradicts(other) for other in unclaimed):
             return amount.shown
     return ""
+
+
+def _may_be_called(number: str) -> bool:
+    """Whether it is a telephone number rather than an amount such as "1 600 000"."""
+    return len(re.sub(r"\D", "", number)) >= _MIN_PHONE and len(amounts(number)) != 1
 
 
 def _same_day(one: Date, two: Date) -> bool:

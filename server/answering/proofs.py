@@ -151,7 +151,9 @@ class Proofs:
         assert self._embedder is not None
         language = self._chunks[source].language
         wanted = set(tokens(text, language))
-        found = sorted(self._read[source], key=lambda unit: -len(wanted & set(text_tokens(unit.text, language))))
+        found = sorted(
+            self._read[source], key=lambda unit: -len(wanted & set(text_tokens(unit.text, language)))
+        )
         quotes = [unit.text for unit in found[: COMPARED if self.same_language(source) else 2 * COMPARED]]
         return quotes, list(self._embedder.embed(quotes))
 
@@ -161,9 +163,7 @@ class Proofs:
         return not self._embedder.languages or language in self._embedder.languages
 
 
-def closest(
-    found: Sequence[Unit], wanted: set[str], numbers: set[str], language: str
-) -> tuple[str, float]:
+def closest(found: Sequence[Unit], wanted: set[str], numbers: set[str], language: str) -> tuple[str, float]:
     """The unit, or two neighbouring sentences of a paragraph, with the largest share of `wanted`; of equal
     ones that with most of `numbers`."""
     best, best_share, most = "", 0.0, -1

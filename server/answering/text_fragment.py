@@ -8,6 +8,7 @@ stand within one block of the page, so a quote over several blocks is given by i
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, urldefrag
 
 _EXACT = 90
@@ -27,8 +28,8 @@ def text_fragment_link(
 
     `quoted` may hold tabs (table cells) and line ends (list items, paragraphs), which end a block.
     `page_text` is the page's text; where the quote stands there more than once, the words around it are
-    added; `chunk_text` is the part of the page that is meant, and `heading` what stands over it. Without words to quote, the plain address is
-    returned.
+    added; `chunk_text` is the part of the page that is meant, and `heading` what stands over it. Without
+    words to quote, the plain address is returned.
     """
     blocks = [" ".join(block.split()) for block in _BLOCK_END.split(quoted)]
     blocks = [block for block in blocks if block]
@@ -36,7 +37,9 @@ def text_fragment_link(
     if not blocks:
         return f"{base}#{_fragment(anchor)}" if anchor else base
     start, end = _ends(blocks)
-    before, behind = _context(start, blocks, _lines(page_text), _lines(chunk_text), heading)
+    before, behind = "", ""
+    if page_text.casefold().count(start.casefold()) > 1:
+        before, behind = _context(start, blocks, _lines(page_text), _lines(chunk_text), heading)
     directive = f"{_encode(before)}-," if before else ""
     directive += _encode(start) + (f",{_encode(end)}" if end else "")
     directive += f",-{_encode(behind)}" if behind else ""
@@ -126,6 +129,7 @@ def _joined(one: str, two: str) -> bool:
     return all(char.isalnum() and ord(char) < 0x2E80 for char in (one, two) if char) and bool(one and two)
 
 
+@lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
     """Blocks of the page as the browser matches them: in small letters, marks of lists and code taken off."""
     folded = (" ".join(_ITEM.sub("", line).split()) for line in _BLOCK_END.split(text))

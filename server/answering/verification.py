@@ -26,7 +26,6 @@ from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder
 
-
 MOST_STRANGE = 0.34
 """Share of an introduction's content words that may be the writer's own: "These are the steps:"."""
 
@@ -127,7 +126,10 @@ class Verifier:
             proof = self._proofs.best(claim.text, source)
             if proof is None:
                 if not self._proofs.comparable(source):
-                    reason, doubt = "in another language than the page, and nothing compares them", Doubt.LANGUAGE
+                    reason, doubt = (
+                        "in another language than the page, and nothing compares them",
+                        Doubt.LANGUAGE,
+                    )
                 continue
             problem = self._contradiction(claim.text, proof)
             if problem:

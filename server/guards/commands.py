@@ -21,6 +21,8 @@ _ASKING_HOW = re.compile(
     re.I | re.X,
 )
 """Before the words of a command: then they are what is asked about, not what is wanted of the machine."""
+
+
 def command_in_question(text: str) -> str:
     """The command that a visitor gives to the model, or "" when the question is an honest one."""
     for reading in (*readings(text), *mirrored(text)):

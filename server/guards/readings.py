@@ -1,4 +1,4 @@
-"""What a text may say besides what it shows: hidden, encoded, spaced out, or written with look-alike letters."""
+"""What a text may say besides what it shows: hidden, encoded, spaced out, or in look-alike letters."""
 
 from __future__ import annotations
 

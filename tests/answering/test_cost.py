@@ -6,9 +6,10 @@ import pytest
 
 from server.answering.prompts import answer_prompt
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.protocols import Prompt
 from server.domain.question import Question, Turn
 from server.domain.site import Site
-from server.domain.spending import DailyLimit, Used
+from server.domain.spending import DailyLimit, Spending, Used, counted
 from server.models.metered import MeteredChat, read_prices
 from server.services.shortcuts import daily_limit
 from server.settings import Settings, SettingsError, load_settings
@@ -34,6 +35,16 @@ def test_a_message_says_what_it_took(shop, metered):
     assert usage["cost"] == pytest.approx((usage["tokens_in"] + 2 * usage["tokens_out"]) / 1_000_000)
     after = UsageStore(shop.database).today("shop")
     assert after.tokens - before.tokens == usage["tokens_in"] + usage["tokens_out"]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_tokens_are_those_that_the_provider_reports(chat_model, model_server, shop, streamed):
+    model_server.usage = (1234, 56)
+    model = MeteredChat(chat_model, UsageStore(shop.database), {})
+    spending = Spending("shop")
+    prompt = Prompt("Rules.", "A question?")
+    list(counted(model.stream(prompt) if streamed else (model.complete(prompt) for _ in range(1)), spending))
+    assert (spending.used.tokens_in, spending.used.tokens_out) == (1234, 56)
 
 
 def test_a_quoted_answer_took_nothing(shop):
@@ -74,7 +85,8 @@ def test_the_beginning_of_the_prompt_is_the_same_for_every_question_of_a_site():
         Question("Was ist das?", "a", (Turn("Hallo", "Ja."),), "de", ("It is free.",)),
     ]
     prompts = [
-        answer_prompt(question, "Lantern Shop", list(enumerate(hits[at:], 1))) for at, question in enumerate(questions)
+        answer_prompt(question, "Lantern Shop", list(enumerate(hits[at:], 1)))
+        for at, question in enumerate(questions)
     ]
     assert prompts[0].system == prompts[1].system
     assert prompts[0].user != prompts[1].user

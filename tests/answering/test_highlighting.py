@@ -50,8 +50,7 @@ PAGES = {
 @pytest.fixture(scope="module")
 def website():
     pages = {
-        f"/{name.replace(' ', '-')}": (name, f"{content}{FILLING}")
-        for name, (content, _, _) in PAGES.items()
+        f"/{name.replace(' ', '-')}": (name, f"{content}{FILLING}") for name, (content, _, _) in PAGES.items()
     }
     with serve(Website("Lantern Shop", pages)) as site:
         yield site

@@ -27,7 +27,9 @@ def run(chat_model, model_server, mode, count, budget=300, reply=None):
 
     def script(request):
         numbers = re.findall(r'<chunk number="(\d+)"', request["messages"][-1]["content"])
-        answer = " ".join(f"Lamp number {n} costs {n} EUR. [{n}]" for n in numbers) or "All lamps have prices. [1]"
+        answer = (
+            " ".join(f"Lamp number {n} costs {n} EUR. [{n}]" for n in numbers) or "All lamps have prices. [1]"
+        )
         return json.dumps({"answer": answer if reply is None else reply(numbers)})
 
     model_server.script = script

@@ -55,6 +55,7 @@ class Script:
     gate: threading.Event = field(default_factory=threading.Event)
     error: Exception | None = None
     questions: list = field(default_factory=list)
+    forgotten: list = field(default_factory=list)
     ended: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self):
@@ -69,6 +70,9 @@ class Script:
                     raise self.error
             yield event
         self.ended.set()
+
+    def forget(self, question):
+        self.forgotten.append(question.text)
 
 
 class ScriptedServices(Services):

@@ -39,3 +39,11 @@ def test_a_comment_may_hold_anything_but_not_too_much(visitor, services, message
     assert judge(visitor, message_id, comment="<b>\x00 '; DROP TABLE").status_code == 204
     assert services.feedback.get(message_id).comment == "<b>  '; DROP TABLE"
     assert judge(visitor, message_id, comment="x" * 2001).status_code == 422
+
+
+def test_an_answer_that_did_not_help_is_made_anew_for_the_next_visitor(visitor, script, message_id):
+    asked = script.questions[-1].text
+    assert visitor.post("/api/v1/feedback", {"message_id": message_id, "helpful": True}).status_code == 204
+    assert script.forgotten == []
+    assert visitor.post("/api/v1/feedback", {"message_id": message_id, "helpful": False}).status_code == 204
+    assert script.forgotten == [asked]

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import urllib.error
 import urllib.request
 
@@ -158,3 +159,23 @@ def red_share(context, png):
         }""",
         base64.b64encode(png).decode(),
     )
+
+
+def test_the_operators_own_answer_is_given_as_soon_as_it_is_written(docent, visitor, site_id):
+    asked = "Who repairs lamps in Norway?"
+    docent.shell("curated", "add", site_id, asked, "Our partner **Lys AS** does.")
+    assert asked in docent.shell("curated", "list", site_id).stdout
+    time.sleep(1.1)  # other processes read curated answers at most a second late
+    answer = visitor.ask("who repairs lamps in norway")
+    assert answer["outcome"] == "curated"
+    assert answer["answer"] == "Our partner **Lys AS** does."
+
+
+def test_the_second_visitor_gets_the_answer_from_the_cache(docent, site_id):
+    answers = [
+        Visitor(docent, site_id).ask(asked)
+        for asked in ("How do I return a lamp?", "how can i return a lamp")
+    ]
+    assert answers[0]["answer"] == answers[1]["answer"]
+    assert answers[0]["citations"] == answers[1]["citations"]
+    assert "retrieve" not in answers[1]["timings_ms"]
