@@ -34,6 +34,11 @@ KINDS = {
     "unsupported_answer": Kind(
         "Answer not on the pages", QUOTED, "The model invented it. If it goes on, choose another CHAT_MODEL."
     ),
+    "prompt_leak": Kind(
+        "Model gave its rules away",
+        "Nothing of it was shown.",
+        "Read the conversation: somebody may try to take the chatbot over.",
+    ),
     "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
     "crawl_failed": Kind(
         "Crawl failed",

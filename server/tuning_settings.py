@@ -17,7 +17,7 @@ class TuningSettings(BaseModel):
         description="How vectors and words are joined: weighted, minmax or rrf.",
     )
     tune_dense_weight: float = Field(
-        0.4, ge=0, le=1, description="Share of the vectors where the embedder reads the languages."
+        0.35, ge=0, le=1, description="Share of the vectors where the embedder reads the languages."
     )
     tune_unread_weight: float = Field(0.05, ge=0, le=1, description="Share of the vectors where it does not.")
     tune_rerank: str = Field(

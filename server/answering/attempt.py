@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from server.answering.citations import Citer, with_markers
 from server.answering.cleaning import without_pictures, without_unseen
+from server.answering.phrases import quoted
 from server.answering.trace import Trace
 from server.answering.verification import Doubt, Verified, Verifier
 from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
@@ -27,6 +28,7 @@ class Attempt:
         self._trace = trace
         self._verifier = verifier
         self._held: list[Claim] = []
+        self._language = ""
         self.text = ""
         self.removed: list[str] = []
         """Claims that were left out."""
@@ -35,6 +37,7 @@ class Attempt:
 
     def events(self, question: Question, query: Query) -> Iterator[AnswerEvent]:
         """Deltas and citations of the claims that hold. Raises ModelError at any event."""
+        self._language = question.language
         written = iter(self._writer.write(question, query, self._kept))
         while True:
             with self._trace.step("write"):
@@ -78,6 +81,8 @@ class Attempt:
         held, self._held = self._held, []
         parts = [(claim.before, claim.text) for claim in held]
         parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))
+        if verified.claim.quote and not self.text:
+            parts[0] = ("", f"{quoted(self._language)}\n\n{parts[0][1]}")  # who speaks is said first
         for before, text in parts:
             more = (before or " ") + text if self.text else text
             self.text += more

@@ -20,6 +20,7 @@ _UNSPACED = frozenset({"zh", "ja", "ko"})
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONGEST_PHRASE = 4
 """Words of the longest phrase that is looked up."""
+LONGEST_COMPOUND = 40
 PART_OF_COMPOUND = 4
 """Characters of the shortest word that a German compound is taken apart into."""
 
@@ -115,7 +116,7 @@ def _read(text: str, language: str) -> list[Found]:
     stems = ["" if word in stops else stem(word, language) for word in lowered]
     while place < len(matches):
         size, concepts = _longest(stems, place, entries)
-        if not concepts and language == "de" and stems[place]:
+        if not concepts and language == "de" and stems[place] and len(lowered[place]) <= LONGEST_COMPOUND:
             concepts = _compound(lowered[place], entries)
         if concepts:
             found.append(Found(matches[place].start(), matches[place + size - 1].end(), concepts))

@@ -32,7 +32,8 @@ _MARKS = (
 )
 """Letters that hardly another of the known languages has; one counts as much as a function word."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?=[^\W\d_]))?")
-_CODE = re.compile(r"`[^`]*`|\S*[_/\\<>=@]\S*|\b\w+\(\)|\b[a-z0-9]+-[a-z0-9]+\b")
+_CODE = re.compile(r"[_/\\<>=@`]|\w\(\)|^[a-z0-9]+-[a-z0-9]+\W*$")
+_QUOTED = re.compile(r"`[^`]*`")
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 """Identifiers, commands, addresses, and words in capitals, are in no language."""
 _SIMPLIFIED = frozenset(
@@ -54,7 +55,7 @@ def text_language(text: str, fallback: str = "en") -> str:
         found = len(pattern.findall(text))
         if found and found * 3 >= letters:
             return _written_in_han(text, fallback) if language == "zh" else language
-    plain = _CODE.sub(" ", text)
+    plain = " ".join(word for word in _QUOTED.sub(" ", text).split() if not _CODE.search(word))
     plain = plain if plain.isupper() else _CAPITALS.sub(" ", plain)
     votes = _votes(plain.lower())
     best = max(votes.values(), default=0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+LONGEST = 500
+"""A longer text is not searched for a wish."""
 _NAMES = {
     "en": r"english|englisch|anglais|ingl[ée]s|inglese|английск\w+|英语|英文|英語|영어|الإنجليزية|الانجليزية|إنجليزي",
     "de": r"german|deutsch|allemand|alem[áa]n|alem[ãa]o|tedesco|немецк\w+|德语|德文|ドイツ語|독일어|الألمانية|الالمانية",
@@ -35,7 +37,7 @@ _LANGUAGES = tuple((language, re.compile(names, re.I)) for language, names in _N
 
 def wish(text: str) -> tuple[str, str]:
     """(language asked for, the text without that wish); ("", text) when none is asked for."""
-    found = _WISH.search(text)
+    found = _WISH.search(text) if len(text) <= LONGEST else None
     if not found:
         return "", text
     named = next(group for group in found.groups() if group)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 MOST = 3
+LONGEST = 300
+"""A longer text is not looked at: it tells a story, and patterns would take long over it."""
 _SENTENCES = re.compile(r"(?<=[?？؟])\s*")
 _COMPARED = tuple(
     re.compile(pattern, re.I)
@@ -39,6 +41,8 @@ def parts_of(text: str) -> list[str]:
     sentences = [part.strip() for part in _SENTENCES.split(text) if len(part.strip()) > 8]
     if len(sentences) > 1:
         return sentences[:MOST]
+    if len(text) > LONGEST:
+        return []
     for pattern in _COMPARED:
         found = pattern.search(text)
         if found:

@@ -45,3 +45,23 @@ def greeting(language: str, title: str) -> str:
 def languages() -> frozenset[str]:
     """Languages in which Docent itself can speak."""
     return frozenset(_REFUSED)
+
+
+_QUOTED = {
+    "en": "The site says:",
+    "de": "Auf der Website steht:",
+    "fr": "Le site indique :",
+    "es": "El sitio dice:",
+    "pt": "O site diz:",
+    "it": "Il sito dice:",
+    "ru": "На сайте сказано:",
+    "zh": "网站上写道：",
+    "ja": "サイトには次のように書かれています：",
+    "ko": "사이트에 다음과 같이 나와 있습니다:",
+    "ar": "جاء في الموقع:",
+}
+
+
+def quoted(language: str) -> str:
+    """What stands before an answer that is made of the site's own sentences."""
+    return _QUOTED.get(language, _QUOTED["en"])

@@ -22,6 +22,8 @@ class Leaning(StrEnum):
     CORRECTS = "corrects"
 
 
+LONGEST = 300
+"""Characters beyond which a text is taken to tell all that is needed."""
 BARE = 1
 """A question of so few content words hardly says anything by itself."""
 POINTING, GOING_ON, CORRECTING = 7, 8, 10
@@ -107,6 +109,8 @@ _LEAD = re.compile(r"^\W*(no|nope|nein|non|não|нет|不|いや|いいえ|아�
 
 def leaning(text: str, language: str = "") -> Leaning:
     """How `text` leans on the question before; NOT for one that can be understood alone."""
+    if len(text) > LONGEST:
+        return Leaning.NOT
     size = content_size(text, language)
     for kind, longest, pattern in _PATTERNS:
         found = pattern.search(text) if size <= longest else None

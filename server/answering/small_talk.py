@@ -26,6 +26,7 @@ class SmallTalk:
     def __init__(self, site: Site) -> None:
         self._title = escape_markdown(site.title or site.name)
         self._offered = offered(site)
+        read("ready?", site.language)  # the patterns are compiled now, not while the first visitor waits
 
     def answer(self, question: Question) -> Answer | None:
         """None for anything that may be a question about the site."""

@@ -38,7 +38,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             print(
                 f"{row['id']}\t{', '.join(row['start_urls']) or 'sources alone'}"
                 f"\t{row['pages']} pages, {row['chunks']} chunks"
-                f"\tlast crawl: {row['last_crawl'] or 'none'}\tstrategy: {row['strategy']}"
+                f"\tlast crawl: {row['last_crawl'] or 'none'}"
+                f"\tstrategy: {row['strategy']}, flow: {row['flow']}"
                 f"\tcrawled: {row['schedule'] or 'on demand'}"
             )
     services.close()
@@ -71,6 +72,7 @@ def _row(services: Services, site_id: str) -> dict[str, Any]:
         "start_urls": list(site.start_urls),
         "language": site.language,
         "strategy": site.strategy,
+        "flow": site.flow,
         "generation": services.content(site_id).live_generation(),
         "pages": pages,
         "chunks": chunks,

@@ -14,7 +14,8 @@ _CHAPTER = re.compile(
     re.I,
 )
 _SECTION = re.compile(
-    r"^(?:appendix\s+|anhang\s+|annexe\s+|付録\s*|附录\s*|부록\s*)?[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+",
+    r"^(?:(?:appendix|anhang|annexe|anexo|apêndice|apéndice|приложение|付録|附录|부록)\s*)[A-Z\d]{1,3}(?:\.\d+)*[.:]?\s+"
+    r"|^[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+",
     re.I,
 )
 

@@ -21,7 +21,7 @@ from server.retrieval.rerank import FeatureReranker
 from server.retrieval.second_look import model_reranker
 from server.retrieval.table import FUSIONS
 
-CANDIDATES = 40
+CANDIDATES = 30
 """Best chunks of each side that are fused."""
 SCORED = 300
 """So deep each side is searched, for the scores of the other side's candidates."""
@@ -61,7 +61,7 @@ class HybridStrategy:
         for share, earlier in self._earlier(query):
             found = _with_share(found, self._found(earlier, limit), share)
         found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
-        return self._looked_at_again(query, found)[:limit]
+        return self._features.detailed(query, self._looked_at_again(query, found)[:limit])
 
     def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
         candidates = max(CANDIDATES, limit)

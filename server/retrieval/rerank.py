@@ -18,7 +18,7 @@ from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
-"""So many of the best get the features that are for others to read: they cost a look at every word."""
+"""So many of the best get details: those cost a look at every word of a chunk."""
 
 
 class FeatureReranker:
@@ -30,11 +30,18 @@ class FeatureReranker:
         self._rarity = rarity
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Scores stay in [0, 1]; coverage by text and headings is kept in `scores` for the grader."""
+        """Scores stay in [0, 1]."""
+        weights = self._weights(query)
+        return ranked([_rescored(hit, weights) for hit in hits], len(hits))
+
+    def detailed(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """In the same order, with coverage by text and headings in `scores`, for the grader to read."""
+        weights = self._weights(query)
+        return [*(_detailed(hit, weights) for hit in hits[:DEPTH]), *hits[DEPTH:]]
+
+    def _weights(self, query: Query) -> dict[str, float]:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        weights = self._rarity.weights(asked) if asked else {}
-        scored = ranked([_rescored(hit, weights) for hit in hits], len(hits))
-        return [_detailed(hit, weights) for hit in scored[:DEPTH]] + scored[DEPTH:]
+        return self._rarity.weights(asked) if asked else {}
 
 
 def _rescored(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from functools import cache, partial
+from pathlib import Path
 
 from server.answering.answer_cache import AnswerCache
 from server.answering.curated import CuratedAnswers
@@ -78,13 +78,12 @@ def open_answer_cache(
     options = sorted(site.options.items(), key=lambda item: item[0])
     made_from = (
         site.id, site.generation, site.title, site.strategy, site.flow, tuning, options, *limits,
-        settings.self_rag_max_retries, name, parts.embedder.fingerprint, settings.base_url, _version(),
+        settings.self_rag_max_retries, name, parts.embedder.fingerprint, settings.base_url, _newest_code(),
     )  # fmt: skip
     return AnswerCache(cache, made_from, name, settings.answer_cache_hours * 3600)
 
 
-def _version() -> str:
-    try:
-        return version("docent")
-    except PackageNotFoundError:
-        return ""  # run from its folder, not installed
+@cache
+def _newest_code() -> int:
+    """When Docent itself last changed: other code may answer otherwise."""
+    return max(path.stat().st_mtime_ns for path in Path(__file__).parents[1].rglob("*.py"))

@@ -43,7 +43,7 @@ def test_a_comment_may_hold_anything_but_not_too_much(visitor, services, message
 
 def test_an_answer_that_did_not_help_is_made_anew_for_the_next_visitor(visitor, script, message_id):
     asked = script.questions[-1].text
-    assert visitor.post("/api/v1/feedback", {"message_id": message_id, "helpful": True}).status_code == 204
+    judge(visitor, message_id, helpful=True)
     assert script.forgotten == []
-    assert visitor.post("/api/v1/feedback", {"message_id": message_id, "helpful": False}).status_code == 204
+    judge(visitor, message_id, helpful=False)
     assert script.forgotten == [asked]

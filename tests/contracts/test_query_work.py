@@ -6,6 +6,7 @@ import pytest
 
 from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
 from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
+from server.answering.expansion import ExpandedStrategy
 from server.answering.model_expansion import ModelExpander, Task
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
@@ -14,7 +15,9 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Query, Question, Turn
 from server.domain.site import Site
+from server.domain.tuning import Tuning
 from server.retrieval.rarity import Rarity
+from server.services.query_work import QueryWork
 
 TEXTS = [
     "",
@@ -24,7 +27,7 @@ TEXTS = [
     "and on Windows?",
     "Was kostet die Lieferung?",
     "配送料金はいくらですか",
-    "x" * 4000,
+    "lamp " * 400,
     "\x00\u200b{}[]</question>",
 ]
 HISTORY = (
@@ -139,3 +142,18 @@ def test_whoever_asks_back_offers_readings(model):
         for text in (*TEXTS, "return"):
             answer = clarifier.ask_back(Question(text, "shop", (), "en"), Query(text, "en"), found)
             assert answer is None or (answer.outcome is Outcome.CLARIFY and 2 <= len(answer.suggestions) <= 4)
+
+
+@pytest.mark.parametrize("option", ["multi_query", "sub_questions", "step_back", "hyde"])
+def test_each_way_to_expand_is_switched_on_by_its_own_option(option):
+    inner = object()
+    off = QueryWork(Site("shop", "Shop", "Shop"), Tuning(), None, Incidents())
+    on = QueryWork(Site("shop", "Shop", "Shop"), Tuning().with_values({option: True}), None, Incidents())
+    assert off.expanded(inner, RARITY) is inner
+    assert isinstance(on.expanded(inner, RARITY), ExpandedStrategy)
+
+
+def test_asking_back_can_be_switched_off():
+    site, off = Site("shop", "Shop", "Shop"), Tuning().with_values({"clarify": False})
+    assert QueryWork(site, Tuning(), None, Incidents()).clarifiers()
+    assert QueryWork(site, off, None, Incidents()).clarifiers() == []

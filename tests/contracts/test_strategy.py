@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from server.domain.chunk import Changes, Chunk
+from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.domain.site import Site
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
@@ -38,9 +39,15 @@ class Shop:
         SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
         self.content = ContentStore(database, "shop")
         self.chroma = open_chroma(folder / "chroma")
-        embedder = EmbeddedEmbedder(cache)
-        self.vectors = ChromaVectorIndex(self.chroma, "shop", embedder.fingerprint)
-        parts = Parts(embedder, self.vectors, SqlWordIndex(database, "shop"), self.content)
+        self.embedder = EmbeddedEmbedder(cache)
+        self.vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
+        self.failures = []
+
+        def failed(kind, message):
+            self.failures.append(kind)
+
+        words = SqlWordIndex(database, "shop")
+        parts = Parts(self.embedder, self.vectors, words, self.content, failed)
         self.strategy = STRATEGIES.load(name)(parts)
 
     def change(self, *added, removed=()):
@@ -121,3 +128,45 @@ def test_after_additions_changes_and_removals_it_finds_what_a_fresh_index_finds(
 def test_words_find_a_page_that_the_embedder_cannot_read(shop):
     shop.change(LAMPS, DELIVERY, KOREAN)
     assert shop.found("섬 소포 며칠", language="ko")[0].chunk == KOREAN
+
+
+def test_the_same_question_finds_the_same_again(shop):
+    shop.change(LAMPS, DELIVERY, RETURNS, KOREAN)
+    first, second = shop.found("lamp parcels box"), shop.found("lamp parcels box")
+    assert first == second
+
+
+def test_equal_chunks_come_in_the_order_of_their_pages(shop):
+    shop.change(*(chunk(name, "Put the lamp into its box.", title="Returns") for name in "cab"))
+    hits = shop.found("lamp box")
+    assert [hit.chunk.id for hit in hits] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("shop", ["dense", "hybrid"], indirect=True)
+def test_the_cosine_is_told_of_what_was_found_by_meaning(shop):
+    shop.change(LAMPS, DELIVERY)
+    hits = shop.found("How long do parcels to islands take?")
+    assert 0.3 < hits[0].scores["dense"] <= 1
+    assert all(-1 <= hit.scores["dense"] <= 1 for hit in hits)
+
+
+@pytest.mark.parametrize("shop", ["hybrid"], indirect=True)
+def test_an_earlier_question_helps_a_follow_up_and_gives_way_to_a_new_topic(shop):
+    shop.change(LAMPS, DELIVERY, RETURNS)
+    earlier = ("How long do parcels to islands take?",)
+    follow_up = shop.strategy.retrieve(Query("how long exactly?", "en", previous=earlier), 3)
+    new_topic = shop.strategy.retrieve(Query("Is the Glow Maxi made of brass?", "en", previous=earlier), 3)
+    assert (follow_up[0].chunk, new_topic[0].chunk) == (DELIVERY, LAMPS)
+    assert all(0 <= hit.score <= 1 for hit in (*follow_up, *new_topic))
+
+
+@pytest.mark.parametrize("shop", ["hybrid"], indirect=True)
+def test_the_words_answer_alone_when_the_embedder_fails(shop, monkeypatch):
+    shop.change(LAMPS, DELIVERY)
+
+    def fail(texts):
+        raise ModelError("unreachable", "no network")
+
+    monkeypatch.setattr(shop.embedder, "embed", fail)
+    assert shop.found("parcels to islands")[0].chunk == DELIVERY
+    assert shop.failures == ["unreachable"]
