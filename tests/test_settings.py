@@ -211,3 +211,9 @@ def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
         if option.name not in of_each_site:
             default = Settings.model_fields[f"crawl_{option.name}"].default
             assert default == differ.get(option.name, option.default), option.name
+
+
+def test_a_cross_encoder_needs_the_address_of_its_api():
+    assert "RERANK_URL" in failure(overrides={"tune_rerank": "cross-encoder"})
+    api = {"rerank_url": "http://127.0.0.1:8080/rerank"}
+    assert load_settings({"tune_rerank": "cross-encoder", **api}).tuning.rerank == "cross-encoder"

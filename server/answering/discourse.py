@@ -57,6 +57,8 @@ def introduces(sentence: str) -> bool:
 
 def is_label(sentence: str) -> bool:
     """Lines such as "max_connections (integer)" or "Note": they may hold the words asked for and tell nothing."""
+    if re.search(r"\d{2}|@", sentence):
+        return False  # an address, a number to call
     if sentence.endswith(_ENDS) and not re.fullmatch(r"[^\s()]+ \([^()]*\)", sentence):
         return False
     if sentence.isascii() or " " in sentence:

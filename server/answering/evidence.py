@@ -23,8 +23,8 @@ from server.indexes.tokens import tokens
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
-LABEL, ASKS = 0.15, 0.06
-"""Taken from lines that only name something, and from questions that the page itself asks."""
+ASKS = 0.06
+"""Taken from questions that the page itself asks."""
 LONGEST = 45
 """Words from which on a longer unit tells no more."""
 
@@ -52,14 +52,15 @@ class Evidence:
         self._amount = asks_for_amount(query.text)
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Best first."""
+        """Best first; lines that only name something are left out where anything else is there."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
             for source, (hit, members) in enumerate(zip(chunks, read, strict=True))
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
-        return sorted(found, key=lambda support: -support.score)
+        telling = [one for one in found if not _is_label(one.unit)]
+        return sorted(telling or found, key=lambda support: -support.score)
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float
@@ -86,11 +87,11 @@ class Evidence:
         score = LONG * math.log1p(min(_length(unit.quote), LONGEST))
         if self._amount and re.search(r"\d", unit.text):
             score += AMOUNT
-        if unit.kind is UnitKind.SENTENCE and is_label(unit.quote):
-            score -= LABEL
-        elif asks(unit.quote):
-            score -= ASKS
-        return score
+        return score - (ASKS if asks(unit.quote) else 0.0)
+
+
+def _is_label(unit: Unit) -> bool:
+    return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
 
 
 def _length(text: str) -> float:
