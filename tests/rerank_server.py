@@ -6,6 +6,7 @@ Cohere and vLLM, "tei" that of text-embeddings-inference, which refuses the othe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import threading
@@ -79,8 +80,10 @@ def _handler(server: RerankServer) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(content)))
             if status == 429:
                 self.send_header("Retry-After", "2")
-            self.end_headers()
-            self.wfile.write(content)
+            # A client that waited too long has gone away.
+            with contextlib.suppress(ConnectionError):
+                self.end_headers()
+                self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:
             """Tests are quiet."""

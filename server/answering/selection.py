@@ -103,4 +103,4 @@ def _words(unit: Unit) -> set[str]:
 
 def _size(text: str) -> float:
     """In letters of a Latin script: a character of Chinese, Japanese or Korean says as much as two."""
-    return sum(1 if ord(char) < 0x2E80 else 2.2 for char in text)
+    return len(text) if text.isascii() else sum(1 if ord(char) < 0x2E80 else 2.2 for char in text)
