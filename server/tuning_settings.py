@@ -51,6 +51,9 @@ class TuningSettings(BaseModel):
     tune_synthesis: str = Field(
         "compact", pattern="^(compact|refine|tree)$", description="How a model reads many excerpts."
     )
+    tune_grade_claims: bool = Field(
+        False, description="1 asks the model once more which of its claims hold; one further call."
+    )
     tune_answer_cache: bool = Field(True, description="0 answers the same question anew each time.")
 
     @property

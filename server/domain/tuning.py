@@ -48,6 +48,8 @@ class Tuning:
     """Whether a question in a language that the site does not speak is searched in the site's language."""
     synthesis: str = "compact"
     """How a model reads more excerpts than fit: "compact", "refine" or "tree"."""
+    grade_claims: bool = False
+    """Whether the chat model is asked once more which claims of its answer the pages do not support."""
     answer_cache: bool = True
     """Whether the answer to a question asked before is given again while the index is the same."""
 

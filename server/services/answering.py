@@ -5,12 +5,14 @@ from __future__ import annotations
 from functools import partial
 from urllib.parse import urlsplit
 
+from server.answering.claim_review import ClaimReviewer
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
 from server.answering.pipeline import Pipeline, Steps
 from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
 from server.answering.reading import NeighbourReader, joined_text
+from server.answering.reflection.groundedness import ModelGroundedness, VerifiedGroundedness
 from server.answering.review import SourceReviewer
 from server.answering.spelling import SpellingRewriter
 from server.answering.synthesis import Synthesis
@@ -18,7 +20,7 @@ from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
-from server.domain.protocols import ChatModel, Incidents, Writer
+from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.site import Site
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
@@ -72,7 +74,7 @@ def open_pipeline(
         page_text=page_text,
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
         incidents=incidents,
-        reviewers=[SourceReviewer(origins)],
+        reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieve_limit,
         address=address,
@@ -81,6 +83,13 @@ def open_pipeline(
     )
     steps = with_known_answers(steps, site, parts, model, settings, given)
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+
+
+def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:
+    sources = SourceReviewer(origins)
+    if grading is None:
+        return [sources]
+    return [ClaimReviewer(ModelGroundedness(grading, VerifiedGroundedness(), incidents)), sources]
 
 
 def _floor(site: Site, settings: Settings) -> float:
