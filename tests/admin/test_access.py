@@ -19,6 +19,7 @@ PUBLIC = {
 }
 VALUES = {
     "source_id": "1",
+    "id": "1",
     "site_id": "lantern",
     "crawl_id": 1,
     "conversation_id": "0" * 32,
