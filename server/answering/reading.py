@@ -64,8 +64,11 @@ def _repeated(before: Chunk, after: Chunk) -> int:
     if before.heading_path != after.heading_path:
         return 0
     end = len(before.text)
-    for start in range(max(0, end - MOST_REPEATED), end - LEAST_REPEATED + 1):
+    opening = after.text[:LEAST_REPEATED]
+    start = before.text.find(opening, max(0, end - MOST_REPEATED))
+    while start >= 0:
         # What is repeated are whole sentences: they begin at the start or behind white space.
         if (not start or before.text[start - 1].isspace()) and after.text.startswith(before.text[start:]):
             return end - start
+        start = before.text.find(opening, start + 1)
     return 0
