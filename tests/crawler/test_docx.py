@@ -157,10 +157,10 @@ def test_an_entity_bomb_is_refused():
             return data
         return bomb + data[data.index(b"<w:document") :].replace(b"All about", b"&a11;")
 
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BadFile):
         read(rewritten(word(simple), change))
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_file_of_this_machine_is_not_read_through_an_entity(tmp_path):
@@ -209,7 +209,7 @@ def test_many_items_of_many_lists_cost_little_and_depths_are_bounded():
         b'<w:p><w:pPr><w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr></w:pPr>'
         b"<w:r><w:t>x</w:t></w:r></w:p>"
     )
-    started = time.monotonic()
+    started = time.process_time()
     page = read(filled_with(b"".join(item % (n * 999_983, n) for n in range(20_000)))).page
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert max(len(line) for block in page.blocks for line in block.text.split("\n")) < 40

@@ -69,9 +69,9 @@ def test_an_image_says_what_it_shows():
     "bomb", ["[" * 50_000, "> " * 20_000 + "x", "- " * 20_000 + "x", "*a " * 30_000, "`" * 50_000]
 )
 def test_markup_meant_to_be_slow_is_read_in_bounded_time(bomb):
-    started = time.monotonic()
+    started = time.process_time()
     read(bomb)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_file_that_is_too_long_is_an_error():

@@ -146,10 +146,10 @@ def test_the_time_limit_ends_the_reading():
 
 def test_a_bomb_of_compressed_text_costs_little():
     bomb = zlib.compress(b"BT /F1 1 Tf (a) Tj ET\n" * 5_000_000, 9)
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(BadFile, match="none of its pages"):
         read(raw_pdf(bomb, "/Filter /FlateDecode"))
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_forms_that_show_each_other_end():
@@ -163,10 +163,10 @@ def test_forms_that_show_each_other_end():
         head = b"%d 0 obj\n<< /Type /XObject /Subtype /Form %s /Length %d >>\n" % (number, inner, len(drawn))
         body += head + b"stream\n" + drawn + b"\nendstream\nendobj\n"
     body += b"20 0 obj\n<< /Type /XObject /Subtype /Form /Length 0 >>\nstream\n\nendstream\nendobj\ntrailer\n<< /Root 1 0 R >>\n"
-    started = time.monotonic()
+    started = time.process_time()
     with suppress(BadFile):
         assert read(body, seconds=5).page.blocks == ()
-    assert time.monotonic() - started < 8
+    assert time.process_time() - started < 8
 
 
 LIBTASN1 = Path("/usr/share/doc/libtasn1-doc/libtasn1.pdf")
@@ -199,14 +199,14 @@ def test_a_book_whose_spaces_are_drawn():
 
 def test_a_page_that_is_one_paragraph_of_thousands_of_lines_costs_little():
     content = b"BT /F1 1 Tf 1 TL 50 700 Td " + b"(a line that goes on-) Tj T* " * 8_000 + b" ET"
-    started = time.monotonic()
+    started = time.process_time()
     with suppress(BadFile):
         read(raw_pdf(content), seconds=60)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_lines_of_dots_cost_little():
     content = b"BT /F1 9 Tf 12 TL 50 700 Td " + (b"(" + b". " * 20_000 + b") Tj T* ") * 10 + b" ET"
-    started = time.monotonic()
+    started = time.process_time()
     read(raw_pdf(content))
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
