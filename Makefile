@@ -13,7 +13,7 @@ run: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
