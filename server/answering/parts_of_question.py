@@ -36,6 +36,11 @@ _AND = re.compile(
 _ENDING = re.compile(r"[\s?？؟.。!,，、]+$")
 
 
+def compares(text: str) -> bool:
+    """Whether `text` asks how two things differ."""
+    return len(text) <= LONGEST and any(pattern.search(text) for pattern in _COMPARED)
+
+
 def parts_of(text: str) -> list[str]:
     """At most three questions or subjects that `text` asks for; [] when it asks for one thing."""
     sentences = [part.strip() for part in _SENTENCES.split(text) if len(part.strip()) > 8]

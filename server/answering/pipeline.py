@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 from server.answering.direct import DirectFlow
 from server.answering.flows import Flow
+from server.answering.parts_of_question import compares
 from server.answering.stages import Stages
 from server.answering.steps import Steps
 from server.answering.trace import Trace
@@ -62,6 +63,7 @@ class Pipeline:
         with trace.step("rewrite"):
             query = self.rewrite(question)
             trace.note("query", query.text)
+            trace.note("route", "comparison" if compares(question.text) else "lookup")
         answered = yield from self._flow.run(question, query, trace)
         if spending.used.calls:
             trace.note("usage", asdict(spending.used))

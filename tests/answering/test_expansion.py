@@ -5,7 +5,7 @@ import pytest
 
 from server.answering.expansion import MOST, ExpandedStrategy, Expansion
 from server.answering.model_expansion import ModelExpander, Task
-from server.answering.parts_of_question import parts_of
+from server.answering.parts_of_question import compares, parts_of
 from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
@@ -147,3 +147,16 @@ class TestWithModel:
             Query("What is the difference between A and B?", "en"), []
         )
         assert [query.text for query in made] == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_comparison"),
+    [
+        ("What is the difference between the small lamp and the large one?", True),
+        ("Was ist der Unterschied zwischen Abo und Einzelkauf?", True),
+        ("基本版和专业版有什么区别", True),
+        ("How do I clean the lamp and where?", False),
+    ],
+)
+def test_a_comparison_is_told_from_a_question_for_one_thing(text, is_comparison):
+    assert compares(text) is is_comparison
