@@ -1,7 +1,5 @@
 """Chromium marks exactly the quoted words: what it paints red is looked at, on pages that make it hard."""
 
-import base64
-
 import pytest
 
 from crawler.extractors import Source, extract
@@ -10,6 +8,7 @@ from server.answering.proofs import Proof
 from server.answering.units import units
 from server.domain.chunk import ScoredChunk
 from server.indexing.chunker import ChunkSizes, chunk_page
+from tests.pictures import red_share
 from tests.websites import Website, serve
 
 FILLING = "<p>Lamps of brass have been made in this town since the first harbour was built here.</p>"
@@ -63,21 +62,6 @@ def pixels(browser):
     page = context.new_page()
     yield page
     context.close()
-
-
-def red_share(pixels, png):
-    return pixels.evaluate(
-        """async (data) => {
-          const image = new Image(); image.src = 'data:image/png;base64,' + data; await image.decode();
-          const canvas = new OffscreenCanvas(image.width, image.height);
-          const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);
-          const pixels = pen.getImageData(0, 0, image.width, image.height).data;
-          let red = 0;
-          for (let i = 0; i < pixels.length; i += 4) red += pixels[i] > 240 && pixels[i + 1] < 20 && pixels[i + 2] < 20;
-          return red / (pixels.length / 4);
-        }""",
-        base64.b64encode(png).decode(),
-    )
 
 
 def cited_link(url, markup, words, which):

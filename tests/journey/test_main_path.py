@@ -8,6 +8,8 @@ import urllib.request
 
 import pytest
 
+from tests.pictures import red_share
+
 
 def call(url, body=None, token="", headers=()):
     """(status, JSON object) of a request; POST when there is a body."""
@@ -136,29 +138,10 @@ def test_the_widget_streams_an_answer_whose_citation_opens_the_page_at_the_sente
     target.wait_for_load_state()
     assert target.url.startswith(f"{shop.url}/delivery")
     target.wait_for_function("window.scrollY > 200")
-    assert red_share(context, target.screenshot()) > 0.001, "the quoted sentence is not marked"
+    picture = target.screenshot()
+    assert red_share(context.new_page(), picture) > 0.001, "the quoted sentence is not marked"
     assert problems == []
     context.close()
-
-
-def red_share(context, png):
-    """Share of pixels that have the colour which the shop gives to a marked text fragment."""
-    import base64
-
-    page = context.new_page()
-    page.goto("about:blank")
-    return page.evaluate(
-        """async (data) => {
-          const image = new Image(); image.src = 'data:image/png;base64,' + data; await image.decode();
-          const canvas = new OffscreenCanvas(image.width, image.height);
-          const pen = canvas.getContext('2d'); pen.drawImage(image, 0, 0);
-          const pixels = pen.getImageData(0, 0, image.width, image.height).data;
-          let red = 0;
-          for (let i = 0; i < pixels.length; i += 4) red += pixels[i] > 240 && pixels[i + 1] < 20 && pixels[i + 2] < 20;
-          return red / (pixels.length / 4);
-        }""",
-        base64.b64encode(png).decode(),
-    )
 
 
 def test_the_operators_own_answer_is_given_as_soon_as_it_is_written(docent, visitor, site_id):
