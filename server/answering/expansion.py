@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from server.domain.chunk import Changes, ScoredChunk
+from server.domain.derived import Monitor, SiteText
 from server.domain.protocols import Expander, Strategy
 from server.domain.question import Query
 from server.retrieval.parts import ranked
@@ -45,6 +46,10 @@ class ExpandedStrategy:
     def index(self, changes: Changes) -> None:
         """As the strategy inside. Raises ModelError."""
         self._strategy.index(changes)
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """As the strategy inside."""
+        self._strategy.complete(text, monitor)
 
     def forget(self, ids: Sequence[str]) -> None:
         """As the strategy inside."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from server.domain.answer import Answer, Claim
 from server.domain.chunk import Changes, Chunk, ScoredChunk
+from server.domain.derived import Monitor, SiteText
 from server.domain.question import Query, Question, Turn
 
 Vector = Sequence[float]
@@ -119,6 +120,8 @@ class WordIndex(Protocol):
     def count(self) -> int:
         """How many chunks are indexed."""
 
+    def ids(self) -> set[str]: ...
+
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
 
@@ -141,6 +144,10 @@ class Strategy(Protocol):
 
     def index(self, changes: Changes) -> None:
         """Makes added chunks findable. Removed ones are dropped by `forget` once nobody reads them."""
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Makes what is derived from the whole of a text, which is live or about to be; called when every
+        chunk of it was given to `index`. Nothing of it is found before its generation is live."""
 
     def forget(self, ids: Sequence[str]) -> None:
         """Drops chunks, and all that came only from them, from every index of the strategy."""

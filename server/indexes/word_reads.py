@@ -18,6 +18,7 @@ _BLOCKS = text(
 )
 _PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
 _FORMS = text("SELECT block, words FROM word_forms WHERE site_id = :site")
+_ALL_IDS = text("SELECT chunk_id FROM word_chunks WHERE site_id = :site")
 _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
 
 
@@ -84,6 +85,11 @@ def read_forms(connection: Connection, site_id: str) -> dict[int, bytes]:
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
     """Chunk ids by number; numbers of chunks that are gone are left out."""
     return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
+
+
+def all_ids(connection: Connection, site_id: str) -> set[str]:
+    """Of every chunk in the index."""
+    return set(connection.execute(_ALL_IDS, {"site": site_id}).scalars())
 
 
 def _rows(

@@ -18,7 +18,7 @@ from server.domain.chunk import Chunk
 from server.indexes.postings import MOST, best, bm25
 from server.indexes.tokens import page_tokens, query_tokens
 from server.indexes.vocabulary import Vocabulary, written_words
-from server.indexes.word_reads import Revisions, read_forms, read_ids, read_revisions
+from server.indexes.word_reads import Revisions, all_ids, read_forms, read_ids, read_revisions
 from server.indexes.word_snapshot import Snapshot
 from server.indexes.word_tables import (
     VERSION,
@@ -42,13 +42,18 @@ TRANSACTION = 128
 """Chunks written at once. Other writers of SQLite, such as a visitor's answer, wait that long: 0.1 s."""
 
 
+SIDE = "/"
+"""Stands between a site's id and the name of an index beside that of its chunks."""
+
+
 class SqlWordIndex:
     """Implements WordIndex on the installation's database. Raises StorageError."""
 
-    def __init__(self, database: Database, site_id: str) -> None:
+    def __init__(self, database: Database, site_id: str, side: str = "") -> None:
+        """`side` names an index beside that of the site's chunks."""
         ensure_tables(database)
         self._db = database
-        self._site_id = site_id
+        self._site_id = site_id = f"{site_id}{SIDE}{side}" if side else site_id
         self._snapshot: Snapshot | None = None
         self._vocabularies: tuple[Revisions, dict[int, Vocabulary]] = ((), {})
         self._lock = zlib.crc32(f"words {site_id}".encode())
@@ -106,6 +111,11 @@ class SqlWordIndex:
         """How many chunks are indexed."""
         with self._db.connect() as connection:
             return self._state(connection).lengths.count
+
+    def ids(self) -> set[str]:
+        """Ids of all chunks in the index."""
+        with self._db.connect() as connection:
+            return all_ids(connection, self._site_id)
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""

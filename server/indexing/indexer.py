@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
+from server.domain.derived import Monitor, SiteText, Unwatched
 from server.domain.protocols import Strategy
 from server.indexing.changes import PageChange, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
@@ -54,8 +55,12 @@ class Indexer:
         strategies: Sequence[Strategy],
         sizes: ChunkSizes | None = None,
         on_progress: Callable[[IndexReport], None] = lambda report: None,
+        text: Callable[[], SiteText] | None = None,
     ) -> None:
+        """`text` gives the generation that is being written, whole, for strategies that derive from it."""
         self._content = content
+        self._text = text
+        self.monitor: Monitor = Unwatched()
         self._strategies = tuple(strategies)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
@@ -85,7 +90,7 @@ class Indexer:
         self._waiting, self._waiting_chunks = [], 0
         self._started = time.monotonic()
         self.report = report or IndexReport()
-        self._complete()
+        self._index_what_is_left()
         self._known = self._content.known_pages()
         self._twins = Twins(self._content, self._known.values())
 
@@ -151,8 +156,10 @@ class Indexer:
         self._clear_away()
 
     def finish(self) -> IndexReport:
-        """Writes what waits, makes the new state the live one and clears the old one away."""
+        """Writes what waits, lets the strategies complete it, makes the new state the live one and clears the
+        old one away. Raises BuildStopped."""
         self.flush()
+        self.complete()
         if self._content.is_changed() or not self._content.live_generation():
             self._content.go_live()
         self._clear_away()
@@ -164,10 +171,19 @@ class Indexer:
         """Gives every live chunk to the strategies again, for a new embedder or a new strategy."""
         self.begin()
         self._index(self._content.every_chunk())
+        self.complete()
         self.report.generation = self._content.live_generation()
         return self.report
 
-    def _complete(self) -> None:
+    def complete(self) -> None:
+        """Makes what the strategies derive from the whole text; what is there already is left. Raises
+        BuildStopped."""
+        if self._text is not None:
+            text = self._text()
+            for strategy in self._strategies:
+                strategy.complete(text, self.monitor)
+
+    def _index_what_is_left(self) -> None:
         """Indexes the pages that a build which was cut off had stored, and not come to index."""
         urls = self._content.unindexed()
         if not urls:

@@ -6,10 +6,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+from server.domain.derived import BuildStopped
+from server.domain.spending import Used
 from server.storage.crawl_runs import PAUSE, STOP
 from server.storage.crawls import CrawlStore
 from server.storage.errors import StorageError
@@ -93,3 +96,25 @@ class CrawlWatch:
     def _end(self, reason: str) -> None:
         self.reason = reason
         self.stop.set()
+
+
+class BuildWatch:
+    """Implements Monitor: a build within a crawl ends when the crawl shall."""
+
+    def __init__(self, watch: CrawlWatch, tell: Callable[[str], None]) -> None:
+        """What was wanted of the crawl already, such as to stop reading pages, does not end the build."""
+        self._watch = watch
+        self._before = watch.reason
+        self._tell = tell
+        self._told = 0.0
+
+    def step(self, name: str, done: int, total: int) -> None:
+        """Tells once a second how far it is. Raises BuildStopped."""
+        if self._watch.reason != self._before:
+            raise BuildStopped(f"ended at {name}, {done} of {total}")
+        if time.monotonic() - self._told >= EVERY_S:
+            self._told = time.monotonic()
+            self._tell(f"{name}: {done} of {total}")
+
+    def spent(self, used: Used) -> None:
+        """Counted by the model itself."""

@@ -10,10 +10,12 @@ import logging
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.page import Page
+from server.domain.derived import BuildStopped
 from server.domain.protocols import Embedder, Incidents, ModelError, VectorIndex
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
@@ -22,7 +24,7 @@ from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.crawl_intake import CrawlIntake, ProgressCallback, report_so_far
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_past import Interruptions, known_addresses, problem
-from server.jobs.crawl_watch import LOST, QUIT, CrawlWatch, Interrupt
+from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, Interrupt
 from server.jobs.departures import see_off
 from server.jobs.site_profile import profile
 from server.settings import Settings
@@ -55,6 +57,8 @@ class SiteIndex:
     embedder: Embedder
     vectors: VectorIndex | None
     """None when the strategy has none."""
+    is_derived: bool = False
+    """Whether the strategy derives something from the whole of the pages."""
 
     def signature(self, site: Site) -> str:
         """With what the site's chunks are indexed; a change of it makes every index stale."""
@@ -153,7 +157,9 @@ class _Refresh:
         interruptions.check()
         self._indexer.begin(resume=interruptions.before, report=report_so_far(self._journal))
         # A first crawl goes live as a whole: nobody shall see half a site.
-        publish_s = self._job._settings.index_publish_s if self._content.live_generation() else 0.0
+        # What is derived from all pages can only be brought live with all of them.
+        bit_by_bit = self._content.live_generation() and not self._index.is_derived
+        publish_s = self._job._settings.index_publish_s if bit_by_bit else 0.0
         intake = CrawlIntake(self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress)
         try:
             self._crawl(intake)
@@ -196,11 +202,17 @@ class _Refresh:
     def _bring_live(self, intake: CrawlIntake) -> str:
         see_off(self._run, self._crawls, self._indexer, intake.moves, PageMoves(self._db, self._site.id))
         self._add_sources()
-        report = self._indexer.finish()
-        intake.record()
-        summary = _summary(report)
-        if self._is_stale():
-            summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
+        self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
+        try:
+            report = self._indexer.finish()
+            intake.record()
+            summary = _summary(report)
+            if self._is_stale():
+                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
+        except BuildStopped as stopped:
+            if self._watch.reason == STOP:
+                raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
+            raise _CutShort from stopped
         self._keep_what_was_learned()
         intake.settle_all()
         return summary

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from server.domain.chunk import Changes, ScoredChunk
+from server.domain.derived import Monitor, SiteText
 from server.domain.question import Query
 from server.retrieval.parts import Parts, ranked, search_live
 
@@ -29,6 +30,9 @@ class DenseStrategy:
         made = {chunk.id: vector for chunk, vector in zip(new, embedded, strict=True)}
         vectors = [made[chunk.id] if chunk.id in made else known[twins[chunk.id]] for chunk in changes.added]
         self._parts.vectors.add(changes.added, vectors)
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Nothing is derived."""
 
     def forget(self, ids: Sequence[str]) -> None:
         """Removes the chunks' vectors."""

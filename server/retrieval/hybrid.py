@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from server.domain.chunk import Changes, Chunk, ScoredChunk
+from server.domain.derived import Monitor, SiteText
 from server.domain.protocols import ModelError, Reranker
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
@@ -15,7 +17,7 @@ from server.retrieval.diversity import diversified
 from server.retrieval.fusion import Fusion, Words
 from server.retrieval.lexical import LexicalStrategy
 from server.retrieval.pages import supported
-from server.retrieval.parts import Hit, Parts, ranked
+from server.retrieval.parts import Hit, Parts, cosines, ranked
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
 from server.retrieval.second_look import model_reranker
@@ -49,6 +51,9 @@ class HybridStrategy:
         self._dense.index(changes)
         self._lexical.index(changes)
 
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Nothing is derived."""
+
     def forget(self, ids: Sequence[str]) -> None:
         """Removes the chunks from both indexes."""
         self._lexical.forget(ids)
@@ -62,6 +67,32 @@ class HybridStrategy:
             found = _with_share(found, self._found(earlier, limit), share)
         found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
         return self._features.detailed(query, self._looked_at_again(query, found)[:limit])
+
+    def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """The same in the same order, with what the grader reads in `scores`: the cosine of each chunk and,
+        of the first ones, how much of the query they cover."""
+        missing = [hit.chunk.id for hit in hits if "dense" not in hit.scores]
+        known = self._cosines(query, missing) if missing else {}
+        told = [
+            replace(hit, scores={**hit.scores, "dense": known[hit.chunk.id]})
+            if hit.chunk.id in known
+            else hit
+            for hit in hits
+        ]
+        return self._features.detailed(query, told)
+
+    def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
+        try:
+            vector = self._parts.embedder.embed([query.searched_text])[0]
+            stored = self._parts.vectors.vectors(ids)
+        except ModelError as error:
+            self._parts.on_failure(error.kind, f"embedding a question: {error}")
+        except IndexFailure as error:
+            self._parts.on_failure("vectors_unavailable", str(error))
+        else:
+            near = cosines(vector, list(stored.values()))
+            return {id: round(cosine, 4) for id, cosine in zip(stored, near, strict=True)}
+        return {}
 
     def _found(self, query: Query, limit: int) -> list[ScoredChunk]:
         candidates = max(CANDIDATES, limit)

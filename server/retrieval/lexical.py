@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from server.domain.chunk import Changes, ScoredChunk
+from server.domain.derived import Monitor, SiteText
 from server.domain.question import Query
 from server.retrieval.parts import Parts, ranked, search_live
 
@@ -21,6 +22,9 @@ class LexicalStrategy:
         """Stores the added chunks' words."""
         if changes.added:
             self._parts.words.add(changes.added)
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Nothing is derived."""
 
     def forget(self, ids: Sequence[str]) -> None:
         """Removes the chunks' words."""

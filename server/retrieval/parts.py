@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from server.domain.protocols import (
     WordIndex,
 )
 from server.domain.tuning import Tuning
+from server.retrieval.derived.asking import Replies
+from server.retrieval.derived.kit import SideIndexes
 
 Hit = tuple[str, float]
 
@@ -28,6 +31,44 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
         return []
     similar: list[float] = (np.asarray(others, np.float32) @ np.asarray(vector, np.float32)).tolist()
     return similar
+
+
+class DerivedState(Protocol):
+    """One state of a derived index: server.storage.derived.DerivedState."""
+
+    @property
+    def generation(self) -> int: ...
+
+    @property
+    def signature(self) -> str: ...
+
+
+class DerivedIndexes(Protocol):
+    """Where derived indexes are kept: server.storage.derived.DerivedStore, which says what each does."""
+
+    def put(
+        self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]
+    ) -> None: ...
+
+    def live(self, key: str) -> DerivedState | None: ...
+
+    def newest(self, key: str) -> DerivedState | None: ...
+
+    def body(self, state: Any) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deriving:
+    """What strategies need that derive something from the chunks."""
+
+    indexes: DerivedIndexes
+    side: Callable[[str], SideIndexes]
+    """Vectors and words of one kind of records, by name."""
+    replies: Replies | None = None
+    """Where what models said is kept; None keeps nothing."""
+    estimate_tokens: Callable[[str], int] = len
+    price: tuple[float, float] = (0.0, 0.0)
+    """Of the chat model: money per million tokens sent, and received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +83,10 @@ class Parts:
     """Told when one side of a search failed and the other answered alone."""
     tuning: Tuning = field(default_factory=Tuning)
     chat_model: ChatModel | None = None
-    """For reordering what was found, where the tuning asks for it."""
+    """For reordering what was found, where the tuning asks for it, and for deriving texts."""
     relevance_model: RelevanceModel | None = None
+    deriving: Deriving | None = None
+    """Needed by the strategies that derive something."""
 
 
 def search_live(

@@ -7,6 +7,7 @@ all its words, the place on the page and the words of its address were tried and
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -55,4 +56,4 @@ def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
     body, heading = chunk_tokens(hit.chunk)
     covered, headed = coverage(weights, heading.union(body)), coverage(weights, heading)
     details = {**hit.scores, "coverage": round(covered, 4), "heading": round(headed, 4)}
-    return ScoredChunk(hit.chunk, hit.score, details)
+    return replace(hit, scores=details)

@@ -31,7 +31,9 @@ from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
-from server.retrieval.table import STRATEGIES
+from server.models.metered import read_prices
+from server.retrieval.derived.strategy import DerivedStrategy
+from server.retrieval.table import check_spec
 from server.services.answering import open_pipeline
 from server.services.models import (
     open_chat_model,
@@ -76,7 +78,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         """Opens and migrates the database. Raises StorageError, StartError, UnknownName."""
         self.settings = settings
-        _ = STRATEGIES[settings.strategy], FLOWS[settings.flow]
+        _ = check_spec(settings.strategy), FLOWS[settings.flow]
         self.folder = DataFolder(settings.data_dir)
         self.database = Database(settings.database_url or self.folder.database_url())
         self.database.migrate()
@@ -167,7 +169,9 @@ class Services:
 
     def parts(self, site_id: str, embedder: Embedder) -> SiteParts:
         """Indexes and content of a site."""
-        return open_parts(self.vector_store, self.database, self.content(site_id), embedder, site_id)
+        price = read_prices(self.settings.model_prices).get(self.settings.chat_model_name, (0.0, 0.0))
+        content = self.content(site_id)
+        return open_parts(self.vector_store, self.database, content, embedder, site_id, price)
 
     def pipeline(self, site: Site) -> Pipeline:
         """What answers `site`; made anew when the site's settings or index changed."""
@@ -233,9 +237,10 @@ class Services:
 
     def _site_index(self, site: Site) -> SiteIndex:
         parts = self.parts(site.id, self.document_embedder)
-        strategy = open_strategy(site, parts, self.incidents, self.settings)
+        strategy = open_strategy(site, parts, self.incidents, self.settings, self.chat_model)
         vectors = None if strategy.name == "lexical" else parts.vectors
-        return SiteIndex(open_indexer(parts, strategy, self.settings), parts.embedder, vectors)
+        indexer = open_indexer(parts, strategy, self.settings)
+        return SiteIndex(indexer, parts.embedder, vectors, isinstance(strategy, DerivedStrategy))
 
     def readiness(self) -> dict[str, str]:
         """Part -> "ok", or in one line what is wrong with it."""

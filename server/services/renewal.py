@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from server.domain.chunk import Chunk
 from server.indexes.word_tables import outdated
-from server.indexes.words import SqlWordIndex
+from server.indexes.words import SIDE, SqlWordIndex
 from server.storage.content import ContentStore
 from server.storage.database import Database
 
@@ -25,8 +25,12 @@ def renew_words(database: Database) -> list[str]:
     with database.alone():
         renewed = outdated(database)
         for site_id in renewed:
+            words = SqlWordIndex(database, site_id)
+            if SIDE in site_id:
+                words.drop()  # derived indexes of another version are not read either, and built anew
+                continue
             log.warning("the words of %s are made anew for this version; this happens once", site_id)
-            SqlWordIndex(database, site_id).renew(_stored(ContentStore(database, site_id)))
+            words.renew(_stored(ContentStore(database, site_id)))
     return renewed
 
 

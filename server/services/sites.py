@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from server.data_folder import DataFolder
@@ -19,11 +20,17 @@ from server.domain.tuning import Tuning
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
-from server.retrieval.parts import Parts
-from server.retrieval.table import STRATEGIES
+from server.models.tokens import estimate_tokens
+from server.retrieval.derived.kit import SideIndexes
+from server.retrieval.parts import Deriving, Parts
+from server.retrieval.table import made_strategy
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.database import Database
+from server.storage.derived import DerivedStore
+from server.storage.model_replies import ModelReplies
+from server.storage.page_facts import PageFactStore
+from server.storage.site_text import StoredText
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -71,23 +78,40 @@ class SiteParts:
     embedder: Embedder
     vectors: VectorIndex
     words: SqlWordIndex
+    facts: PageFactStore
+    deriving: Deriving
     relevance_model: RelevanceModel | None = None
 
 
 def open_parts(
-    store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
+    store: VectorStore,
+    database: Database,
+    content: ContentStore,
+    embedder: Embedder,
+    site_id: str,
+    price: tuple[float, float] = (0.0, 0.0),
 ) -> SiteParts:
-    """The indexes of a site; made at the first use."""
+    """The indexes of a site; made at the first use. `price` is that of the chat model, per million tokens."""
     from server.indexes.vectors import ChromaVectorIndex
 
+    def side(kind: str) -> SideIndexes:
+        return SideIndexes(
+            ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint, kind),
+            SqlWordIndex(database, site_id, kind),
+        )
+
     vectors = ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint)
-    return SiteParts(content, embedder, vectors, SqlWordIndex(database, site_id))
+    deriving = Deriving(
+        DerivedStore(database, site_id), cache(side), ModelReplies(database, site_id), estimate_tokens, price
+    )
+    words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
+    return SiteParts(content, embedder, vectors, words, facts, deriving)
 
 
 def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
     """What brings the pages of a crawl into the indexes of `strategy`."""
     sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
-    return Indexer(parts.content, [strategy], sizes)
+    return Indexer(parts.content, [strategy], sizes, text=partial(StoredText, parts.content, parts.facts))
 
 
 def tuning_of(site: Site, settings: Settings) -> Tuning:
@@ -99,7 +123,8 @@ def tuning_of(site: Site, settings: Settings) -> Tuning:
 def open_strategy(
     site: Site, parts: SiteParts, incidents: Incidents, settings: Settings, model: ChatModel | None = None
 ) -> Strategy:
-    """What indexes and searches the site; `model` may reorder what is found. Raises UnknownName."""
+    """What indexes and searches the site; `model` may derive texts and reorder what is found. Raises
+    UnknownName."""
 
     def report(kind: str, message: str) -> None:
         incidents.record(site.id, kind, message)
@@ -113,6 +138,6 @@ def open_strategy(
         tuning_of(site, settings),
         model,
         parts.relevance_model,
+        parts.deriving,
     )
-    strategy: Strategy = STRATEGIES.load(site.strategy)(made)
-    return strategy
+    return made_strategy(site.strategy, made)

@@ -143,10 +143,12 @@ class LiveContent:
             live_pages, live_chunks = connection.execute(_COUNTS, {"site": self.site_id}).one()
         return int(live_pages), int(live_chunks)
 
-    def every_chunk(self) -> Iterator[Chunk]:
-        """All chunks that were live when it began, page by page, a batch in memory at a time."""
+    def every_chunk(self, generation: int | None = None) -> Iterator[Chunk]:
+        """All chunks of a generation, of that which was live when it began if none is named, page by page,
+        a batch in memory at a time."""
         after: dict[str, Any] = {"url": "", "position": -1, "id": ""}
-        after |= {"site": self.site_id, "generation": self.live_generation()}
+        read = self.live_generation() if generation is None else generation
+        after |= {"site": self.site_id, "generation": read}
         while True:
             with self._db.connect() as connection:
                 rows = connection.execute(_NEXT_BATCH, after).all()

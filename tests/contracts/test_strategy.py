@@ -1,20 +1,27 @@
 """What every retrieval strategy promises, over all rows of the table."""
 
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 
 from server.domain.chunk import Changes, Chunk
+from server.domain.derived import Unwatched
 from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.domain.site import Site
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
-from server.retrieval.parts import Parts
-from server.retrieval.table import STRATEGIES
+from server.retrieval.derived.kit import SideIndexes
+from server.retrieval.parts import Deriving, Parts
+from server.retrieval.table import STRATEGIES, made_strategy
 from server.storage.content import ContentStore, PageRecord
 from server.storage.database import Database
+from server.storage.derived import DerivedStore
+from server.storage.model_replies import ModelReplies
+from server.storage.page_facts import PageFactStore
+from server.storage.site_text import StoredText
 from server.storage.sites import SiteStore
 
 URL = "https://shop.example"
@@ -33,13 +40,13 @@ KOREAN = chunk("korean", "섬으로 보내는 소포는 영업일 기준 닷새�
 class Shop:
     """A site with one strategy over real indexes."""
 
-    def __init__(self, name, folder, cache):
-        database = Database(f"sqlite:///{folder}/docent.sqlite3")
+    def __init__(self, name, folder, models, model=None):
+        self.database = database = Database(f"sqlite:///{folder}/docent.sqlite3")
         database.migrate()
         SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
         self.content = ContentStore(database, "shop")
         self.chroma = open_chroma(folder / "chroma")
-        self.embedder = EmbeddedEmbedder(cache)
+        self.embedder = EmbeddedEmbedder(models)
         self.vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         self.failures = []
 
@@ -47,8 +54,16 @@ class Shop:
             self.failures.append(kind)
 
         words = SqlWordIndex(database, "shop")
-        parts = Parts(self.embedder, self.vectors, words, self.content, failed)
-        self.strategy = STRATEGIES.load(name)(parts)
+        self.facts = PageFactStore(database, "shop")
+        deriving = Deriving(DerivedStore(database, "shop"), cache(self.side), ModelReplies(database, "shop"))
+        parts = Parts(
+            self.embedder, self.vectors, words, self.content, failed, chat_model=model, deriving=deriving
+        )
+        self.strategy = made_strategy(name, parts)
+
+    def side(self, kind):
+        vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint, kind)
+        return SideIndexes(vectors, SqlWordIndex(self.database, "shop", kind))
 
     def change(self, *added, removed=()):
         """One complete crawl."""
@@ -66,6 +81,7 @@ class Shop:
             self.content.put_page(page, [new], [])
         for gone in removed:
             self.content.remove_page(f"{URL}/{gone}")
+        self.strategy.complete(StoredText(self.content, self.facts), Unwatched())
 
     def found(self, text, limit=5, language="en"):
         return self.strategy.retrieve(Query(text, language), limit)

@@ -1,0 +1,1 @@
+"""What strategies that derive something from the chunks have in common."""

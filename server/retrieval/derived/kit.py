@@ -1,0 +1,111 @@
+"""What a derived index is built with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.domain.chunk import Chunk
+from server.domain.derived import Monitor, Record, SiteText
+from server.domain.protocols import Embedder, Vector, VectorIndex, WordIndex
+from server.retrieval.derived.asking import Asking
+
+BATCH = 256
+"""Texts embedded at once."""
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class SideIndexes:
+    """Vectors and words of one kind of records, beside those of the chunks."""
+
+    vectors: VectorIndex
+    words: WordIndex
+
+
+@dataclass
+class Kit:
+    """One build. Records written to the side indexes are seen once the artefact that holds them is live."""
+
+    text: SiteText
+    asking: Asking
+    embedder: Embedder
+    monitor: Monitor
+    chunk_vectors_of: VectorIndex
+    """The vectors of the chunks."""
+    side: Callable[[str], SideIndexes]
+    written: dict[str, set[str]] = field(default_factory=dict)
+    """Kind -> ids of the records that this build put into side indexes."""
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All of the site, by page and position."""
+        return [chunk for page in self.text.pages() for chunk in page]
+
+    def chunk_vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        """One row for each, of length 1; those that no index holds are made, and not kept."""
+        ids = [chunk.id for chunk in chunks]
+        known = self.chunk_vectors_of.vectors(ids)
+        new = [chunk for chunk in chunks if chunk.id not in known]
+        made = self._embed("chunk vectors", [chunk.indexed_text for chunk in new])
+        known |= {chunk.id: vector for chunk, vector in zip(new, made, strict=True)}
+        return _matrix([known[id] for id in ids])
+
+    def vectors(self, kind: str, records: Sequence[Record]) -> Vectors:
+        """One row for each record, of length 1; searchable with `nearest` of the strategy from then on.
+        Records that are stored under their id are not embedded again."""
+        if self.asking.trial:
+            return np.zeros((len(records), 1), np.float32)
+        index = self.side(kind).vectors
+        known = index.vectors([record.id for record in records])
+        new = list({record.id: record for record in records if record.id not in known}.values())
+        for start in range(0, len(new), BATCH):
+            self.monitor.step(f"vectors of {kind}", start, len(new))
+            batch = new[start : start + BATCH]
+            made = self.embedder.embed([record.text for record in batch])
+            index.add([record.as_chunk() for record in batch], made)
+            known |= {record.id: vector for record, vector in zip(batch, made, strict=True)}
+        self._wrote(kind, records)
+        return _matrix([known[record.id] for record in records])
+
+    def words(self, kind: str, records: Sequence[Record]) -> None:
+        """Makes records searchable by their words."""
+        if not self.asking.trial:
+            self.word_chunks(kind, [record.as_chunk() for record in records])
+
+    def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
+        """The same for texts with headings of their own; ids are those of records."""
+        if self.asking.trial:
+            return
+        index = self.side(kind).words
+        known = index.ids()
+        new = [chunk for chunk in chunks if chunk.id not in known]
+        for start in range(0, len(new), BATCH):
+            self.monitor.step(f"words of {kind}", start, len(new))
+            index.add(new[start : start + BATCH])
+        self.written.setdefault(kind, set()).update(chunk.id for chunk in chunks)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors that are kept nowhere."""
+        if self.asking.trial:
+            return np.zeros((len(texts), 1), np.float32)
+        return _matrix(self._embed("vectors", texts))
+
+    def _embed(self, what: str, texts: Sequence[str]) -> list[Vector]:
+        made: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            self.monitor.step(what, start, len(texts))
+            made += self.embedder.embed(texts[start : start + BATCH])
+        return made
+
+    def _wrote(self, kind: str, records: Sequence[Record]) -> None:
+        self.written.setdefault(kind, set()).update(record.id for record in records)
+
+
+def _matrix(vectors: Sequence[Vector]) -> Vectors:
+    return np.asarray(vectors, np.float32).reshape(len(vectors), -1)

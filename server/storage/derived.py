@@ -1,0 +1,109 @@
+"""Derived indexes of a site, each state whole.
+
+A state belongs to the generation of the chunks that it was made from. It is read from the moment that this
+generation is live, in the same atomic step: a query sees the old state or the new one, never a mixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, select
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownSite
+from server.storage.statements import upsert
+from server.storage.tables import of_derived, sites
+
+indexes = of_derived.indexes
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedState:
+    """One state of a derived index, without its body."""
+
+    key: str
+    """Which strategy, with which options and models."""
+    generation: int
+    signature: str
+    """Of the chunks and facts that it was made from."""
+    figures: Mapping[str, Any]
+    """What building took, for the operator."""
+    built_at: datetime
+
+
+_STATE = (indexes.c.key, indexes.c.generation, indexes.c.signature, indexes.c.figures, indexes.c.built_at)
+
+
+class DerivedStore:
+    """The derived indexes of one site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self.site_id = site_id
+
+    def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
+        """Stores a state; those that nobody can read any more go. Raises UnknownSite."""
+        row = {
+            **{"site_id": self.site_id, "key": key, "generation": generation, "signature": signature},
+            **{"figures": dict(figures), "built_at": now(), "body": body},
+        }
+        statement = upsert(self._db.dialect, indexes, key=("site_id", "key", "generation"))
+        try:
+            with self._db.begin() as connection:
+                connection.execute(statement, row)
+                self._drop_replaced(connection, key)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self.site_id!r}") from error
+
+    def live(self, key: str) -> DerivedState | None:
+        """The state that is read now: of the live generation, or the newest before it."""
+        return self._newest(key, indexes.c.generation <= self._live())
+
+    def newest(self, key: str) -> DerivedState | None:
+        """The newest state, though its generation may not be live yet."""
+        return self._newest(key, indexes.c.generation >= 0)
+
+    def body(self, state: DerivedState) -> bytes:
+        """The bytes of a state; b"" when it was dropped meanwhile."""
+        found = select(indexes.c.body).where(
+            indexes.c.site_id == self.site_id,
+            indexes.c.key == state.key,
+            indexes.c.generation == state.generation,
+        )
+        with self._db.connect() as connection:
+            return bytes(connection.execute(found).scalar() or b"")
+
+    def states(self) -> list[DerivedState]:
+        """All of the site, by key, newest first."""
+        found = select(*_STATE).where(indexes.c.site_id == self.site_id)
+        ordered = found.order_by(indexes.c.key, indexes.c.generation.desc())
+        with self._db.connect() as connection:
+            return [DerivedState(*row) for row in connection.execute(ordered)]
+
+    def drop(self, key: str) -> None:
+        """Removes every state of a derived index."""
+        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.key == key)
+        with self._db.begin() as connection:
+            connection.execute(gone)
+
+    def _live(self) -> Any:
+        return select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+
+    def _newest(self, key: str, where: Any) -> DerivedState | None:
+        found = select(*_STATE).where(indexes.c.site_id == self.site_id, indexes.c.key == key, where)
+        with self._db.connect() as connection:
+            row = connection.execute(found.order_by(indexes.c.generation.desc()).limit(1)).first()
+        return DerivedState(*row) if row else None
+
+    def _drop_replaced(self, connection: Connection, key: str) -> None:
+        mine = and_(indexes.c.site_id == self.site_id, indexes.c.key == key)
+        read = select(func.max(indexes.c.generation)).where(mine, indexes.c.generation <= self._live())
+        last = connection.execute(read).scalar()
+        if last is not None:
+            connection.execute(delete(indexes).where(mine, indexes.c.generation < last))
