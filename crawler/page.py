@@ -53,6 +53,12 @@ class Page:
     """What the page says the site is called (og:site_name or the like); empty when it does not."""
     breadcrumbs: tuple[str, ...] = ()
     """Names of the pages above it, from the start page to itself, where its JSON-LD says so. Not indexed."""
+    description: str = ""
+    """Its own summary, from its head. This and what follows is no part of its text."""
+    link_texts: tuple[tuple[str, str], ...] = ()
+    """(address, words of the link), in page order, addresses without fragments; not of all of its links."""
+    questions: tuple[tuple[str, str], ...] = ()
+    """(question, answer) pairs that the page marks as such."""
 
     @property
     def text(self) -> str:
@@ -73,7 +79,11 @@ class Page:
 
 
 def _with_tuples(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(field) if isinstance(field, list) else field for name, field in value.items()}
+    return {name: _as_tuple(field) if isinstance(field, list) else field for name, field in value.items()}
+
+
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 _PAGE_FIELDS = tuple(field.name for field in fields(Page))

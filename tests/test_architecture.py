@@ -83,6 +83,9 @@ CONFINED = {
     "flask_wtf": ["admin", "server/app.py"],
     "Stemmer": ["server/indexes"],
     "rapidfuzz": ["server/indexes/vocabulary.py"],
+    "scipy": ["server/retrieval"],
+    "sklearn": ["server/retrieval"],
+    "umap": ["server/retrieval/raptor"],
     "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 

@@ -21,7 +21,7 @@ from server.answering.flows import FLOWS
 from server.domain.schedule import OFF, PERIODS
 from server.domain.site import Site
 from server.retrieval.table import STRATEGIES
-from server.services.shortcuts import daily_limit
+from server.services.sites import daily_limit
 
 page = Page(under=sites_page.page)
 
@@ -94,7 +94,7 @@ def site_answering(site_id: str) -> ResponseReturnValue:
     """Another strategy or flow. A name that nobody offers changes nothing."""
     found = services().sites.get(site_id)
     strategy, flow = request.form.get("strategy", ""), request.form.get("flow", "")
-    if strategy not in STRATEGIES or flow not in FLOWS:
+    if strategy not in (*STRATEGIES, found.strategy) or flow not in FLOWS:
         flash("Choose one of the offered ways to search and to answer.", "problem")
         return redirect(url_for("admin.site", site_id=site_id))
     services().sites.update(replace(found, strategy=strategy, flow=flow))
@@ -114,7 +114,7 @@ def _shown(found: Site, form: OriginsForm) -> str:
         history=services().crawls.history(found.id, 10)[1:],
         schedule=services().schedules.get(found.id),
         schedule_options=SCHEDULES,
-        strategies=[(name, name) for name in STRATEGIES],
+        strategies=[(name, name) for name in dict.fromkeys((*STRATEGIES, found.strategy))],
         flows=[(name, name) for name in FLOWS],
         used_today=services().usage.today(found.id),
         used_month=services().usage.last_days(found.id, 30),

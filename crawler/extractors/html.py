@@ -17,7 +17,9 @@ from crawler.extractors import Extraction, Source
 from crawler.extractors.blocks import read_blocks
 from crawler.extractors.boilerplate import Boilerplate
 from crawler.extractors.charset import decode
+from crawler.extractors.faq import marked_questions, pairs_of
 from crawler.extractors.language import page_language, with_languages
+from crawler.extractors.link_texts import link_texts
 from crawler.extractors.main_content import find_main
 from crawler.extractors.markup import parse
 from crawler.extractors.metadata import choose_title, read_head
@@ -42,9 +44,10 @@ def extract(source: Source) -> Extraction:
     root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
-    links, follow = _links(root, base, source)
+    links, follow, said = _links(root, base, source)
     body = root.find("body")
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
+    marked = list(marked_questions(root, markup))
     blocks = _blocks(root if body is None else body, markup)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
     title = title or structured.headline
@@ -65,6 +68,9 @@ def extract(source: Source) -> Extraction:
         last_modified=source.last_modified,
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
+        description=head.description,
+        link_texts=said,
+        questions=pairs_of((*structured.questions, *marked)),
     )
     return Extraction(
         page=page,
@@ -111,9 +117,12 @@ def _fragment(markup: str) -> tuple[Block, ...]:
     return () if body is None else read_blocks(body, Boilerplate(body, trusted=True, lenient=True))
 
 
-def _links(root: _Element, base: str, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All links, and those that a crawler may follow."""
+def _links(
+    root: _Element, base: str, source: Source
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """All links, those that a crawler may follow, and what they say."""
     wanted: dict[str, bool] = {}
+    anchors: dict[_Element, str] = {}
     unwanted = _NO_PAGES[1:] if source.hash_routes else _NO_PAGES
     for element in root.iter("a", "area", "link", *_FRAMES):
         href = element.get("src") if element.tag in _FRAMES else element.get("href")
@@ -124,12 +133,17 @@ def _links(root: _Element, base: str, source: Source) -> tuple[tuple[str, ...], 
             continue
         target = href if source.hash_routes else href.partition("#")[0]
         wanted[target] = wanted.get(target, False) or "nofollow" not in rel
+        if element.tag == "a":
+            anchors[element] = target
     found: dict[str, bool] = {}
+    addresses: dict[str, str] = {}
     for target, followed in wanted.items():
         url = urls.canonical(target, base, hash_routes=source.hash_routes)
         if url and url != source.url:
+            addresses[target] = url
             found[url] = found.get(url, False) or followed
-    return tuple(found), tuple(url for url, followed in found.items() if followed)
+    said = link_texts(anchors, addresses)
+    return tuple(found), tuple(url for url, followed in found.items() if followed), said
 
 
 def _leads_to_a_page(link: _Element, rel: list[str]) -> bool:

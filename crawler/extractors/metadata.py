@@ -13,6 +13,7 @@ _SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 _EMPTY_TITLES = frozenset({"", "untitled", "untitled document", "document", "index", "home", "title"})
 _REFRESH = re.compile(r"^\s*(\d+)(?:\.\d*)?\s*[;,]\s*(?:url\s*=\s*)?['\"]?([^'\"]+)", re.IGNORECASE)
 _LONGEST_REFRESH_S = 10
+_LONGEST_DESCRIPTION = 1_000
 FEED_TYPES = frozenset(
     {"application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml"}
 )
@@ -33,6 +34,7 @@ class Head:
     base: str
     feeds: tuple[str, ...] = ()
     """As written."""
+    description: str = ""
 
 
 def read_head(root: _Element) -> Head:
@@ -49,6 +51,7 @@ def read_head(root: _Element) -> Head:
         refresh=_refresh(metas.get("http-equiv:refresh", "")),
         base=next((b.get("href") or "" for b in top.iter("base") if b.get("href")), ""),
         feeds=_feeds(root),
+        description=_description(metas),
     )
 
 
@@ -102,6 +105,11 @@ def _metas(top: _Element) -> dict[str, str]:
         elif name and content:
             found.setdefault(name, content)
     return found
+
+
+def _description(metas: dict[str, str]) -> str:
+    names = ("description", "og:description", "twitter:description")
+    return next((metas[name] for name in names if name in metas), "")[:_LONGEST_DESCRIPTION]
 
 
 def _title(top: _Element) -> str:

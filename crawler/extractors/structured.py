@@ -39,6 +39,8 @@ class Structured:
     blocks: tuple[Block, ...] = ()
     breadcrumbs: tuple[str, ...] = ()
     headline: str = ""
+    questions: tuple[tuple[str, str], ...] = ()
+    """With their answers as text, also where the page shows them."""
 
 
 def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
@@ -46,10 +48,14 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     blocks: list[Block] = []
     breadcrumbs: tuple[str, ...] = ()
     headline = ""
+    questions: list[tuple[str, str]] = []
     for node in nodes(root):
         types = types_of(node)
         if types & _QUESTIONS:
-            blocks += _answer(node, read_html)
+            answer = list(_answer(node, read_html))
+            blocks += answer
+            if answer:
+                questions.append((answer[0].heading_path[0], fold(" ".join(block.text for block in answer))))
         elif types & _PRODUCTS:
             blocks += _facts(node, _product(node))
             blocks += _described(node, read_html)
@@ -60,7 +66,7 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
             blocks += _facts(node, _place(node))
         elif "BreadcrumbList" in types and not breadcrumbs:
             breadcrumbs = _breadcrumbs(node)
-    return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline)
+    return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline, tuple(questions))
 
 
 def unsaid(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:

@@ -98,7 +98,7 @@ def _added(found: Sequence[ScoredChunk], others: Sequence[ScoredChunk], share: f
         details = {**(other.scores if other else {}), **(one.scores if one else {})}
         if other:
             details["expanded"] = round(share * other.score, 4)
-        joined.append(ScoredChunk(hit.chunk, score / (1 + share), details))
+        joined.append(replace(hit, score=score / (1 + share), scores=details))
     return joined
 
 

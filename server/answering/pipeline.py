@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 
 from server.answering.direct import DirectFlow
 from server.answering.flows import Flow
-from server.answering.parts_of_question import compares
 from server.answering.stages import Stages
 from server.answering.steps import Steps
 from server.answering.trace import Trace
@@ -16,6 +15,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.site import Site
 from server.domain.spending import Spending, counted
+from server.retrieval.parts_of_question import compares
 
 __all__ = ["Pipeline", "Steps"]
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from server.answering.parts_of_question import parts_of
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
+from server.retrieval.parts_of_question import parts_of
 from server.retrieval.rarity import Rarity, text_tokens
 
 READ = 3

@@ -11,6 +11,7 @@ COMMANDS = {
     "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
     "evaluate": "server.commands.evaluate",
+    "strategies": "server.commands.strategies",
     "sites": "server.commands.sites",
     "scope": "server.commands.scope",
     "sources": "server.commands.sources",

@@ -78,6 +78,16 @@ class Plan:
     remembered: int = 0
     """Calls that need not be made, since their replies are kept."""
 
+    def plus(self, other: Plan) -> Plan:
+        """Both together."""
+        return Plan(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.cost + other.cost,
+            self.remembered + other.remembered,
+        )
+
 
 class BuildStopped(Exception):
     """Somebody wanted the build to end. What models said so far is kept; the index before stays in use."""

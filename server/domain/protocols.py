@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from server.domain.answer import Answer, Claim
 from server.domain.chunk import Changes, Chunk, ScoredChunk
-from server.domain.derived import Monitor, SiteText
+from server.domain.derived import Monitor, Plan, SiteText
 from server.domain.question import Query, Question, Turn
 
 Vector = Sequence[float]
@@ -154,6 +154,17 @@ class Strategy(Protocol):
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first, at most `limit`, only chunks of the live generation. [] on an empty site."""
+
+
+@runtime_checkable
+class Deriver(Protocol):
+    """A strategy that derives something from the whole of a text."""
+
+    def plan(self, text: SiteText) -> Plan:
+        """What models would take for building what is missing; nothing when all is there."""
+
+    def is_current(self, text: SiteText) -> bool:
+        """Whether what is derived of this text is there."""
 
 
 class Reranker(Protocol):

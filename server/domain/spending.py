@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -86,3 +86,13 @@ def counted(events: Generator[T], spending: Spending) -> Generator[T]:
     with closing(events):
         while (event := context.run(next, events, None)) is not None:
             yield event
+
+
+@contextmanager
+def charged(spending: Spending) -> Iterator[None]:
+    """Calls of models made in here, in this thread, count for `spending`."""
+    before = _current.set(spending)
+    try:
+        yield
+    finally:
+        _current.reset(before)

@@ -8,13 +8,12 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from server.domain.answer import Answer, Outcome
 from server.evaluation.questions import Case
+from server.evaluation.ranking import DEPTH, RANKS, hit, ranking_metrics, reciprocal_rank
 
 Verdicts = dict[str, float]
 """By metric, each in [0, 1]; a metric that a question cannot be judged by is missing."""
 
-RANKS = (1, 3, 5, 10)
-MRR_DEPTH = 10
-_NOT_ANSWERED = frozenset({Outcome.REFUSED, Outcome.CLARIFY, Outcome.LIMITED, Outcome.HANDOFF})
+NOT_ANSWERED = frozenset({Outcome.REFUSED, Outcome.CLARIFY, Outcome.LIMITED, Outcome.HANDOFF})
 
 
 def judge(
@@ -38,17 +37,26 @@ def page_address(url: str) -> str:
 
 
 def _ranking(case: Case, ranked_urls: Sequence[str]) -> Verdicts:
-    """Hit rate at k, the reciprocal rank of the first right page, and the share of groups met at k."""
+    """Each need counts once: a second page of the same group adds nothing. For hits and reciprocal rank a
+    page that is expected beside the groups is right too."""
     if not case.is_answerable:
         return {}
-    ranked = [page_address(url) for url in ranked_urls]
-    groups = [{page_address(url) for url in group} for group in case.url_groups]
-    right = {page_address(url) for url in case.expected_urls}.union(*groups)
-    rank = next((number for number, url in enumerate(ranked, 1) if url in right), 0)
-    verdicts = {f"hit@{k}": float(0 < rank <= k) for k in RANKS}
-    verdicts[f"mrr@{MRR_DEPTH}"] = 1 / rank if 0 < rank <= MRR_DEPTH else 0.0
-    if groups:
-        verdicts["groups@5"] = sum(bool(group.intersection(ranked[:5])) for group in groups) / len(groups)
+    needs = [{page_address(url) for url in need} for need in case.needs]
+    gains = case.gains if len(case.gains) == len(needs) else (1.0,) * len(needs)
+    of_page = {page: f"need {number}" for number, need in enumerate(needs) for page in need}
+    beside = {page_address(url) for url in case.expected_urls}.difference(of_page)
+    ranked: list[str] = []
+    for rank, page in enumerate(map(page_address, ranked_urls)):
+        label = of_page.get(page, "beside" if page in beside else "")
+        ranked.append(label if label and label not in ranked else f"rank {rank}")
+    relevant = {f"need {number}": gain for number, gain in enumerate(gains)}
+    verdicts = ranking_metrics(ranked, relevant)
+    if beside:
+        right = {**relevant, "beside": 1.0}
+        verdicts |= {f"hit@{k}": hit(ranked, right, k) for k in RANKS}
+        verdicts[f"mrr@{DEPTH}"] = reciprocal_rank(ranked, right)
+    if case.url_groups:
+        verdicts["groups@5"] = verdicts["recall@5"]
     return verdicts
 
 
@@ -68,7 +76,7 @@ def _citing(case: Case, answer: Answer, page_text: Callable[[str], str]) -> Verd
 
 
 def _refusing(case: Case, answer: Answer) -> Verdicts:
-    refused = float(answer.outcome in _NOT_ANSWERED)
+    refused = float(answer.outcome in NOT_ANSWERED)
     if case.is_answerable:
         return {"refused_answerable": refused}
     return {"refused_unanswerable": refused} if case.type == "unanswerable" else {}
@@ -76,7 +84,7 @@ def _refusing(case: Case, answer: Answer) -> Verdicts:
 
 def _patterns(case: Case, answer: Answer) -> Verdicts:
     verdicts = {}
-    if case.must and answer.outcome not in _NOT_ANSWERED:
+    if case.must and answer.outcome not in NOT_ANSWERED:
         verdicts["must"] = float(all(re.search(pattern, answer.text, re.I) for pattern in case.must))
     if case.must_not:
         met = any(re.search(pattern, answer.text, re.I) for pattern in case.must_not)

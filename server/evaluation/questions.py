@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urljoin
 
 TYPES = (
     "lookup", "howto", "multi", "ambiguous", "typo", "followup", "crosslingual", "unanswerable", "injection",
 )  # fmt: skip
-_LISTS = ("expected_urls", "must", "must_not")
+_LISTS = ("expected_urls", "must", "must_not", "left_out")
 _TEXTS = ("id", "lang", "type", "evidence", "answer")
 
 
@@ -45,11 +45,31 @@ class Case:
     """Patterns that a right answer matches."""
     must_not: tuple[str, ...] = ()
     """Patterns that no answer may match."""
+    left_out: tuple[str, ...] = ()
+    """Pages that are taken not to be indexed for this question."""
+    spellings: tuple[tuple[str, ...], ...] = ()
+    """expected_urls again: the addresses that may be meant by one together."""
+    gains: tuple[float, ...] = ()
+    """How much each of expected_urls is worth, where the set grades them; otherwise 1 each."""
 
     @property
     def is_answerable(self) -> bool:
         """Whether the site is known to have the answer."""
         return bool(self.expected_urls or self.url_groups) and self.type not in ("unanswerable", "injection")
+
+    @property
+    def needs(self) -> tuple[tuple[str, ...], ...]:
+        """What a ranking is to hold: of each of these a page."""
+        return self.url_groups or self.spellings or tuple((url,) for url in self.expected_urls)
+
+    def to_json(self) -> dict[str, object]:
+        """Every field that says something; `case_from_json` reads it."""
+        return {name: value for name, value in asdict(self).items() if value or name in ("id", "question")}
+
+
+def case_from_json(value: dict[str, Any]) -> Case:
+    """The case that `to_json` wrote, also after a round trip through JSON text."""
+    return Case(**{name: _tupled(field) for name, field in value.items()})
 
 
 def read_questions(path: Path, base_url: str) -> list[Case]:
@@ -92,9 +112,11 @@ def _case(line: str, where: str, number: str, base_url: str) -> Case:
         question=str(value["question"]),
         history=_history(value.get("history") or [], where),
         expected_urls=_addresses(value.get("expected_urls") or [], base_url),
+        spellings=tuple(_addresses([url], base_url) for url in value.get("expected_urls") or []),
         url_groups=tuple(_addresses(group, base_url) for group in groups),
         must=tuple(value.get("must") or []),
         must_not=tuple(value.get("must_not") or []),
+        left_out=_addresses(value.get("left_out") or [], base_url),
     )
 
 
@@ -114,6 +136,10 @@ def _addresses(values: Sequence[str], base_url: str) -> tuple[str, ...]:
         else:
             found += [urljoin(base_url, value.lstrip("/")), urljoin(base_url, value)]
     return tuple(dict.fromkeys(found))
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(_tupled(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 def _is_texts(value: object) -> bool:

@@ -38,7 +38,7 @@ def pairs(run: str) -> tuple[str, ...]:
     run = _LONG_VOWEL.sub("", run)
     if not _HANGUL.fullmatch(run):
         return _overlapping(run)
-    bare = _bare(run)
+    bare = bare_noun(run)
     # "값은": the noun alone, and the whole, for it may be a word of two syllables.
     return (run, bare) if len(bare) == 1 < len(run) else _overlapping(bare)
 
@@ -86,7 +86,7 @@ def _overlapping(run: str) -> tuple[str, ...]:
     return tuple(one + two for one, two in pairwise(run)) or ((run,) if run else ())
 
 
-def _bare(word: str) -> str:
+def bare_noun(word: str) -> str:
     """A Korean word without what is glued to it; two syllables are left, or one of two."""
     for ending in _GLUED:
         left = len(word) - len(ending)

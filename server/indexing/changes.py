@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from crawler.page import Page
 from server.domain.chunk import Chunk
+from server.domain.derived import PageFacts
 from server.storage.content import PageRecord
 
 
@@ -58,3 +59,8 @@ def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> 
         first_seen_at=known.first_seen_at if known else None,
         source=source,
     )
+
+
+def facts_of(page: Page) -> PageFacts:
+    """What a page says beside its text."""
+    return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)

@@ -10,10 +10,11 @@ from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, SiteText, Unwatched
 from server.domain.protocols import Strategy
-from server.indexing.changes import PageChange, is_same, page_change
+from server.indexing.changes import PageChange, facts_of, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.indexing.twins import Twins
 from server.storage.content import ContentStore, PageRecord
+from server.storage.page_facts import PageFactStore
 
 BATCH = 256
 """Chunks embedded at once: enough for the embedder to sort by length, few enough to report progress."""
@@ -56,9 +57,12 @@ class Indexer:
         sizes: ChunkSizes | None = None,
         on_progress: Callable[[IndexReport], None] = lambda report: None,
         text: Callable[[], SiteText] | None = None,
+        facts: PageFactStore | None = None,
     ) -> None:
-        """`text` gives the generation that is being written, whole, for strategies that derive from it."""
+        """`text` gives the generation that is being written, whole, for strategies that derive from it;
+        `facts` keeps what pages say beside their text."""
         self._content = content
+        self._facts = facts
         self._text = text
         self.monitor: Monitor = Unwatched()
         self._strategies = tuple(strategies)
@@ -67,6 +71,7 @@ class Indexer:
         self._known: dict[str, PageRecord] = {}
         self._twins = Twins(content)
         self._waiting: list[PageChange] = []
+        self._waiting_pages: list[Page] = []
         self._waiting_chunks = 0
         self._started = time.monotonic()
         self.report = IndexReport()
@@ -87,7 +92,7 @@ class Indexer:
         if not resume:
             self._content.discard_unfinished()
             self._clear_away()
-        self._waiting, self._waiting_chunks = [], 0
+        self._waiting, self._waiting_pages, self._waiting_chunks = [], [], 0
         self._started = time.monotonic()
         self.report = report or IndexReport()
         self._index_what_is_left()
@@ -98,10 +103,13 @@ class Indexer:
         """A page as it is now, new or known, changed or not. `moved_from` is the address that it had."""
         known = self._known.get(page.url)
         if is_same(page, known):
+            self._keep_facts([] if source else [page])
             self._touch(page.url, page.etag, page.last_modified)
             return
         stored = self._content.chunk_ids(page.url) if known else []
         change = page_change(page, chunk_page(page, self._sizes), known, stored, source)
+        if not source:
+            self._waiting_pages.append(page)
         # Before the page itself is known by this content.
         self._twins.look_for(change, moved_from)
         self._known[page.url] = change.record
@@ -131,6 +139,10 @@ class Indexer:
         del self._known[url]
         self._progress()
 
+    def without_facts(self) -> set[str]:
+        """Addresses of pages of which it is not known what they say beside their text."""
+        return set() if self._facts is None else self._known.keys() - self._facts.urls()
+
     @property
     def waiting(self) -> frozenset[str]:
         """Addresses of the pages that were added and are not in every index yet."""
@@ -138,6 +150,8 @@ class Indexer:
 
     def flush(self) -> None:
         """Brings every page that was added into the content store and the indexes."""
+        self._keep_facts(self._waiting_pages)
+        self._waiting_pages = []
         for change in self._waiting:
             self._content.put_page(change.record, change.chunks, change.removed)
         self._index(chunk for change in self._waiting for chunk in change.fresh)
@@ -163,6 +177,8 @@ class Indexer:
         if self._content.is_changed() or not self._content.live_generation():
             self._content.go_live()
         self._clear_away()
+        if self._facts is not None:
+            self._facts.remove(sorted(self._facts.urls() - self._known.keys()))
         self.report.generation = self._content.live_generation()
         self._progress()
         return self.report
@@ -182,6 +198,11 @@ class Indexer:
             text = self._text()
             for strategy in self._strategies:
                 strategy.complete(text, self.monitor)
+
+    def _keep_facts(self, pages: Sequence[Page]) -> None:
+        """They are of no generation: derived indexes alone are made from them, with the next build."""
+        if self._facts is not None and pages:
+            self._facts.put({page.url: facts_of(page) for page in pages})
 
     def _index_what_is_left(self) -> None:
         """Indexes the pages that a build which was cut off had stored, and not come to index."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from crawler.errors import CrawlError
 from crawler.fetcher import Validators
@@ -19,11 +19,11 @@ CUTS = "cuts"
 
 
 def known_addresses(
-    pages: Mapping[str, PageRecord], crawls: CrawlStore, run: CrawlRun
+    pages: Mapping[str, PageRecord], crawls: CrawlStore, run: CrawlRun, whole: Collection[str] = ()
 ) -> dict[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
     that has not changed is not read for links again. What this crawl itself found, before it was cut off,
-    is new."""
+    is new. The pages of `whole` are sent again even if they have not changed."""
     known: dict[str, Validators] = {}
     fingerprints: dict[str, int] = {}
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
@@ -34,7 +34,8 @@ def known_addresses(
         is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
         if not page.source and not is_new:
             seen = fingerprints.get(url, 0)
-            known[url] = Validators(page.etag, page.last_modified, page.content_hash, seen)
+            etag, modified = ("", "") if url in whole else (page.etag, page.last_modified)
+            known[url] = Validators(etag, modified, page.content_hash, seen)
     return known
 
 

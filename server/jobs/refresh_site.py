@@ -181,7 +181,7 @@ class _Refresh:
             return  # it is made of sources alone
         outcomes = crawl(
             crawl_options(self._site, self._job._settings),
-            known_addresses(self._indexer.known, self._crawls, self._run),
+            known_addresses(self._indexer.known, self._crawls, self._run, self._indexer.without_facts()),
             self._watch.stop,
             intake.crawled,
             journal=self._journal,

@@ -171,7 +171,7 @@ def _with_share(
         now = by_id.get(hit.chunk.id, ScoredChunk(hit.chunk, 0.0))
         added = share * hit.score
         details = {**now.scores, "history": round(now.scores.get("history", 0.0) + added, 4)}
-        by_id[hit.chunk.id] = ScoredChunk(hit.chunk, now.score + added, details)
+        by_id[hit.chunk.id] = replace(now, score=now.score + added, scores=details)
     whole = 1 + share
-    joined = [ScoredChunk(hit.chunk, min(1.0, hit.score / whole), hit.scores) for hit in by_id.values()]
+    joined = [replace(hit, score=min(1.0, hit.score / whole)) for hit in by_id.values()]
     return ranked(joined, len(joined))

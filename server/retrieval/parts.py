@@ -18,6 +18,7 @@ from server.domain.protocols import (
     VectorIndex,
     WordIndex,
 )
+from server.domain.spending import Spending
 from server.domain.tuning import Tuning
 from server.retrieval.derived.asking import Replies
 from server.retrieval.derived.kit import SideIndexes
@@ -69,6 +70,8 @@ class Deriving:
     estimate_tokens: Callable[[str], int] = len
     price: tuple[float, float] = (0.0, 0.0)
     """Of the chat model: money per million tokens sent, and received."""
+    charge: Callable[[], Spending] = lambda: Spending("")
+    """Makes what one call of the model counts for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ class Parts:
     relevance_model: RelevanceModel | None = None
     deriving: Deriving | None = None
     """Needed by the strategies that derive something."""
+    chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Kind of question -> the strategy that measured best on it, and what showed that."""
 
 
 def search_live(

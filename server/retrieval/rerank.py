@@ -49,7 +49,7 @@ def _rescored(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
     chunk = hit.chunk
     titled = coverage(weights, frozenset(text_tokens(chunk.title, chunk.language)))
     score = FUSED * hit.score + TITLE * titled + SUBSTANCE * substance(chunk) + PROSE * prose(chunk.text)
-    return ScoredChunk(chunk, score, {**hit.scores, "title": round(titled, 4)})
+    return replace(hit, score=score, scores={**hit.scores, "title": round(titled, 4)})
 
 
 def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:

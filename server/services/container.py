@@ -19,7 +19,7 @@ from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
 from server.data_folder import DataFolder
 from server.domain.curated import CuratedAnswer
-from server.domain.protocols import Cache, ChatModel, Embedder, History, RelevanceModel
+from server.domain.protocols import Cache, ChatModel, Deriver, Embedder, History, RelevanceModel
 from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
@@ -31,8 +31,6 @@ from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
-from server.models.metered import read_prices
-from server.retrieval.derived.strategy import DerivedStrategy
 from server.retrieval.table import check_spec
 from server.services.answering import open_pipeline
 from server.services.models import (
@@ -41,6 +39,7 @@ from server.services.models import (
     open_query_embedder,
     open_relevance_model,
 )
+from server.services.preparation import Preparation
 from server.services.renewal import renew_words
 from server.services.shortcuts import Given, open_curated
 from server.services.sites import (
@@ -169,9 +168,7 @@ class Services:
 
     def parts(self, site_id: str, embedder: Embedder) -> SiteParts:
         """Indexes and content of a site."""
-        price = read_prices(self.settings.model_prices).get(self.settings.chat_model_name, (0.0, 0.0))
-        content = self.content(site_id)
-        return open_parts(self.vector_store, self.database, content, embedder, site_id, price)
+        return open_parts(self.vector_store, self.database, self.content(site_id), embedder, site_id)
 
     def pipeline(self, site: Site) -> Pipeline:
         """What answers `site`; made anew when the site's settings or index changed."""
@@ -182,6 +179,12 @@ class Services:
             made = open_pipeline(site, parts, self.chat_model, self.incidents, self.settings, given)
             self._pipelines[site.id] = known = (site, made)
         return known[1]
+
+    def preparation(self, site: Site) -> Preparation:
+        """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
+        parts = self.parts(site.id, self.document_embedder)
+        strategy = open_strategy(site, parts, self.incidents, self.settings, self.chat_model)
+        return Preparation(site, parts, strategy)
 
     def forget_answer(self, message_id: str) -> None:
         """Takes an answer that did not help out of the cache: it is made anew for the next who asks."""
@@ -240,7 +243,7 @@ class Services:
         strategy = open_strategy(site, parts, self.incidents, self.settings, self.chat_model)
         vectors = None if strategy.name == "lexical" else parts.vectors
         indexer = open_indexer(parts, strategy, self.settings)
-        return SiteIndex(indexer, parts.embedder, vectors, isinstance(strategy, DerivedStrategy))
+        return SiteIndex(indexer, parts.embedder, vectors, isinstance(strategy, Deriver))
 
     def readiness(self) -> dict[str, str]:
         """Part -> "ok", or in one line what is wrong with it."""

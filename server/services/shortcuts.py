@@ -13,9 +13,8 @@ from server.answering.steps import Steps
 from server.domain.addresses import stored
 from server.domain.protocols import Cache, ChatModel, Shortcut
 from server.domain.site import Site
-from server.domain.spending import DailyLimit
 from server.retrieval.rarity import Rarity
-from server.services.sites import SiteParts, tuning_of
+from server.services.sites import SiteParts, daily_limit, tuning_of
 from server.settings import Settings
 from server.storage.curated import CuratedStore
 
@@ -40,15 +39,6 @@ def with_known_answers(
         return steps
     return replace(
         steps, shortcuts=[*known, remembered], remember=remembered.remember, forget=remembered.forget
-    )
-
-
-def daily_limit(site: Site, settings: Settings) -> DailyLimit:
-    """What models may take for the site in a day: its own options, else the settings."""
-    tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
-    return DailyLimit(
-        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
-        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
     )
 
 

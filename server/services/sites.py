@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,14 @@ from server.domain.protocols import (
     VectorIndex,
 )
 from server.domain.site import Site
+from server.domain.spending import DailyLimit, Spending
 from server.domain.tuning import Tuning
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
+from server.models.metered import read_prices
 from server.models.tokens import estimate_tokens
+from server.retrieval.choices import CHOSEN, read_choices
 from server.retrieval.derived.kit import SideIndexes
 from server.retrieval.parts import Deriving, Parts
 from server.retrieval.table import made_strategy
@@ -84,14 +87,9 @@ class SiteParts:
 
 
 def open_parts(
-    store: VectorStore,
-    database: Database,
-    content: ContentStore,
-    embedder: Embedder,
-    site_id: str,
-    price: tuple[float, float] = (0.0, 0.0),
+    store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
 ) -> SiteParts:
-    """The indexes of a site; made at the first use. `price` is that of the chat model, per million tokens."""
+    """The indexes of a site; made at the first use."""
     from server.indexes.vectors import ChromaVectorIndex
 
     def side(kind: str) -> SideIndexes:
@@ -101,9 +99,8 @@ def open_parts(
         )
 
     vectors = ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint)
-    deriving = Deriving(
-        DerivedStore(database, site_id), cache(side), ModelReplies(database, site_id), estimate_tokens, price
-    )
+    replies = ModelReplies(database, site_id)
+    deriving = Deriving(DerivedStore(database, site_id), cache(side), replies, estimate_tokens)
     words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
     return SiteParts(content, embedder, vectors, words, facts, deriving)
 
@@ -111,13 +108,23 @@ def open_parts(
 def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
     """What brings the pages of a crawl into the indexes of `strategy`."""
     sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
-    return Indexer(parts.content, [strategy], sizes, text=partial(StoredText, parts.content, parts.facts))
+    text = partial(StoredText, parts.content, parts.facts)
+    return Indexer(parts.content, [strategy], sizes, text=text, facts=parts.facts)
 
 
 def tuning_of(site: Site, settings: Settings) -> Tuning:
     """The installation's options, with those that were changed for this site."""
     own = site.options.get("tuning")
     return settings.tuning.with_values(own if isinstance(own, dict) else {})
+
+
+def daily_limit(site: Site, settings: Settings) -> DailyLimit:
+    """What models may take for the site in a day: its own options, else the settings."""
+    tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
+    return DailyLimit(
+        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
+        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
+    )
 
 
 def open_strategy(
@@ -138,6 +145,11 @@ def open_strategy(
         tuning_of(site, settings),
         model,
         parts.relevance_model,
-        parts.deriving,
+        replace(
+            parts.deriving,
+            price=read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0)),
+            charge=partial(Spending, site.id, daily_limit(site, settings)),
+        ),
+        read_choices(site.options.get(CHOSEN)),
     )
     return made_strategy(site.strategy, made)

@@ -38,11 +38,19 @@ class PageFactStore:
 
     def all(self) -> dict[str, PageFacts]:
         """By address."""
+        links: dict[tuple[str, str], tuple[str, str]] = {}
         with self._db.connect() as connection:
             found = connection.execute(
                 select(facts.c.url, facts.c.facts).where(facts.c.site_id == self._site_id)
             )
-            return {row.url: _facts(row.facts) for row in found}
+            return {row.url: _facts(row.facts, links) for row in found}
+
+    def urls(self) -> set[str]:
+        """Addresses of the pages of which there are facts."""
+        with self._db.connect() as connection:
+            return set(
+                connection.execute(select(facts.c.url).where(facts.c.site_id == self._site_id)).scalars()
+            )
 
     def remove(self, urls: Sequence[str]) -> None:
         """Unknown addresses are no error."""
@@ -53,10 +61,11 @@ class PageFactStore:
             connection.execute(gone, {"urls": list(urls)})
 
 
-def _facts(value: Mapping[str, Any]) -> PageFacts:
+def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str]]) -> PageFacts:
+    """`links` holds each link once: those of the navigation stand on every page."""
     return PageFacts(
         value["description"],
         tuple(value["breadcrumbs"]),
-        tuple((str(url), str(words)) for url, words in value["links"]),
+        tuple(links.setdefault(link, link) for link in map(tuple, value["links"])),
         tuple((str(question), str(answer)) for question, answer in value["questions"]),
     )

@@ -13,12 +13,13 @@ from server.storage.page_facts import PageFactStore
 
 
 class StoredText:
-    """The generation to come where one is being written, otherwise the live one."""
+    """The generation to come where one is being written, otherwise the live one; always that with `live`."""
 
-    def __init__(self, content: ContentStore, facts: PageFactStore) -> None:
+    def __init__(self, content: ContentStore, facts: PageFactStore, *, live: bool = False) -> None:
         self._content = content
         self._facts = facts
-        self.generation = content.next_generation() if content.is_changed() else content.live_generation()
+        coming = not live and content.is_changed()
+        self.generation = content.next_generation() if coming else content.live_generation()
 
     def pages(self) -> Iterator[list[Chunk]]:
         """The chunks of each page in page order, pages by address."""

@@ -1,90 +1,20 @@
 """What every retrieval strategy promises, over all rows of the table."""
 
-from datetime import UTC, datetime
-from functools import cache
-
 import pytest
 
-from server.domain.chunk import Changes, Chunk
-from server.domain.derived import Unwatched
-from server.domain.protocols import ModelError
+from server.domain.derived import BuildStopped, Unwatched
+from server.domain.protocols import Deriver, ModelError
 from server.domain.question import Query
-from server.domain.site import Site
-from server.indexes.vectors import ChromaVectorIndex, open_chroma
-from server.indexes.words import SqlWordIndex
-from server.models.embedded import EmbeddedEmbedder
-from server.retrieval.derived.kit import SideIndexes
-from server.retrieval.parts import Deriving, Parts
-from server.retrieval.table import STRATEGIES, made_strategy
-from server.storage.content import ContentStore, PageRecord
-from server.storage.database import Database
-from server.storage.derived import DerivedStore
-from server.storage.model_replies import ModelReplies
-from server.storage.page_facts import PageFactStore
-from server.storage.site_text import StoredText
-from server.storage.sites import SiteStore
-
-URL = "https://shop.example"
-
-
-def chunk(id, text, *, title="Help", language="en", position=0):
-    return Chunk(id, f"{URL}/{id}", title, (), text, position, language)
-
+from server.models.openai import OpenAIChat
+from server.retrieval.table import STRATEGIES
+from tests.openai_replies import Fault
+from tests.openai_server import OpenAIServer
+from tests.strategy_shop import Shop, chunk
 
 LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
 DELIVERY = chunk("delivery", "Parcels to islands take five working days.", title="Delivery")
 RETURNS = chunk("returns", "Put the lamp into its box and bring it to a post office.", title="Returns")
 KOREAN = chunk("korean", "섬으로 보내는 소포는 영업일 기준 닷새가 걸립니다.", title="배송", language="ko")
-
-
-class Shop:
-    """A site with one strategy over real indexes."""
-
-    def __init__(self, name, folder, models, model=None):
-        self.database = database = Database(f"sqlite:///{folder}/docent.sqlite3")
-        database.migrate()
-        SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
-        self.content = ContentStore(database, "shop")
-        self.chroma = open_chroma(folder / "chroma")
-        self.embedder = EmbeddedEmbedder(models)
-        self.vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
-        self.failures = []
-
-        def failed(kind, message):
-            self.failures.append(kind)
-
-        words = SqlWordIndex(database, "shop")
-        self.facts = PageFactStore(database, "shop")
-        deriving = Deriving(DerivedStore(database, "shop"), cache(self.side), ModelReplies(database, "shop"))
-        parts = Parts(
-            self.embedder, self.vectors, words, self.content, failed, chat_model=model, deriving=deriving
-        )
-        self.strategy = made_strategy(name, parts)
-
-    def side(self, kind):
-        vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint, kind)
-        return SideIndexes(vectors, SqlWordIndex(self.database, "shop", kind))
-
-    def change(self, *added, removed=()):
-        """One complete crawl."""
-        self.begin(*added, removed=removed)
-        self.content.go_live()
-        dead = self.content.dead()
-        self.strategy.forget(dead)
-        self.content.purge(dead)
-
-    def begin(self, *added, removed=()):
-        """A crawl up to the moment before it goes live."""
-        self.strategy.index(Changes(tuple(added), tuple(removed)))
-        for new in added:
-            page = PageRecord(new.url, new.title, new.language, new.id, "", "", 0, datetime.now(UTC))
-            self.content.put_page(page, [new], [])
-        for gone in removed:
-            self.content.remove_page(f"{URL}/{gone}")
-        self.strategy.complete(StoredText(self.content, self.facts), Unwatched())
-
-    def found(self, text, limit=5, language="en"):
-        return self.strategy.retrieve(Query(text, language), limit)
 
 
 @pytest.fixture(params=list(STRATEGIES))
@@ -186,3 +116,136 @@ def test_the_words_answer_alone_when_the_embedder_fails(shop, monkeypatch):
     monkeypatch.setattr(shop.embedder, "embed", fail)
     assert shop.found("parcels to islands")[0].chunk == DELIVERY
     assert shop.failures == ["unreachable"]
+
+
+PLACES = ("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath", "Isle", "Juniper")
+
+
+def shelf(place, thing="lanterns", version=""):
+    """A page of a larger site: pages share words and names, so that things are derived from several."""
+    text = (
+        f"The shop in {place} Harbour sells {thing}. Captain Holm of {place} Harbour opened it in 1987. "
+        f"Every lamp from {place} is tested by the Lantern Guild. {version}"
+    )
+    return chunk(f"{place.lower()}{version}", text, title=f"The {place} shop")
+
+
+PLAIN = ("dense", "lexical", "hybrid")
+
+
+@pytest.fixture(params=[name for name in STRATEGIES if name not in PLAIN])
+def derived_name(request):
+    return request.param
+
+
+def test_a_larger_site_that_grew_and_changed_finds_what_a_fresh_index_finds(
+    derived_name, tmp_path, model_cache
+):
+    grown_folder, fresh_folder = tmp_path / "grown", tmp_path / "fresh"
+    grown_folder.mkdir()
+    fresh_folder.mkdir()
+    first, added = [shelf(place) for place in PLACES[:8]], [shelf(place) for place in PLACES[8:]]
+    changed = shelf("Amber", "candles", "v2")
+    grown = Shop(derived_name, grown_folder, model_cache)
+    grown.change(*first)
+    grown.change(*added)
+    grown.change(changed, removed=["amber"])
+    grown.change(removed=["isle"])
+    fresh = Shop(derived_name, fresh_folder, model_cache)
+    fresh.change(*first[1:], added[1], changed)
+    for text in (
+        "Who opened the shop in Cedar Harbour?",
+        "Where are candles sold?",
+        "Lantern Guild",
+        "Isle Harbour",
+    ):
+        now, anew = grown.found(text), fresh.found(text)
+        assert [hit.chunk.id for hit in now] == [hit.chunk.id for hit in anew], text
+        assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.02)
+        assert {hit.chunk.id for hit in now}.isdisjoint({"amber", "isle"})
+    grown.chroma.close()
+    fresh.chroma.close()
+
+
+@pytest.mark.parametrize("reply", ["{}", "no", "[1, 2", "\u0000", '{"answer": "Lanterns. [1]"}'])
+def test_a_model_that_says_nothing_useful_leaves_a_working_index(derived_name, reply, tmp_path, model_cache):
+    with OpenAIServer() as server:
+        server.script = lambda request: reply
+        shop = Shop(derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        shop.change(LAMPS, DELIVERY, RETURNS)
+        assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
+        shop.chroma.close()
+
+
+def test_a_model_that_fails_ends_the_build_and_leaves_the_state_before(derived_name, tmp_path, model_cache):
+    with OpenAIServer() as server:
+        server.script = lambda request: "{}"
+        shop = Shop(derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        shop.change(LAMPS, DELIVERY)
+        asked = len(server.requests)
+        server.fault = Fault.SERVER_ERROR
+        if asked:
+            with pytest.raises(ModelError):
+                shop.begin(RETURNS)
+        assert shop.found("How long do parcels to islands take?")[0].chunk == DELIVERY
+        server.fault = None
+        shop.change(RETURNS)
+        assert "returns" in [hit.chunk.id for hit in shop.found("post office box")]
+        shop.chroma.close()
+
+
+def test_the_plan_tells_the_calls_and_what_was_paid_is_not_paid_again(derived_name, tmp_path, model_cache):
+    with OpenAIServer() as server:
+        server.script = lambda request: "{}"
+        shop = Shop(derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
+        assert isinstance(shop.strategy, Deriver)
+        shop.change(LAMPS, DELIVERY)
+        shop.begin(RETURNS)
+        text = shop.text()
+        assert shop.strategy.is_current(text)
+        assert shop.strategy.plan(text).calls == 0
+        before = len(server.requests)
+        shop.strategy.complete(text, Unwatched())
+        assert len(server.requests) == before, "what is built is not built again"
+        shop.chroma.close()
+
+
+class StopsAt:
+    """A monitor that ends the build at its n-th step."""
+
+    def __init__(self, steps):
+        self.left = steps
+
+    def step(self, name, done, total):
+        self.left -= 1
+        if self.left < 0:
+            raise BuildStopped(name)
+
+    def spent(self, used):
+        pass
+
+
+def test_a_build_that_is_stopped_anywhere_leaves_the_state_before(derived_name, tmp_path, model_cache):
+    shop = Shop(derived_name, tmp_path, model_cache)
+    shop.change(LAMPS, DELIVERY)
+    for steps in range(4):
+        shop.monitor = StopsAt(steps)
+        try:
+            shop.begin(RETURNS)
+        except BuildStopped:
+            hits = shop.found("Put the lamp into its box")
+            assert "returns" not in [hit.chunk.id for hit in hits]
+    shop.monitor = Unwatched()
+    shop.change(RETURNS)
+    assert shop.found("Put the lamp into its box and bring it to a post office.")[0].chunk == RETURNS
+    shop.chroma.close()
+
+
+def test_derived_texts_go_along_and_only_chunks_are_found(derived_name, tmp_path, model_cache):
+    shop = Shop(derived_name, tmp_path, model_cache)
+    pages = [shelf(place) for place in PLACES]
+    shop.change(*pages)
+    hits = shop.found("What are the main themes of this site?", limit=8)
+    assert {hit.chunk for hit in hits} <= set(pages)
+    assert len({hit.chunk.id for hit in hits}) == len(hits)
+    shop.chroma.close()

@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 from server.domain.derived import Monitor, Plan, Unwatched, record_id
 from server.domain.protocols import ChatModel, Prompt
-from server.domain.spending import Used
+from server.domain.spending import Spending, Used, charged
 
 T = TypeVar("T")
 
@@ -74,6 +74,8 @@ class Asking:
     trial: bool = False
     price: tuple[float, float] = (0.0, 0.0)
     """Money per million tokens sent, and received."""
+    charge: Callable[[], Spending] = lambda: Spending("")
+    """Makes what a call counts for."""
     tally: Tally = field(default_factory=Tally)
     _kinds: set[str] = field(default_factory=set)
     _started: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -108,32 +110,37 @@ class Asking:
     def _ask(self, kind: str, missing: dict[str, Prompt]) -> dict[str, str]:
         found: dict[str, str] = {}
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="asking") as pool:
-            futures: dict[str, Future[str]] = {
+            futures: dict[str, Future[tuple[str, Used]]] = {
                 key: pool.submit(self._complete, prompt) for key, prompt in missing.items()
             }
             try:
                 for done, (key, future) in enumerate(futures.items()):
                     self.monitor.step(kind, done, len(missing))
-                    found[key] = future.result()
+                    found[key], used = future.result()
                     if self.replies:
                         self.replies.keep(key, kind, found[key])
-                    self.monitor.spent(self._count(missing[key], self.estimate(found[key])))
+                    self.monitor.spent(self._count(missing[key], self.estimate(found[key]), used))
             except BaseException:
                 self._keep_what_came(kind, futures, found)
                 raise
         return found
 
-    def _keep_what_came(self, kind: str, futures: dict[str, Future[str]], found: dict[str, str]) -> None:
+    def _keep_what_came(
+        self, kind: str, futures: dict[str, Future[tuple[str, Used]]], found: dict[str, str]
+    ) -> None:
         """The calls under way end and are paid for, so their replies are kept too."""
         waiting = {key: future for key, future in futures.items() if key not in found}
         under_way = {key: future for key, future in waiting.items() if not future.cancel()}
         for key, future in under_way.items():
             if future.exception() is None and self.replies:
-                self.replies.keep(key, kind, future.result())
+                self.replies.keep(key, kind, future.result()[0])
 
-    def _complete(self, prompt: Prompt) -> str:
+    def _complete(self, prompt: Prompt) -> tuple[str, Used]:
+        """The reply, and what the provider says that it took; nothing when calls are not metered."""
         assert self.model is not None
-        return self.model.complete(prompt)
+        spending = self.charge()
+        with charged(spending):
+            return self.model.complete(prompt), spending.used
 
     def _read(self, task: Task[T], reply: str) -> T:
         try:
@@ -142,14 +149,17 @@ class Asking:
             self.tally.unread += 1
             return task.without_model()
 
-    def _count(self, prompt: Prompt, received: int) -> Used:
-        sent = self.estimate(prompt.system + prompt.user)
-        cost = (sent * self.price[0] + received * self.price[1]) / 1_000_000
+    def _count(self, prompt: Prompt, received: int, metered: Used | None = None) -> Used:
+        used = metered
+        if not used or not used.calls:
+            sent = self.estimate(prompt.system + prompt.user)
+            cost = (sent * self.price[0] + received * self.price[1]) / 1_000_000
+            used = Used(1, sent, received, cost)
         self.tally.calls += 1
-        self.tally.tokens_in += sent
-        self.tally.tokens_out += received
-        self.tally.cost += cost
-        return Used(1, sent, received, cost)
+        self.tally.tokens_in += used.tokens_in
+        self.tally.tokens_out += used.tokens_out
+        self.tally.cost += used.cost
+        return used
 
     def _key(self, prompt: Prompt) -> str:
         assert self.model is not None

@@ -108,6 +108,7 @@ class DerivedStrategy(ABC, Generic[O]):
         made = self.derive(kit)
         body = made.to_bytes()
         figures = {
+            "spec": self.name,
             "seconds": round(time.monotonic() - started, 2),
             "bytes": len(body),
             "records": {kind: len(records) for kind, records in made.records.items()},
@@ -167,7 +168,7 @@ class DerivedStrategy(ABC, Generic[O]):
 
     def _kit(self, text: SiteText, monitor: Monitor, *, trial: bool) -> Kit:
         use = self._deriving
-        asking = Asking(self.model, use.replies, use.estimate_tokens, monitor, trial, use.price)
+        asking = Asking(self.model, use.replies, use.estimate_tokens, monitor, trial, use.price, use.charge)
         return Kit(text, asking, self._parts.embedder, monitor, self._parts.vectors, self.side)
 
     def _clear_away(self, kit: Kit) -> None:

@@ -1,0 +1,148 @@
+"""`python -m server strategies`: which ways of searching there are, and which one a site uses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import fields, replace
+
+from server.domain.derived import BuildStopped, Plan
+from server.domain.site import Site
+from server.domain.spending import Used
+from server.errors import StartError
+from server.retrieval.table import STRATEGIES, check_spec
+from server.services import Services
+from server.services.preparation import Preparation
+from server.settings import Settings
+from server.storage.derived import DerivedStore
+
+HELP = "list the retrieval strategies, build one for a site, or let a site use one"
+INTERRUPTED = 130
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Without an action: the strategies with their options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION")
+    state = actions.add_parser("state", help="what is built for a site, and what it took")
+    state.add_argument("--site", required=True, help="id of the site")
+    for name, help_text in (
+        ("plan", "what building would take: calls of the model, tokens, money"),
+        ("build", "build what a strategy needs; what is there already is left"),
+        ("use", "build it, and let the site answer by it from then on"),
+    ):
+        action = actions.add_parser(name, help=help_text)
+        action.add_argument("--site", required=True, help="id of the site")
+        action.add_argument("strategy", help="a name, or name[option=value,option=value]")
+        if name != "plan":
+            action.add_argument("--yes", action="store_true", help="do not ask before a model is paid")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """0 when done, 1 when the operator did not agree. Raises UnknownName, UnknownSite, StartError."""
+    if options.action is None:
+        for line in _listed():
+            print(line)
+        return 0
+    with closing(Services(settings)) as services:
+        site = services.sites.get(options.site)
+        if options.action == "state":
+            return _state(services, site)
+        if not site.generation:
+            raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
+        wanted = replace(site, strategy=check_spec(options.strategy))
+        preparation = services.preparation(wanted)
+        plan = preparation.plan()
+        print(f"{wanted.strategy} for {site.id}: {_told(plan)}")
+        if options.action == "plan":
+            return 0
+        if plan.calls and not (options.yes or _agreed()):
+            print("Nothing was built.", file=sys.stderr)
+            return 1
+        if not _build(preparation, wanted.strategy):
+            return INTERRUPTED
+        if options.action == "use":
+            services.sites.update(replace(services.sites.get(site.id), strategy=wanted.strategy))
+            print(f"{site.id} is searched by {wanted.strategy} now.")
+    return 0
+
+
+def _listed() -> Iterator[str]:
+    for name in STRATEGIES:
+        loaded = STRATEGIES.load(name)
+        yield f"{name}: {(sys.modules[loaded.__module__].__doc__ or '').strip().splitlines()[0]}"
+        if kind := getattr(loaded, "Options", None):
+            default = kind()
+            yield "    " + ", ".join(f"{one.name}={getattr(default, one.name)}" for one in fields(kind))
+
+
+def _state(services: Services, site: Site) -> int:
+    """Prints a line for each derived index of the site."""
+    print(f"{site.id} is searched by {site.strategy}.")
+    for state in DerivedStore(services.database, site.id).states():
+        took = state.figures
+        records = ", ".join(f"{count} {kind}" for kind, count in took.get("records", {}).items())
+        print(
+            f"{took.get('spec', state.key)}\tgeneration {state.generation}\t{records}"
+            f"\t{took.get('seconds', 0)} s\t{took.get('bytes', 0) / 1e6:.1f} MB"
+            f"\t{took.get('calls', 0)} calls, {took.get('unread', 0)} replies not readable"
+            f"\tcost {took.get('cost', 0):.4f}"
+        )
+    return 0
+
+
+def _told(plan: Plan) -> str:
+    if not plan.calls:
+        kept = f" ({plan.remembered} replies are kept)" if plan.remembered else ""
+        return f"no call of a model is needed{kept}"
+    money = f", {plan.cost:.4f} in the currency of MODEL_PRICES" if plan.cost else ", no price set"
+    return (
+        f"about {plan.calls} calls of the model, {plan.tokens_in} tokens sent and at most {plan.tokens_out} "
+        f"received{money}; {plan.remembered} replies are kept already"
+    )
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        print("Say --yes to pay for it.", file=sys.stderr)
+        return False
+    return input("Go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _build(preparation: Preparation, spec: str) -> bool:
+    shown = Progress()
+    started = time.monotonic()
+    try:
+        preparation.run(shown)
+    except (KeyboardInterrupt, BuildStopped):
+        print(f"\nStopped. What the model said is kept: build {spec} again to go on.", file=sys.stderr)
+        return False
+    print(f"\r{spec} is built after {time.monotonic() - started:.1f} s; {shown.used.calls} calls{' ' * 40}")
+    return True
+
+
+class Progress:
+    """Implements Monitor: one line on standard error, written over and over; a line a step elsewhere."""
+
+    def __init__(self) -> None:
+        self.used = Used()
+        self._last = 0.0
+        self._name = ""
+
+    def step(self, name: str, done: int, total: int) -> None:
+        """At most four times a second."""
+        if time.monotonic() - self._last < 0.25 and name == self._name:
+            return
+        is_new = name != self._name
+        self._last, self._name = time.monotonic(), name
+        spent = f", {self.used.calls} calls, cost {self.used.cost:.4f}" if self.used.calls else ""
+        if sys.stderr.isatty():
+            print(f"\r{name}: {done} of {total}{spent}{' ' * 20}", end="", file=sys.stderr, flush=True)
+        elif is_new:
+            print(f"{name}: {total}{spent}", file=sys.stderr, flush=True)
+
+    def spent(self, used: Used) -> None:
+        """Adds one call."""
+        self.used = self.used.plus(used)

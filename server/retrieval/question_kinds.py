@@ -1,0 +1,67 @@
+"""Which kind of retrieval a question calls for, told by its words.
+
+An overview is asked of many pages at once; a question of several hops needs two or more that must be brought
+together; everything else is looked up in one place.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import cache
+
+from server.retrieval.parts_of_question import compares, parts_of
+
+
+class QuestionKind(StrEnum):
+    """Named as in reports and in traces."""
+
+    OVERVIEW = "overview"
+    SEVERAL = "several"
+    LOOKUP = "lookup"
+
+
+LONGEST = 400
+"""A longer text tells a story; it is looked up."""
+_OVERVIEW = (
+    r"\b(main|major|key|central|common|overall|most important) (themes?|topics?|ideas?|points?|subjects?|areas?|concepts?|differences)\b",
+    r"\b(overview|summary|big picture|outline) of\b|\bsummari[sz]e\b|\bin general\b.*\bcover",
+    r"\bwhat (topics|subjects|areas|themes|kinds? of (things|topics|features))\b",
+    r"\b(what|which) (are )?(all )?(the )?(different |various |available |possible )(ways|kinds|types|options|methods|features|means)\b",
+    r"\b(list|name|tell me) (all|every)\b|\bwhat are all\b",
+    r"\b(überblick|übersicht|zusammenfassung) (über|von|der|des)\b|\bfass\w* .* zusammen\b|\b(haupt|wichtigste[nr]?) ?(themen|punkte|arten)\b"
+    r"|\bwelche (arten|möglichkeiten|themen|wege)\b",
+    r"\b(vue d'ensemble|aperçu|résumé) (de|du|des)\b|\bprincipaux (thèmes|sujets|points)\b|\bquels? (types|sortes|moyens|thèmes|sujets)\b",
+    r"\b(resumen|panorama|visión general) (de|del)\b|\b(principales|grandes) (temas|puntos|ideas)\b|\bqué (tipos|temas|formas|maneras)\b",
+    r"\b(resumo|visão geral|panorama) (de|do|da|dos|das)\b|\bprincipais (temas|pontos|ideias)\b|\bquais (os )?(tipos|temas|modos|assuntos)\b",
+    r"\b(обзор|краткое содержание|сводка)\b|\b(основные|главные) (темы|идеи|разделы|виды)\b|\bкакие (виды|способы|темы|типы)\b",
+    r"概述|总览|總覽|综述|总结|總結|主要(的)?(主题|主題|内容|內容|话题|议题)|有哪些(主题|方面|种类|方式|类型|内容)|哪几(种|类|方面)",
+    r"概要|全体像|要約|まとめて|主な(テーマ|内容|話題|トピック)|どんな(種類|方法|テーマ)|どのような(種類|方法|テーマ)",
+    r"개요|요약|전반적|주요 ?(주제|내용|테마)|어떤 (종류|방법|주제)|무슨 (종류|주제)",
+    r"نظرة عامة|ملخص|لخص|(المواضيع|الموضوعات|الأفكار) (الرئيسية|الأساسية)|ما (هي )?(أنواع|طرق)",
+)  # fmt: skip
+_CHAINED = (
+    r"\b(who|whom|whose|which|that|where)\b.+\b(who|whose|whom|of the \w+ (who|that|which)|that (was|is|were|are|has|had))\b",
+    r"\b(both|same|also)\b.+\b(and|as)\b|\b(older|younger|earlier|later|larger|longer|bigger|first),? .+ or .+\?",
+    r"\bof the \w+(?: \w+){0,3} (?:of|in|by|from|for|behind) the\b",
+)  # fmt: skip
+
+
+def kind_of(text: str) -> QuestionKind:
+    """Of any text; the kinds are tried in their order."""
+    if len(text) > LONGEST:
+        return QuestionKind.LOOKUP
+    if _matches(_OVERVIEW, text):
+        return QuestionKind.OVERVIEW
+    if compares(text) or len(parts_of(text)) > 1 or _matches(_CHAINED, text):
+        return QuestionKind.SEVERAL
+    return QuestionKind.LOOKUP
+
+
+def _matches(patterns: tuple[str, ...], text: str) -> bool:
+    return any(pattern.search(text) for pattern in _compiled(patterns))
+
+
+@cache
+def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.I) for pattern in patterns)

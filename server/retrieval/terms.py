@@ -1,0 +1,95 @@
+"""The words that tell a set of texts from the rest of the site."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from server.domain.chunk import Chunk
+from server.indexes.scripts import UNSPACED_CHARACTER
+from server.indexes.tokens import page_tokens
+
+_WORD = re.compile(r"\w+(?:[.\-_]\w+)*")
+_FENCE = re.compile(r"```.*?(?:```|$)", re.S)
+LONGEST = 30
+"""Longer words are addresses, encoded data, or cells of a table glued together."""
+CANDIDATES = 4
+"""Times as many are looked at as wanted, for those that are parts of others."""
+
+
+@dataclass
+class DocumentFrequencies:
+    """In how many chunks each token occurs: only of those given, so that what is derived depends on them."""
+
+    chunks: int = 0
+    of_token: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, chunks: Iterable[Chunk]) -> DocumentFrequencies:
+        """Counted over the chunks with their headings."""
+        made = cls()
+        for chunk in chunks:
+            made.chunks += 1
+            made.of_token.update(set(page_tokens(chunk.indexed_text, chunk.language)))
+        return made
+
+    def weight(self, token: str) -> float:
+        """Inverse document frequency."""
+        return math.log(1 + (self.chunks + 0.5) / (self.of_token[token] + 0.5))
+
+
+def key_terms(
+    texts: Sequence[str], frequencies: DocumentFrequencies, n: int, language: str = ""
+) -> list[str]:
+    """At most `n` words, as the texts write them, that are frequent here and rare elsewhere; best first."""
+    words = Counter(word for text in texts for word in _WORD.findall(_FENCE.sub(" ", text)))
+    counts: Counter[str] = Counter()
+    written: dict[str, tuple[int, str]] = {}
+    for word, times in words.items():
+        for token in set(page_tokens(word, language)) if len(word) <= LONGEST or _unspaced(word) else ():
+            if len(token) < 2 or not any(char.isalpha() for char in token):
+                continue
+            counts[token] += times
+            shown = token if _unspaced(token) else word
+            # A form that is one word is clearer than a name that contains it.
+            form = (times if len(page_tokens(shown, language)) == 1 else 0, shown)
+            written[token] = max(written.get(token, (0, "")), form)
+    telling = {
+        token: (1 + math.log(times)) * frequencies.weight(token)
+        for token, times in counts.items()
+        if frequencies.of_token[token] > 1 or frequencies.chunks <= len(texts)
+    }
+    best = sorted(telling, key=lambda token: (-telling[token], token))[: CANDIDATES * n]
+    return _distinct([written[token][1] for token in best], texts, n)
+
+
+def _distinct(terms: Sequence[str], texts: Sequence[str], n: int) -> list[str]:
+    """Without those that say the same again; pairs of characters that follow each other become one."""
+    whole = "\n".join(texts)
+    kept: list[str] = []
+    for term in terms:
+        if any(term.lower() in other.lower() for other in kept):
+            continue
+        joined = next((at for at, other in enumerate(kept) if _joined(other, term, whole)), None)
+        if joined is not None:
+            kept[joined] = _joined(kept[joined], term, whole)
+        elif len(kept) < n:
+            kept.append(term)
+    return kept
+
+
+def _joined(one: str, other: str, whole: str) -> str:
+    """Two overlapping pieces as the one text that the whole has; "" when it has none."""
+    if not _unspaced(one) or not _unspaced(other):
+        return ""
+    for first, second in ((one, other), (other, one)):
+        if first[-1] == second[0] and (found := first + second[1:]) in whole:
+            return found
+    return ""
+
+
+def _unspaced(text: str) -> bool:
+    return bool(UNSPACED_CHARACTER.match(text))

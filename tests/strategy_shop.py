@@ -1,0 +1,94 @@
+"""A small site with one strategy over real indexes."""
+
+from datetime import UTC, datetime
+from functools import cache
+
+from server.domain.chunk import Changes, Chunk
+from server.domain.derived import Unwatched
+from server.domain.question import Query
+from server.domain.site import Site
+from server.indexes.vectors import ChromaVectorIndex, open_chroma
+from server.indexes.words import SqlWordIndex
+from server.models.embedded import EmbeddedEmbedder
+from server.models.tokens import estimate_tokens
+from server.retrieval.derived.kit import SideIndexes
+from server.retrieval.parts import Deriving, Parts
+from server.retrieval.table import made_strategy
+from server.storage.content import ContentStore, PageRecord
+from server.storage.database import Database
+from server.storage.derived import DerivedStore
+from server.storage.model_replies import ModelReplies
+from server.storage.page_facts import PageFactStore
+from server.storage.site_text import StoredText
+from server.storage.sites import SiteStore
+
+URL = "https://shop.example"
+
+
+def chunk(id, text, *, title="Help", language="en", position=0):
+    return Chunk(id, f"{URL}/{id}", title, (), text, position, language)
+
+
+class Shop:
+    """A site with one strategy over real indexes."""
+
+    def __init__(self, name, folder, models, model=None, **parts_given):
+        """`name` is the spec of a strategy, or a class; `parts_given` are further fields of Parts."""
+        self.database = database = Database(f"sqlite:///{folder}/docent.sqlite3")
+        database.migrate()
+        SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
+        self.content = ContentStore(database, "shop")
+        self.chroma = open_chroma(folder / "chroma")
+        self.embedder = EmbeddedEmbedder(models)
+        self.vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
+        self.failures = []
+
+        def failed(kind, message):
+            self.failures.append(kind)
+
+        words = SqlWordIndex(database, "shop")
+        self.facts = PageFactStore(database, "shop")
+        self.monitor = Unwatched()
+        self.replies = ModelReplies(database, "shop")
+        self.derived = DerivedStore(database, "shop")
+        deriving = Deriving(self.derived, cache(self.side), self.replies, estimate_tokens, (1.0, 2.0))
+        parts = Parts(
+            self.embedder,
+            self.vectors,
+            words,
+            self.content,
+            failed,
+            chat_model=model,
+            deriving=deriving,
+            **parts_given,
+        )
+        self.strategy = made_strategy(name, parts) if isinstance(name, str) else name(parts)
+
+    def side(self, kind):
+        vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint, kind)
+        return SideIndexes(vectors, SqlWordIndex(self.database, "shop", kind))
+
+    def change(self, *added, removed=()):
+        """One complete crawl."""
+        self.begin(*added, removed=removed)
+        self.content.go_live()
+        dead = self.content.dead()
+        self.strategy.forget(dead)
+        self.content.purge(dead)
+
+    def text(self):
+        """What strategies derive from."""
+        return StoredText(self.content, self.facts)
+
+    def begin(self, *added, removed=()):
+        """A crawl up to the moment before it goes live."""
+        self.strategy.index(Changes(tuple(added), tuple(removed)))
+        for new in added:
+            page = PageRecord(new.url, new.title, new.language, new.id, "", "", 0, datetime.now(UTC))
+            self.content.put_page(page, [new], [])
+        for gone in removed:
+            self.content.remove_page(f"{URL}/{gone}")
+        self.strategy.complete(self.text(), self.monitor)
+
+    def found(self, text, limit=5, language="en"):
+        return self.strategy.retrieve(Query(text, language), limit)
