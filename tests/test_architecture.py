@@ -77,6 +77,7 @@ CONFINED = {
     "safetensors": ["server/models"],
     "huey": ["server/jobs/queue.py"],
     "honcho": ["server/commands/supervisor.py"],
+    "graspologic_native": ["server/retrieval/graphrag/communities.py"],
     "gunicorn": ["server/serving.py"],
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin"],

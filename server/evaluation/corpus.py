@@ -128,7 +128,7 @@ class Corpus:
 
 def _kind(row: Mapping[str, Any], history: tuple[tuple[str, str], ...]) -> str:
     """The query's own type, unless it is marked as one that cannot be answered, or not as it stands."""
-    told, mark = str(row.get("type") or ""), str(row.get("answerability") or "").upper()
+    told, mark = _text(row.get("type")), _text(row.get("answerability")).upper()
     if (
         told.lower() in _UNANSWERABLE_TYPES
         or mark == "UNANSWERABLE"

@@ -17,9 +17,12 @@ NOT_ANSWERED = frozenset({Outcome.REFUSED, Outcome.CLARIFY, Outcome.LIMITED, Out
 
 
 def judge(
-    case: Case, ranked_urls: Sequence[str], answer: Answer, page_text: Callable[[str], str]
+    case: Case, ranked_urls: Sequence[str], answer: Answer | None, page_text: Callable[[str], str]
 ) -> Verdicts:
-    """`ranked_urls` are pages, best first; `page_text` gives a page's text by its address."""
+    """`ranked_urls` are pages, best first; `page_text` gives a page's text by its address. Without an answer
+    the ranking alone is judged."""
+    if answer is None:
+        return _ranking(case, ranked_urls)
     return {
         **_ranking(case, ranked_urls),
         **_citing(case, answer, page_text),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Protocol
 
 from server.answering.language import question_language
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question, Turn
-from server.evaluation.judging import Verdicts, judge
-from server.evaluation.metrics import Metrics, mean_of
+from server.evaluation.judging import judge
 from server.evaluation.questions import Case
+from server.evaluation.rows import Row, row_of
 
 PAGES = 20
 """Pages that are ranked for a question."""
 CHUNKS_A_PAGE = 4
 """Chunks that are asked for in order to have a page; more come where a long page holds many hits."""
+CONSIDERED = 10
+"""Best chunks by which it is judged how sure an answer would be."""
 
 
 class Answerer(Protocol):
@@ -32,38 +34,49 @@ class Answerer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One question with what came of it."""
+class Asked:
+    """How one way of answering is asked."""
 
-    case: Case
-    ranked_urls: tuple[str, ...]
-    answer: Answer
-    verdicts: Verdicts
-
-    @property
-    def total_ms(self) -> float:
-        """From the question to the verified answer."""
-        return sum(self.answer.timings_ms.values())
+    answerer: Answerer
+    page_text: Callable[[str], str]
+    """A page's text by its address, as for `judge`."""
+    confidence: Callable[[Query, Sequence[ScoredChunk]], float] | None = None
+    """How sure it is that what was found answers, in [0, 1]."""
+    leave_out: Callable[[Sequence[str]], None] = lambda pages: None
+    """Told before each question which pages are taken not to be indexed for it."""
+    writes: bool = True
+    """False ranks pages and writes no answers."""
 
 
 class Evaluation:
     """One way of answering, over all questions of a file."""
 
-    def __init__(
-        self, site_id: str, language: str, answerer: Answerer, page_text: Callable[[str], str]
-    ) -> None:
-        """`language` is taken for that of a question that does not tell; `page_text` as for `judge`."""
+    def __init__(self, site_id: str, language: str, asked: Asked) -> None:
+        """`language` is taken for that of a question that does not tell."""
         self._site_id = site_id
         self._language = language or "en"
-        self._answerer = answerer
-        self._page_text = page_text
+        self._asked = asked
+        self._answerer = asked.answerer
 
-    def ask(self, case: Case) -> Judged:
+    def ask(self, case: Case) -> Row:
         """Raises what the pipeline raises: StorageError, ModelError of no replacement."""
+        self._asked.leave_out(case.left_out)
         question = self._question(case)
-        ranked = pages_of(self._answerer.search(question, PAGES * CHUNKS_A_PAGE))
-        answer = next(event for event in self._answerer.answer(question) if isinstance(event, Answer))
-        return Judged(case, ranked, answer, judge(case, ranked, answer, self._page_text))
+        started = perf_counter()
+        hits = self._answerer.search(question, PAGES * CHUNKS_A_PAGE)
+        spent = round(1000 * (perf_counter() - started), 2)
+        ranked = pages_of(hits)
+        answer = self._answer(question)
+        verdicts = judge(case, ranked, answer, self._asked.page_text)
+        if self._asked.confidence:
+            sure = self._asked.confidence(self._answerer.rewrite(question), hits[:CONSIDERED])
+            verdicts["confidence"] = round(sure, 4)
+        return row_of(case, ranked, hits, answer, verdicts, spent)
+
+    def _answer(self, question: Question) -> Answer | None:
+        if not self._asked.writes:
+            return None
+        return next(event for event in self._answerer.answer(question) if isinstance(event, Answer))
 
     def _question(self, case: Case) -> Question:
         """As Chat makes it: each turn of the history with the query that it was searched with then."""
@@ -80,16 +93,3 @@ class Evaluation:
 def pages_of(hits: Sequence[ScoredChunk]) -> tuple[str, ...]:
     """Addresses of the pages of ranked chunks, each once, best first."""
     return tuple(dict.fromkeys(hit.chunk.url for hit in hits))[:PAGES]
-
-
-def metrics_of(judged: Sequence[Judged]) -> tuple[Metrics, dict[str, Metrics]]:
-    """Over all questions, and by question type."""
-    by_type: defaultdict[str, list[Judged]] = defaultdict(list)
-    for one in judged:
-        by_type[one.case.type].append(one)
-    types = {name: _metrics(of_type) for name, of_type in sorted(by_type.items())}
-    return _metrics(judged), types
-
-
-def _metrics(judged: Sequence[Judged]) -> Metrics:
-    return mean_of([one.verdicts for one in judged], [one.total_ms for one in judged])

@@ -27,7 +27,7 @@ _OVERVIEW = (
     r"\b(main|major|key|central|common|overall|most important) (themes?|topics?|ideas?|points?|subjects?|areas?|concepts?|differences)\b",
     r"\b(overview|summary|big picture|outline) of\b|\bsummari[sz]e\b|\bin general\b.*\bcover",
     r"\bwhat (topics|subjects|areas|themes|kinds? of (things|topics|features))\b",
-    r"\b(what|which) (are )?(all )?(the )?(different |various |available |possible )(ways|kinds|types|options|methods|features|means)\b",
+    r"\b(what|which) (are )?(all )?(the )?(different |various |available |possible )?(ways|kinds|types|options|methods|features|means)\b",
     r"\b(list|name|tell me) (all|every)\b|\bwhat are all\b",
     r"\b(überblick|übersicht|zusammenfassung) (über|von|der|des)\b|\bfass\w* .* zusammen\b|\b(haupt|wichtigste[nr]?) ?(themen|punkte|arten)\b"
     r"|\bwelche (arten|möglichkeiten|themen|wege)\b",
@@ -41,7 +41,7 @@ _OVERVIEW = (
     r"نظرة عامة|ملخص|لخص|(المواضيع|الموضوعات|الأفكار) (الرئيسية|الأساسية)|ما (هي )?(أنواع|طرق)",
 )  # fmt: skip
 _CHAINED = (
-    r"\b(who|whom|whose|which|that|where)\b.+\b(who|whose|whom|of the \w+ (who|that|which)|that (was|is|were|are|has|had))\b",
+    r"\b(who|whom|whose|which|that|where)\b.+\b(who|whose|whom|where|of the \w+ (who|that|which)|that (was|is|were|are|has|had))\b",
     r"\b(both|same|also)\b.+\b(and|as)\b|\b(older|younger|earlier|later|larger|longer|bigger|first),? .+ or .+\?",
     r"\bof the \w+(?: \w+){0,3} (?:of|in|by|from|for|behind) the\b",
 )  # fmt: skip

@@ -1,7 +1,8 @@
 """Short texts that stand for many: the sentences that say most, or what a model makes of them.
 
 Sentences are ranked by how much the others say the same (LexRank: Erkan and Radev, JAIR 2004), chosen so that
-they do not repeat each other (maximal marginal relevance), and told in the order of the texts.
+they do not repeat each other (maximal marginal relevance), and told in the order of the texts. The words that
+tell a set of texts from the others: server.retrieval.terms.
 """
 
 from __future__ import annotations
@@ -73,12 +74,14 @@ def extract(texts: Sequence[str], most_tokens: int, language: str = "") -> str:
 
 
 def summary_task(
-    texts: Sequence[str], title: str, most_tokens: int, language: str = "", extracted: str | None = None
+    texts: Sequence[str],
+    title: str,
+    most_tokens: int,
+    language: str = "",
+    without_model: Callable[[], str] | None = None,
 ) -> Task[str]:
-    """Asks for a summary of these texts; its twin is `extract`, or `extracted` where that is known."""
-    twin: Callable[[], str] = partial(extract, tuple(texts), most_tokens, language)
-    if extracted is not None:
-        twin = partial(str, extracted)
+    """Asks for a summary of these texts; its twin is `extract` of them, unless there is a better one."""
+    twin = without_model or partial(extract, tuple(texts), most_tokens, language)
     shown = list(texts)
     if sum(map(len, texts)) > MOST_INPUT:
         shown = lexrank(texts, MOST_INPUT, language)

@@ -44,7 +44,6 @@ def open_pipeline(
 ) -> Pipeline:
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)
-    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
     title, base = site.title or site.name, settings.base_url
     quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
@@ -54,7 +53,8 @@ def open_pipeline(
         rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
     synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
-    evidence = EvidenceGrader(rarity, parts.embedder, calibration, _floor(site, settings))
+    evidence = open_grader(site, parts, settings)
+    searched = parts.strategy or open_strategy(site, parts, incidents, settings, model)
     own = urlsplit(base)  # where uploaded files are served
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
     address = partial(absolute, base=base)
@@ -68,7 +68,7 @@ def open_pipeline(
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
-        strategy=asked.expanded(open_strategy(site, parts, incidents, settings, model), rarity),
+        strategy=asked.expanded(searched, rarity),
         grader=evidence,
         writers=writers,
         page_text=page_text,
@@ -83,6 +83,12 @@ def open_pipeline(
     )
     steps = with_known_answers(steps, site, parts, model, settings, given)
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+
+
+def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
+    """What tells whether retrieved chunks answer, on the site's own scale."""
+    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
+    return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, _floor(site, settings))
 
 
 def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:

@@ -84,6 +84,8 @@ class SiteParts:
     facts: PageFactStore
     deriving: Deriving
     relevance_model: RelevanceModel | None = None
+    strategy: Strategy | None = None
+    """Searched in place of the site's own, where an evaluation gives passages itself."""
 
 
 def open_parts(

@@ -5,10 +5,10 @@ import pytest
 
 from server.answering.expansion import MOST, ExpandedStrategy, Expansion
 from server.answering.model_expansion import ModelExpander, Task
-from server.retrieval.parts_of_question import compares, parts_of
 from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
+from server.retrieval.parts_of_question import compares, parts_of
 
 
 @pytest.mark.parametrize(

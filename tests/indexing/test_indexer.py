@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from crawler.page import Block, Page, content_hash
+from server.domain.derived import PageFacts
 from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import BATCH, Indexer
 from server.storage.content import ContentStore
+from server.storage.page_facts import PageFactStore
 from server.storage.sites import SiteStore
 
 URL = "https://shop.example"
@@ -54,7 +56,8 @@ class Shop:
         self.words = SqlWordIndex(database, "shop")
         self.words.drop()
         self.strategy = Recorder(self.words)
-        self.indexer = Indexer(self.content, [self.strategy], ChunkSizes(200, 0))
+        self.facts = PageFactStore(database, "shop")
+        self.indexer = Indexer(self.content, [self.strategy], ChunkSizes(200, 0), facts=self.facts)
 
     def crawl(self, *pages, unchanged=(), missing=()):
         self.strategy.added, self.strategy.forgotten = [], []
@@ -268,3 +271,39 @@ def test_pages_that_change_again_and_again_equal_a_fresh_index(shop, database):
     assert shop.live() == sorted(chunk.text for chunk in ContentStore(database, "fresh").every_chunk())
     for word in words:
         assert dict(shop.words.search(word, 50)) == pytest.approx(dict(fresh_words.search(word, 50)))
+
+
+def test_what_a_page_says_beside_its_text_is_kept_also_when_the_text_stays(shop):
+    first = replace(page("a", "one"), description="Old", link_texts=((f"{URL}/b", "our lamps"),))
+    shop.crawl(first, page("b", "two"))
+    assert shop.facts.all() == {
+        f"{URL}/a": PageFacts("Old", (), ((f"{URL}/b", "our lamps"),)),
+        f"{URL}/b": PageFacts(),
+    }
+    shop.crawl(replace(first, description="New", questions=(("Why?", "So."),)), unchanged=["b"])
+    assert shop.facts.all()[f"{URL}/a"] == PageFacts("New", (), first.link_texts, (("Why?", "So."),))
+
+
+def test_what_a_page_said_goes_with_the_page(shop):
+    shop.crawl(page("a", "one"), page("b", "two"))
+    for _ in range(2):
+        shop.crawl(page("a", "one"), missing=["b"])
+    assert shop.facts.urls() == {f"{URL}/a"}
+
+
+def test_a_build_that_is_taken_back_costs_no_facts_of_live_pages(shop):
+    shop.crawl(page("a", "one"), page("b", "two"))
+    shop.indexer.begin()
+    shop.indexer.remove(f"{URL}/b")
+    shop.indexer.begin()
+    assert shop.facts.urls() == {f"{URL}/a", f"{URL}/b"}
+
+
+def test_pages_without_known_facts_are_told_and_sources_have_none(shop):
+    shop.indexer.begin()
+    shop.indexer.add(page("upload", "three"), source="source")
+    shop.indexer.add(page("a", "one"))
+    shop.indexer.finish()
+    assert shop.facts.urls() == {f"{URL}/a"}
+    shop.facts.remove([f"{URL}/a"])
+    assert shop.indexer.without_facts() == {f"{URL}/a", f"{URL}/upload"}

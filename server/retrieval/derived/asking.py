@@ -109,6 +109,7 @@ class Asking:
 
     def _ask(self, kind: str, missing: dict[str, Prompt]) -> dict[str, str]:
         found: dict[str, str] = {}
+        self.monitor.step(kind, 0, len(missing))
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="asking") as pool:
             futures: dict[str, Future[tuple[str, Used]]] = {
                 key: pool.submit(self._complete, prompt) for key, prompt in missing.items()

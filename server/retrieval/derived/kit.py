@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, Record, SiteText
 from server.domain.protocols import Embedder, Vector, VectorIndex, WordIndex
+from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.asking import Asking
 
 BATCH = 256
@@ -41,6 +42,12 @@ class Kit:
     side: Callable[[str], SideIndexes]
     written: dict[str, set[str]] = field(default_factory=dict)
     """Kind -> ids of the records that this build put into side indexes."""
+    load_before: Callable[[], Artefact | None] = lambda: None
+
+    @cached_property
+    def before(self) -> Artefact | None:
+        """The newest state of the same index, for those whose build goes on from there."""
+        return self.load_before()
 
     @cached_property
     def chunks(self) -> list[Chunk]:

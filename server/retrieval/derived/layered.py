@@ -28,7 +28,7 @@ class LayeredVectors:
     def __init__(
         self, plain: VectorIndex, nearest: Callable[[Vector, int], Found], share: float, records: int
     ) -> None:
-        """`nearest` searches records, of which a chunk has `records` about; they have `share` of the score."""
+        """`nearest` searches records, of which a chunk has about `records`; `share` of the score is theirs."""
         self._plain = plain
         self._nearest = nearest
         self._share = share
@@ -135,7 +135,12 @@ class LayeredSearch:
     """Hybrid over the layered indexes of one kind of records, made anew when another state goes live."""
 
     def __init__(
-        self, strategy: DerivedStrategy[Any], parts: Parts, kind: str, shares: tuple[float, float], records: int
+        self,
+        strategy: DerivedStrategy[Any],
+        parts: Parts,
+        kind: str,
+        shares: tuple[float, float],
+        records: int,
     ) -> None:
         """`shares` of vectors and of words are the records', of which a chunk has `records` about."""
         self._strategy = strategy

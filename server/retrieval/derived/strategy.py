@@ -169,7 +169,13 @@ class DerivedStrategy(ABC, Generic[O]):
     def _kit(self, text: SiteText, monitor: Monitor, *, trial: bool) -> Kit:
         use = self._deriving
         asking = Asking(self.model, use.replies, use.estimate_tokens, monitor, trial, use.price, use.charge)
-        return Kit(text, asking, self._parts.embedder, monitor, self._parts.vectors, self.side)
+        embedder, vectors = self._parts.embedder, self._parts.vectors
+        return Kit(text, asking, embedder, monitor, vectors, self.side, load_before=self._newest)
+
+    def _newest(self) -> Artefact | None:
+        state = self._deriving.indexes.newest(self.key)
+        body = self._deriving.indexes.body(state) if state else b""
+        return Artefact.from_bytes(body) if body else None
 
     def _clear_away(self, kit: Kit) -> None:
         """Takes records out of the side indexes that neither this state nor the live one has."""

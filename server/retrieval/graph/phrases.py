@@ -40,7 +40,7 @@ _CASELESS = re.compile(r"[\u0590-\u08ff\u0900-\u0dff\u10a0-\u10ff\u1200-\u137f]"
 _WORD_START = re.compile(r"\S+")
 _MOST_WORDS_QUOTED = 7
 
-_APART = re.compile(rf"(?:[^\w{MARKS}+#.]|_|\.(?!\d)|(?<!\d)\.)+")
+_KEY_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}+#])+(?:(?<=\d)\.\d+)*")
 _POSSESSIVE = re.compile(r"['’]s?\b")
 
 
@@ -84,18 +84,28 @@ def _years(text: str) -> Iterator[tuple[int, str]]:
 def phrase_key(text: str) -> str:
     """What equal phrases have in common: without case, accents, punctuation, article and plural s; "" for a
     text without letters and digits. `max_connections`, "Max connections" and "max connection" are equal."""
-    if not text.isascii():
-        text = normalize("NFKC", text)
-    words = _APART.sub(" ", _POSSESSIVE.sub("", fold(text.lower()))).split()
+    words = phrase_words(text)
     if len(words) > 1 and words[0] in ("the", "a", "an"):
         words = words[1:]
     if words:
-        words[-1] = _singular(words[-1])
+        words[-1] = singular(words[-1])
     key = " ".join(words)
     return key if any(char.isalnum() for char in key) else ""
 
 
-def _singular(word: str) -> str:
+def phrase_words(text: str) -> list[str]:
+    """The words of a text as they stand in keys, but for the plural s."""
+    if not text.isascii():
+        text = normalize("NFKC", text)
+    words: list[str] = _KEY_WORD.findall(_POSSESSIVE.sub("", text.lower()))
+    return words if text.isascii() else [word if word.isascii() else _folded(word) for word in words]
+
+
+_folded = lru_cache(maxsize=1 << 16)(fold)
+
+
+def singular(word: str) -> str:
+    """Without the s of an English plural."""
     if len(word) < 4 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies") and len(word) > 4:

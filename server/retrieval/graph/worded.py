@@ -44,12 +44,12 @@ class WordedExtraction:
         self._done += 1
         if self._done % 200 == 0:
             self._monitor.step("phrases", self._done, len(self._chunks))
-        heads = _heads(chunk)
+        heads = heads_of(chunk)
         subject = phrase_key(heads[0]) if heads else ""
         found = _Found({phrase_key(head): head for head in heads})
         for head in heads[1:]:
             found.relate((subject, phrase_key(head)), head, self._telling(head, chunk.language))
-        for sentence in _sentences(chunk.text):
+        for sentence in sentences_of(chunk.text):
             keys = found.keys_of(sentence, chunk.language)
             if not keys:
                 continue
@@ -129,14 +129,15 @@ def _first(said: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(said))[:SENTENCES_KEPT]
 
 
-def _heads(chunk: Chunk) -> list[str]:
+def heads_of(chunk: Chunk) -> list[str]:
+    """Title and headings without their numbers, each once."""
     title = cleaned(plain_title(chunk.title), 120)
     headings = (cleaned(plain_heading(heading), 120) for heading in chunk.heading_path)
     heads = {phrase_key(head): head for head in (title, *headings) if phrase_key(head)}
     return list(heads.values())
 
 
-def _sentences(text: str) -> Iterator[str]:
+def sentences_of(text: str) -> Iterator[str]:
     """Those outside code."""
     code = False
     for _, content in lines(text):

@@ -22,7 +22,7 @@ from server.retrieval.rarity import Rarity
 from server.retrieval.segments.auto_context import Context, contexts
 from server.retrieval.segments.extraction import Segment, segments
 from server.retrieval.segments.options import SegmentsOptions
-from server.retrieval.segments.ranking import Relevant, Site, arranged, values
+from server.retrieval.segments.ranking import Layout, arranged, values
 from server.retrieval.segments.relevance import relevance
 
 KIND = "chunks"
@@ -46,12 +46,14 @@ class SegmentsStrategy(DerivedStrategy[SegmentsOptions]):
         super().__init__(parts, options)
         self._rarity = Rarity(parts.words)
         self._layered = LayeredSearch(self, parts, KIND, SHARES, 1)
+        self._layout: tuple[Artefact, Layout] | None = None
 
     def derive(self, kit: Kit) -> Artefact:
         """A record for each chunk, in page order: embedded and word-indexed under its context."""
         pages = list(kit.text.pages())
         told = contexts(kit, pages, sections=self.options.sections)
-        pairs = [pair for page, of_page in zip(pages, told, strict=True) for pair in zip(page, of_page, strict=True)]
+        chunks = (chunk for page in pages for chunk in page)
+        pairs = list(zip(chunks, (one for page in told for one in page), strict=True))
         records: list[Record] = []
         for start in range(0, len(pairs), BATCH):
             kit.monitor.step("contexts", start, len(pairs))
@@ -62,11 +64,63 @@ class SegmentsStrategy(DerivedStrategy[SegmentsOptions]):
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Segments by their best chunk and what belongs to it; between them chunks that stand alone."""
         pool = self._layered.of(live).retrieve(query, max(POOL, limit))
-        found = self._relevant(query, pool)
+        found = self._relevances(query, pool)
         if not found or max(found.values()) < NOTHING:
             return []
-        site = Site.of(live, KIND)
-        chosen = self.options.chosen
-        worth = values(pool, found, site, chosen, limit)
+        layout, chosen = self._layout_of(live), self.options.chosen
+        worth = values(pool, found, layout, chosen, limit)
         best = segments(worth, chosen.limits(limit))
-        return self.base.finish(query, self._told(arranged(pool, found, best, site), live)[:limit])
+        bridges = self._bridges(best, found, layout)
+        told = [self._told(hit, found, live) for hit in arranged(pool, best, worth, layout, bridges)[:limit]]
+        return self.base.finish(query, told)
+
+    def _relevances(self, query: Query, pool: Sequence[ScoredChunk]) -> dict[str, float]:
+        """How likely each chunk bears on the question, by id."""
+        asked = list(dict.fromkeys(tokens(query.text, query.language)))
+        most = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
+        reads = self._parts.embedder.languages
+        read = not reads or not query.language or query.language in reads
+        found = {}
+        for hit in pool:
+            known = read and (not reads or not hit.chunk.language or hit.chunk.language in reads)
+            cosine = hit.scores.get("dense", 0.0) if known else None
+            words = hit.scores.get("words", 0.0) / most if most else 0.0
+            found[hit.chunk.id] = relevance(cosine, min(1.0, words))
+        return found
+
+    def _layout_of(self, live: Artefact) -> Layout:
+        known = self._layout
+        if known is None or known[0] is not live:
+            known = self._layout = (live, Layout.of(live, KIND))
+        return known[1]
+
+    def _bridges(self, best: Sequence[Segment], found: dict[str, float], layout: Layout) -> dict[str, Chunk]:
+        """Chunks that only lie between others of a segment."""
+        ids = [id for one in best for id in layout.pages[one.page][one.start : one.end] if id not in found]
+        return self._parts.chunks.load(ids) if ids else {}
+
+    def _told(self, hit: ScoredChunk, found: dict[str, float], live: Artefact) -> ScoredChunk:
+        """With its context and relevance; the scores of the layered search, which are no cosine of the
+        chunk alone, under another name."""
+        scores = dict(hit.scores)
+        if "dense" in scores:
+            scores["in context"] = scores.pop("dense")
+        scores["relevance"] = round(found.get(hit.chunk.id, 0.0), 4)
+        record = next(iter(live.of_source.get(hit.chunk.id, ())), None)
+        return replace(hit, scores=scores, context=record.text if record else "")
+
+
+def _stored(kit: Kit, pairs: Sequence[tuple[Chunk, Context]]) -> list[Record]:
+    """The records of these chunks; what is kept of each is its context, the rest is in the indexes."""
+    kept, embedded, worded = [], [], []
+    for chunk, context in pairs:
+        added = context.added(chunk)
+        text = "\n".join(part for part in (added, chunk.text) if part)
+        id = record_id(chunk.id, chunk.heading, text)
+        under = f"{chunk.heading}\n{text}" if chunk.heading else text
+        kept.append(Record(id, context.told, (chunk.id,), chunk.url, chunk.title, chunk.language))
+        embedded.append(replace(kept[-1], text=under))
+        worded.append(replace(chunk, id=id, text=text))
+    kit.vectors(KIND, embedded)
+    kit.word_chunks(KIND, worded)
+    return kept

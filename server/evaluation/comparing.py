@@ -1,0 +1,110 @@
+"""Are two ways of answering really different? Paired differences with bootstrap intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.evaluation.metrics import LOWER_IS_BETTER
+from server.evaluation.rows import Row
+
+RESAMPLES = 10_000
+SEED = 20_260
+LEVEL = 0.95
+FEWEST = 6
+"""Questions that must come out differently. Fewer can all fall on one side by chance: five do so once in
+sixteen times. A resampled interval does not see that."""
+MAIN = (
+    "hit@1", "hit@5", "recall@3", "recall@5", "recall@10", "precision@5", "mrr@10", "ndcg@10", "ap@10",
+    "groups@5", "citation_correct", "refused_unanswerable", "refused_answerable", "must", "search_ms",
+    "answer_ms",
+)  # fmt: skip
+_AT_ONCE = 1_000
+
+Values = Mapping[str, float]
+"""By question id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One metric of two ways over the questions that both were judged by."""
+
+    metric: str
+    way: str
+    against: str
+    questions: int
+    differing: int
+    """Questions that came out differently."""
+    difference: float
+    """Mean of `way` less that of `against`."""
+    low: float
+    high: float
+    """The 95 % interval of the difference."""
+    verdict: str
+    """Of `way`: "better", "worse" or "no difference shown"."""
+
+
+def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
+    """Every pair of ways, by way -> metric -> values. The later of a pair is compared against the earlier."""
+    made: list[Comparison] = []
+    for against, way in combinations(ways, 2):
+        names = [name for name in ways[way] if name in ways[against]]
+        paired = {name: _differences(ways[way][name], ways[against][name]) for name in names}
+        for size in sorted({len(found) for found in paired.values() if len(found)}):
+            alike = [name for name in names if len(paired[name]) == size]
+            columns = np.stack([paired[name] for name in alike], axis=1)
+            for name, column, (low, high) in zip(alike, columns.T, _intervals(columns), strict=True):
+                made.append(_comparison(name, way, against, column, low, high))
+    order = {name: place for place, name in enumerate(name for of_way in ways.values() for name in of_way)}
+    return sorted(made, key=lambda one: (order[one.metric], list(ways).index(one.against)))
+
+
+def values_of(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """Metric -> question id -> value, for the main metrics."""
+    found: dict[str, dict[str, float]] = {}
+    for name in MAIN:
+        values = {row.id: value for row in rows if (value := _value(row, name)) is not None}
+        if values:
+            found[name] = values
+    return found
+
+
+def _value(row: Row, name: str) -> float | None:
+    if name == "search_ms":
+        return row.search_ms
+    return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)
+
+
+def _differences(one: Values, other: Values) -> NDArray[np.float64]:
+    return np.array([one[id] - other[id] for id in one if id in other], np.float64)
+
+
+def _intervals(columns: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
+    """Percentile bootstrap: one interval for each column; the rows are questions."""
+    random = np.random.default_rng(SEED)
+    size = len(columns)
+    means = np.empty((RESAMPLES, columns.shape[1]))
+    for start in range(0, RESAMPLES, _AT_ONCE):
+        drawn = random.integers(0, size, (_AT_ONCE, size))
+        # How often each question was drawn, times its difference: the sum over a resample.
+        cells = drawn + size * np.arange(_AT_ONCE)[:, None]
+        counts = np.bincount(cells.ravel(), minlength=_AT_ONCE * size).reshape(_AT_ONCE, size)
+        means[start : start + _AT_ONCE] = counts @ columns / size
+    tail = 100 * (1 - LEVEL) / 2
+    lows, highs = np.percentile(means, (tail, 100 - tail), axis=0)
+    yield from zip(lows.tolist(), highs.tolist(), strict=True)
+
+
+def _comparison(
+    metric: str, way: str, against: str, column: NDArray[np.float64], low: float, high: float
+) -> Comparison:
+    differing = int(np.count_nonzero(column))
+    verdict = "no difference shown"
+    if differing >= FEWEST and (low > 0 or high < 0):
+        verdict = "better" if (low > 0) != (metric in LOWER_IS_BETTER) else "worse"
+    figures = (round(float(column.mean()), 4), round(low, 4), round(high, 4))
+    return Comparison(metric, way, against, len(column), differing, *figures, verdict)

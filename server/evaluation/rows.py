@@ -1,0 +1,76 @@
+"""What came of one question asked in one way, as it is kept and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from server.answering.response import response
+from server.domain.answer import Answer
+from server.domain.chunk import ScoredChunk
+from server.evaluation.judging import NOT_ANSWERED, Verdicts
+from server.evaluation.questions import Case
+
+CONTEXTS = 5
+"""Best retrieved chunks that judges read beside the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """JSON values only."""
+
+    id: str
+    type: str
+    question: str
+    ranked_urls: list[str]
+    verdicts: Verdicts
+    search_ms: float
+    answer: dict[str, Any] | None = None
+    """As the API gives it, with the trace; None where only the ranking was wanted."""
+    contexts: list[str] = field(default_factory=list)
+    """Ids of the best chunks that the answer was made from."""
+    answer_ms: float | None = None
+    """From the question to the verified answer."""
+    used: dict[str, float] = field(default_factory=dict)
+    """Calls, tokens and money that the answer took."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is an answer, and it tells nothing."""
+        return self.answer is not None and self.answer["outcome"] in NOT_ANSWERED
+
+    @property
+    def text(self) -> str:
+        """Of the answer; empty for a refusal."""
+        return "" if self.answer is None or self.refused else str(self.answer["answer"])
+
+    def to_json(self) -> dict[str, Any]:
+        """What `Row(**value)` makes again."""
+        return asdict(self)
+
+
+def row_of(
+    case: Case,
+    ranked: Sequence[str],
+    hits: Sequence[ScoredChunk],
+    answer: Answer | None,
+    verdicts: Verdicts,
+    search_ms: float,
+) -> Row:
+    """The row of a question that was just asked; `hits` are what its search found."""
+    found = [hit.chunk.id for hit in hits[:CONTEXTS]]
+    row = Row(case.id, case.type, case.question, list(ranked), verdicts, search_ms, contexts=found)
+    if answer is None:
+        return row
+    candidates = answer.trace.get("candidates")
+    if isinstance(candidates, list) and candidates:
+        found = [str(candidate["chunk"]) for candidate in candidates[:CONTEXTS]]
+    usage = answer.trace.get("usage")
+    return Row(
+        *(row.id, row.type, row.question, row.ranked_urls, verdicts, search_ms),
+        answer={**response("", "", answer), "trace": answer.trace},
+        contexts=found,
+        answer_ms=round(sum(answer.timings_ms.values()), 2),
+        used=dict(usage) if isinstance(usage, Mapping) else {},
+    )

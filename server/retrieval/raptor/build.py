@@ -1,0 +1,61 @@
+"""Grows the tree of a site; only builds need this module and the libraries behind it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from server.retrieval.derived.artefact import Artefact
+from server.retrieval.derived.kit import Kit
+from server.retrieval.raptor.clusters import Clustering
+from server.retrieval.raptor.forest import Forest, Grouping, by_content
+from server.retrieval.raptor.groupings import FreshGrouping, KeptGrouping, keepable
+from server.retrieval.raptor.options import KIND, RaptorOptions
+from server.retrieval.raptor.reduction import reducer
+from server.retrieval.raptor.site_tree import TreeGrouping
+
+
+class Build:
+    """One build."""
+
+    def __init__(self, kit: Kit, options: RaptorOptions) -> None:
+        self._kit = kit
+        self._options = options
+
+    def artefact(self) -> Artefact:
+        """The summaries of all layers. Raises ModelError, BuildStopped."""
+        if not self._kit.chunks:
+            return Artefact({KIND: []})
+        ids = [chunk.id for chunk in self._kit.chunks]
+        before = keepable(self._kit.before, set(ids)) if self._options.clustering == "gmm" else None
+        known = by_content(before.records[KIND]) if before else {}
+        forest = Forest(self._kit, self._options.summary_tokens, known)
+        grouping = self._grouping(before)
+        layers = 0
+        while layers < self._options.layers:
+            groups = grouping.layer(layers + 1, forest)
+            if not groups:
+                break
+            layers += 1
+            forest.grow(layers, groups)
+        self._kit.words(KIND, forest.records)
+        clustered = before.facts["clustered"] if before else ids
+        facts = {"layers": layers, "clustered": clustered, "kept": before is not None}
+        return Artefact({KIND: forest.records}, {}, facts)
+
+    def _grouping(self, before: Artefact | None) -> Grouping:
+        if self._options.clustering == "tree":
+            text = self._kit.text
+            return TreeGrouping(self._kit.chunks, text.facts, self._clustering, self._options.summary_tokens)
+        if before is not None:
+            return KeptGrouping(before.records[KIND], self._clustering)
+        return FreshGrouping(self._clustering)
+
+    @cached_property
+    def _clustering(self) -> Clustering:
+        options, step = self._options, self._kit.monitor.step
+        reduce = reducer(options.reduction, options.seed)
+
+        def watch(done: int, total: int) -> None:
+            step("clusters", done, total)
+
+        return Clustering(reduce, options.threshold, options.cluster_tokens, options.seed, watch)
