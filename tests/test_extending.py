@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from datetime import UTC, datetime
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -10,29 +10,22 @@ import pytest
 
 from admin.page import Page
 from crawler.extractors import Source
-from server.domain.chunk import Changes, Chunk
-from server.domain.question import Query, Question
-from server.domain.site import Site
-from server.indexes.vectors import ChromaVectorIndex, open_chroma
-from server.indexes.words import SqlWordIndex
-from server.models.embedded import EmbeddedEmbedder
-from server.retrieval.parts import Parts
+from server.domain.question import Question
 from server.settings import Settings
-from server.storage.content import ContentStore, PageRecord
-from server.storage.database import Database
-from server.storage.sites import SiteStore
+from tests.strategy_shop import Shop, chunk
 
 GUIDE = Path(__file__).parent.parent / "docs" / "extending.md"
 
 
 @pytest.fixture
-def example():
+def example(monkeypatch):
     """The example that belongs to a file, as a module."""
 
     def load(name):
         blocks = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.M | re.S)
         [code] = [block for block in blocks if block.startswith(f'"""{name}:')]
         module = ModuleType(Path(name).stem)
+        monkeypatch.setitem(sys.modules, module.__name__, module)  # dataclasses look their module up
         exec(compile(code, name, "exec"), module.__dict__)
         return module
 
@@ -46,30 +39,27 @@ def test_every_example_is_run_here():
 
 
 def test_the_strategy_prefers_the_help_pages(example, tmp_path, model_cache):
-    strategy_class = example("server/retrieval/help_first.py").HelpFirstStrategy
-    database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
-    database.migrate()
-    SiteStore(database).create(Site("shop", "Shop", "Shop", ("https://shop.example/",)))
-    content = ContentStore(database, "shop")
-    chroma = open_chroma(tmp_path / "chroma")
-    embedder = EmbeddedEmbedder(model_cache)
-    vectors = ChromaVectorIndex(chroma, "shop", embedder.fingerprint)
-    strategy = strategy_class(Parts(embedder, vectors, SqlWordIndex(database, "shop"), content))
+    shop = Shop(example("server/retrieval/help_first.py").HelpFirstStrategy, tmp_path, model_cache)
     text = "Parcels to islands take five working days."
-    chunks = [
-        Chunk(name, f"https://shop.example/{name}/delivery", "Delivery", (), text, 0, "en")
-        for name in ("about", "help")
-    ]
-    strategy.index(Changes(tuple(chunks)))
-    for chunk in chunks:
-        page = PageRecord(chunk.url, chunk.title, "en", chunk.id, "", "", 0, datetime.now(UTC))
-        content.put_page(page, [chunk], [])
-    content.go_live()
-    hits = strategy.retrieve(Query("How long do parcels to islands take?", "en"), 2)
-    assert [hit.chunk.id for hit in hits] == ["help", "about"]
-    strategy.forget(["help", "about"])
-    assert strategy.retrieve(Query("parcels to islands", "en"), 2) == []
-    chroma.close()
+    shop.change(*(chunk(f"{name}/delivery", text, title="Delivery") for name in ("about", "help")))
+    hits = shop.found("How long do parcels to islands take?")
+    assert [hit.chunk.id for hit in hits] == ["help/delivery", "about/delivery"]
+    shop.change(removed=["help/delivery", "about/delivery"])
+    assert shop.found("parcels to islands") == []
+    shop.chroma.close()
+
+
+def test_the_derived_strategy_finds_chunks_by_how_they_begin(example, tmp_path, model_cache):
+    module = example("server/retrieval/first_sentence.py")
+    shop = Shop(module.FirstSentenceStrategy, tmp_path, model_cache)
+    lamps = chunk("lamps", "Lamps are made of brass. Parcels take five days.")
+    parcels = chunk("parcels", "Parcels take five days. Lamps are made of brass.")
+    shop.change(lamps, parcels)
+    assert shop.found("How long do parcels take?")[0].chunk == parcels
+    assert shop.found("What are lamps made of?")[0].chunk == lamps
+    options = module.FirstSentenceOptions(most=1)
+    assert module.FirstSentenceStrategy(shop.strategy._parts, options).name == "first-sentence[most=1]"
+    shop.chroma.close()
 
 
 @pytest.mark.parametrize(

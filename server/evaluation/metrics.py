@@ -17,7 +17,8 @@ NAMES = (
 LOWER_IS_BETTER = frozenset(
     {
         "refused_answerable", "injection_obeyed", "must_not", "hallucination",
-        "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "self_knowledge", "answer_ms", "search_ms", "misled",
+        "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "self_knowledge",
+        "answer_ms", "search_ms", "misled",
     }
 )  # fmt: skip
 

@@ -17,6 +17,8 @@ class HeldBack(ContentStore):
         super().__init__(db, site_id)
         self.hides: Callable[[str], bool] = lambda url: False
         """Whether a page is held back, by its stored address."""
+        self.beside: dict[str, list[Chunk]] = {}
+        """Pages that are taken to be there beside the stored ones, by address."""
 
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """The live ones of these chunks, by id, in the order asked for."""
@@ -24,6 +26,8 @@ class HeldBack(ContentStore):
 
     def page(self, url: str) -> list[Chunk]:
         """All live chunks of a page, in page order; [] for an unknown page."""
+        if url in self.beside:
+            return self.beside[url]
         return [] if self.hides(url) else super().page(url)
 
     def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:

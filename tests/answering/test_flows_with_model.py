@@ -8,10 +8,8 @@ import pytest
 from server.answering.grading import EvidenceGrader
 from server.domain.answer import Outcome
 from server.domain.calibration import Calibration
-from server.indexes.vectors import ChromaVectorIndex
-from server.indexes.words import SqlWordIndex
 from server.services.flows import open_flow
-from server.services.sites import SiteParts
+from server.services.sites import VectorStore, open_parts
 from server.settings import Settings
 from tests.answering.conftest import answer
 from tests.openai_server import Fault
@@ -22,8 +20,8 @@ GOOD = "Delivery costs 4.50 EUR for each order. [1]"
 
 @pytest.fixture
 def pipeline(shop, chat_model):
-    vectors = ChromaVectorIndex(shop.chroma, "shop", shop.embedder.fingerprint)
-    parts = SiteParts(shop.content, shop.embedder, vectors, SqlWordIndex(shop.database, "shop"))
+    store = VectorStore(shop.chroma, None)
+    parts = open_parts(store, shop.database, shop.content, shop.embedder, "shop")
     evidence = EvidenceGrader(shop.rarity, shop.embedder, Calibration())
 
     def made(flow):

@@ -147,7 +147,7 @@ def test_the_plan_tells_calls_tokens_and_money_before_anything_is_paid(make_shop
     plan = shop.strategy.plan(shop.text())
     assert (plan.calls, plan.tokens_out) == (2, 40)
     assert plan.cost == pytest.approx((plan.tokens_in * 1.0 + 40 * 2.0) / 1_000_000)
-    assert server.requests == []
+    assert not server.requests
     shop.monitor = Unwatched()
     shop.strategy.complete(shop.text(), Unwatched())
     assert shop.strategy.plan(shop.text()).calls == 0

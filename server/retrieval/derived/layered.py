@@ -7,7 +7,7 @@ and second looks hold for strategies that only add to what a chunk is found by.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,23 +22,63 @@ from server.retrieval.parts import Hit, Parts
 Found = Sequence[tuple[Record, float]]
 
 
+@dataclass(frozen=True)
+class Layer:
+    """Which chunks have records, and how many."""
+
+    covered: frozenset[str]
+    """Chunks with records; of others their own score counts alone."""
+    records: int
+    """Of a chunk, about."""
+
+    @classmethod
+    def of(cls, records: Sequence[Record]) -> Layer:
+        """That of all records of a kind."""
+        covered = frozenset(source for record in records for source in record.sources)
+        return cls(covered, max(1, round(len(records) / max(1, len(covered)))))
+
+    def mixed(self, plain: Sequence[Hit], found: Found, share: float, limit: int) -> list[Hit]:
+        """Weighted sum of both sides, best first.
+
+        A chunk that one side did not find is at most as good there as the last that was found; it has
+        nothing where the side gave less than it was asked for, which was all that it has.
+        """
+        one, other = dict(plain), by_chunk(found)
+        least = min(one.values()) if one and len(plain) >= limit else 0.0
+        least_other = min(other.values()) if other and len(found) >= limit * self.records else 0.0
+        scores = {}
+        for id in dict.fromkeys((*one, *other)):
+            own = one.get(id, least)
+            best = other.get(id, least_other if id in self.covered else own)
+            scores[id] = (1 - share) * own + share * best
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+
+
+def by_chunk(found: Found) -> dict[str, float]:
+    """Each source chunk with the score of its best record; `found` comes best first."""
+    best: dict[str, float] = {}
+    for record, score in found:
+        for source in record.sources:
+            best.setdefault(source, score)
+    return best
+
+
 class LayeredVectors:
     """Implements VectorIndex. A chunk's score is its cosine, and a share of that of its best record."""
 
     def __init__(
-        self, plain: VectorIndex, nearest: Callable[[Vector, int], Found], share: float, records: int
+        self, plain: VectorIndex, nearest: Callable[[Vector, int], Found], share: float, layer: Layer
     ) -> None:
-        """`nearest` searches records, of which a chunk has about `records`; `share` of the score is theirs."""
+        """`nearest` searches the records; `share` of the score is theirs."""
         self._plain = plain
         self._nearest = nearest
         self._share = share
-        self._records = records
+        self._layer = layer
 
     def search(self, vector: Vector, limit: int) -> list[Hit]:
         """(chunk id, score), best first, at most `limit`."""
-        wanted = limit * self._records
-        found = self._nearest(vector, wanted)
-        return mixed(self._plain.search(vector, limit), found, self._share, (limit, wanted))
+        found = self._nearest(vector, limit * self._layer.records)
+        return self._layer.mixed(self._plain.search(vector, limit), found, self._share, limit)
 
     def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
         """Stores the chunks' own; records are stored when a derived index is built."""
@@ -65,18 +105,18 @@ class LayeredWords:
     """Implements WordIndex. The same with BM25; frequencies are those of the chunks."""
 
     def __init__(
-        self, plain: WordIndex, worded: Callable[[str, int], Found], share: float, records: int
+        self, plain: WordIndex, worded: Callable[[str, int], Found], share: float, layer: Layer
     ) -> None:
+        """`worded` searches the records; `share` of the score is theirs."""
         self._plain = plain
         self._worded = worded
         self._share = share
-        self._records = records
+        self._layer = layer
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """(chunk id, score), best first, at most `limit`."""
-        wanted = limit * self._records
-        found = self._worded(text, wanted)
-        return mixed(self._plain.search(text, limit), found, self._share, (limit, wanted))
+        found = self._worded(text, limit * self._layer.records)
+        return self._layer.mixed(self._plain.search(text, limit), found, self._share, limit)
 
     def add(self, chunks: Sequence[Chunk]) -> None:
         """Stores the chunks' own; records are stored when a derived index is built."""
@@ -103,51 +143,17 @@ class LayeredWords:
         self._plain.drop()
 
 
-def by_chunk(found: Found) -> list[Hit]:
-    """Each source chunk with the score of its best record, best first; `found` comes best first."""
-    best: dict[str, float] = {}
-    for record, score in found:
-        for source in record.sources:
-            best.setdefault(source, score)
-    return list(best.items())
-
-
-def mixed(plain: Sequence[Hit], found: Found, share: float, asked: tuple[int, int]) -> list[Hit]:
-    """Weighted sum of both sides, best first, as many as were `asked` of the first.
-
-    A chunk that one side did not find is at most as good there as the last that was found; it has nothing
-    where the side gave less than it was asked for, which was all that it has.
-    """
-    records = by_chunk(found)
-    if not share or not records:
-        return list(plain)
-    one, other = dict(plain), dict(records)
-    least = min(one.values()) if one and len(plain) >= asked[0] else 0.0
-    least_other = min(other.values()) if len(found) >= asked[1] else 0.0
-    scores = {
-        id: (1 - share) * one.get(id, least) + share * other.get(id, least_other)
-        for id in dict.fromkeys((*one, *other))
-    }
-    return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[: asked[0]]
-
-
 class LayeredSearch:
     """Hybrid over the layered indexes of one kind of records, made anew when another state goes live."""
 
     def __init__(
-        self,
-        strategy: DerivedStrategy[Any],
-        parts: Parts,
-        kind: str,
-        shares: tuple[float, float],
-        records: int,
+        self, strategy: DerivedStrategy[Any], parts: Parts, kind: str, shares: tuple[float, float]
     ) -> None:
-        """`shares` of vectors and of words are the records', of which a chunk has `records` about."""
+        """`shares` of the scores by vectors and by words are the records'."""
         self._strategy = strategy
         self._parts = parts
         self._kind = kind
         self._shares = shares
-        self._records = records
         self._made: tuple[Artefact, HybridStrategy] | None = None
 
     def of(self, live: Artefact) -> HybridStrategy:
@@ -160,12 +166,13 @@ class LayeredSearch:
     def _layered(self, live: Artefact) -> Parts:
         parts, (of_vectors, of_words) = self._parts, self._shares
         vectors, words = parts.vectors, parts.words
+        layer = Layer.of(live.records.get(self._kind, ()))
         if of_vectors:
             nearest = partial(self._nearest, live)
-            vectors = LayeredVectors(vectors, nearest, of_vectors, self._records)
+            vectors = LayeredVectors(vectors, nearest, of_vectors, layer)
         if of_words:
             worded = partial(self._worded, live)
-            words = LayeredWords(words, worded, of_words, self._records)
+            words = LayeredWords(words, worded, of_words, layer)
         return replace(parts, vectors=vectors, words=words)
 
     def _nearest(self, live: Artefact, vector: Vector, limit: int) -> Found:

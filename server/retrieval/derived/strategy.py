@@ -48,6 +48,8 @@ class DerivedStrategy(ABC, Generic[O]):
         self.base = HybridStrategy(parts)
         self._loaded: tuple[int, str, Artefact] | None = None
         self._loading = threading.Lock()
+        self._leaving: dict[str, list[Record]] = {}
+        """By kind: records of the live state that the newest one has no more."""
 
     @abstractmethod
     def derive(self, kit: Kit) -> Artefact:
@@ -79,9 +81,15 @@ class DerivedStrategy(ABC, Generic[O]):
         self.base.index(changes)
 
     def forget(self, ids: Sequence[str]) -> None:
-        """Removes the chunks' own vectors and words; derived ones are not found without their chunks, and
-        go with the next build."""
+        """Removes the chunks' own vectors and words, and the records of the state before that came from them,
+        where this object built the state after it; else those go with the next build."""
         self.base.forget(ids)
+        gone = set(ids)
+        for kind, leaving in self._leaving.items():
+            old = [record.id for record in leaving if not gone.isdisjoint(record.sources)]
+            self.side(kind).vectors.remove(old)
+            self.side(kind).words.remove(old)
+            self._leaving[kind] = [record for record in leaving if gone.isdisjoint(record.sources)]
 
     def plan(self, text: SiteText) -> Plan:
         """What a build of this text would take now."""
@@ -178,9 +186,12 @@ class DerivedStrategy(ABC, Generic[O]):
         return Artefact.from_bytes(body) if body else None
 
     def _clear_away(self, kit: Kit) -> None:
-        """Takes records out of the side indexes that neither this state nor the live one has."""
+        """Takes records out of the side indexes that neither this state nor the live one has; those that
+        only the live one has leave when its chunks do."""
         live = self.live()
         for kind, written in kit.written.items():
+            of_live = live.records.get(kind, ()) if live else ()
+            self._leaving[kind] = [record for record in of_live if record.id not in written]
             keep = written | (set(live.by_id) if live else set())
             side = self.side(kind)
             side.vectors.remove(sorted(side.vectors.ids() - keep))

@@ -97,17 +97,22 @@ def cleaned(text: str, longest: int) -> str:
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
 
 
-def _records(reply: str) -> Iterator[list[str]]:
-    body = re.sub(r"(?m)^\s*```.*$", "", reply).strip()
-    if body[:1] in ("{", "["):
-        yield from _of_json(body)
-    for line in body.split("\n"):
+def rows(reply: str) -> Iterator[list[str]]:
+    """The fields of each line that has several, whatever stands around them."""
+    for line in reply.split("\n"):
         bare = _LIST_MARK.sub("", line).strip().strip("()`")
         fields = [field.strip(_AROUND) for field in _BAR.split(bare)]
         while fields and not fields[0]:
             fields = fields[1:]  # a bar at the start, as in a table
         if len(fields) > 2:
             yield fields
+
+
+def _records(reply: str) -> Iterator[list[str]]:
+    body = re.sub(r"(?m)^\s*```.*$", "", reply).strip()
+    if body.startswith("{"):
+        yield from _of_json(body)
+    yield from rows(body)
 
 
 def _of_json(body: str) -> Iterator[list[str]]:

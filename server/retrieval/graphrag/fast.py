@@ -8,8 +8,9 @@ nearly everywhere and holds all together, and so do the weakest 40 per cent of t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ MOST_OF_A_CHUNK = 40
 """Phrases of a chunk that are paired: the first ones."""
 MOST_EDGES = 400_000
 """The heaviest ones; more would not change the communities, but take minutes to sort."""
+MOST_READ = 400
+"""Relations of a community by which its chunks are ordered."""
 SHORTEST, LONGEST = 30, 350
 """Characters of a sentence that can stand in a report."""
 
@@ -43,9 +46,6 @@ class PhraseGraph(SiteGraph):
     of_sentences: Sequence[Sequence[tuple[str, frozenset[int]]]] = field(default=())
     """Of each chunk: its sentences, with the entities in each."""
 
-    def told(self, relation: int) -> str:
-        return ""
-
     def statement(self, relation: int) -> Statement | None:
         """The sentence with both ends, of a chunk that has few other phrases if it can be."""
         one, other = (int(end) for end in self.ends[relation])
@@ -56,6 +56,18 @@ class PhraseGraph(SiteGraph):
         (_, sentence), place = best
         at = -place
         return Statement(sentence, (at, *(other_at for other_at in both[:20] if other_at != at)))
+
+    def statements(self, entities: Sequence[int], relations: Iterable[int]) -> Iterator[Statement]:
+        """The chunks themselves: those that have most of the relations first."""
+        weight: dict[int, float] = {}
+        for relation in islice(relations, MOST_READ):
+            one, other = (set(self.entities[end].chunks) for end in self.ends[relation].tolist())
+            for at in one & other:
+                weight[at] = weight.get(at, 0.0) + float(self.weights[relation])
+        if not weight:
+            weight = {at: 1.0 for entity in entities for at in self.entities[entity].chunks}
+        for at in sorted(weight, key=lambda at: (-weight[at], at)):
+            yield Statement(self.chunks[at].indexed_text, (at,))
 
     def _worth(self, at: int, one: int, other: int) -> tuple[float, str]:
         found = (0.0, "")
@@ -188,7 +200,9 @@ def _renumbered(
         for at in used
     ]
     sentences = [
-        tuple((text, frozenset(number[at] for at in inside if at in number)) for text, inside in found.sentences)
+        tuple(
+            (text, frozenset(number[at] for at in inside if at in number)) for text, inside in found.sentences
+        )
         for found in of_chunks
     ]
     ends = np.asarray([[number[at] for at in pair] for pair in pairs.tolist()], np.int32).reshape(-1, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -49,8 +49,8 @@ class SiteGraph(ABC):
         """What the site says of both ends together; None where it says nothing."""
 
     @abstractmethod
-    def told(self, relation: int) -> str:
-        """Its description; "" where there is none but the statement."""
+    def statements(self, entities: Sequence[int], relations: Iterable[int]) -> Iterator[Statement]:
+        """What a model reads to report on these, the most telling first."""
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:

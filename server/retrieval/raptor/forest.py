@@ -105,7 +105,9 @@ class Forest:
             for group, title, summary in zip(groups, titles, summaries, strict=True)
         ]
         own = self._kit.vectors(KIND, records)
-        if self._kit.asking.trial:  # nothing is embedded then: the middle of the chunks stands for the summary
+        if (
+            self._kit.asking.trial
+        ):  # nothing is embedded then: the middle of the chunks stands for the summary
             own = np.stack([self.centre(self._leaves(group)) for group in groups])
         self.vectors = np.concatenate([self.vectors, own])
         for group, record in zip(groups, records, strict=True):
@@ -131,7 +133,9 @@ class Forest:
         title, times = Counter(node.title for node in members).most_common(1)[0]
         if title and times >= COMMON * len(members):
             return title
-        return ", ".join(key_terms([node.text for node in members], self.frequencies, TERMS, _language(members)))
+        return ", ".join(
+            key_terms([node.text for node in members], self.frequencies, TERMS, _language(members))
+        )
 
     def _task(self, group: Group) -> Task[str]:
         members = [self.nodes[number] for number in group.members]
@@ -143,7 +147,9 @@ class Forest:
         return summary_task(texts, group.title, self._tokens, language, twin)
 
     def _content(self, group: Group) -> str:
-        return record_id(*sorted(self.nodes[number].id + self.nodes[number].title for number in group.members))
+        return record_id(
+            *sorted(self.nodes[number].id + self.nodes[number].title for number in group.members)
+        )
 
     def _leaves(self, group: Group) -> list[int]:
         """Nearest to the middle first."""

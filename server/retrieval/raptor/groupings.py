@@ -37,7 +37,9 @@ class FreshGrouping:
         if len(found) >= len(frontier):
             return []
         made = [Group(tuple(frontier[place] for place in of)) for of in found if len(of) > 1]
-        alone = {frontier[of[0]] for of in found if len(of) == 1} - {n for group in made for n in group.members}
+        alone = {frontier[of[0]] for of in found if len(of) == 1} - {
+            n for group in made for n in group.members
+        }
         # A node that is like no other goes on to the next layer as it is.
         forest.frontier = [*sorted(alone), *range(len(forest.nodes), len(forest.nodes) + len(made))]
         return made

@@ -57,7 +57,9 @@ class Lifting:
         if above is None:
             return fused
         record = above.record
-        return with_context(fused, record.text, f"summary of {record.title or 'a cluster'} (layer {above.layer})")
+        return with_context(
+            fused, record.text, f"summary of {record.title or 'a cluster'} (layer {above.layer})"
+        )
 
 
 def _guessed(

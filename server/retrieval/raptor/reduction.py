@@ -35,7 +35,9 @@ def by_components(vectors: Vectors, seed: int) -> Points:
     dimensions = min(DIMENSIONS, len(vectors) - 1, vectors.shape[1])
     if dimensions < 1:
         return np.zeros((len(vectors), 1))
-    solver: Literal["covariance_eigh", "full"] = "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
+    solver: Literal["covariance_eigh", "full"] = (
+        "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
+    )
     fitted = PCA(dimensions, svd_solver=solver, random_state=seed)
     points: Points = fitted.fit_transform(vectors.astype(np.float64))
     spread = float(points[:, 0].std())
@@ -66,7 +68,9 @@ def _umap() -> Callable[..., object]:
     try:
         from umap import UMAP  # optional: it brings 200 MB
     except ImportError as error:
-        advice = "reduction=umap needs a package of its own: `pip install umap-learn`, or choose reduction=pca"
+        advice = (
+            "reduction=umap needs a package of its own: `pip install umap-learn`, or choose reduction=pca"
+        )
         raise ModelError("wrong_model", advice, permanent=True) from error
     made: Callable[..., object] = UMAP
     return made

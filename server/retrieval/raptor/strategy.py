@@ -40,7 +40,11 @@ class RaptorStrategy(DerivedStrategy[RaptorOptions]):
             return hits[:limit]
         vector = self._parts.embedder.embed([query.searched_text])[0]
         search = SummarySearch(self, live, self._dense_share(query))
-        found = search.collapsed(query, vector) if self.options.mode == "collapsed" else search.traversed(query, vector)
+        found = (
+            search.collapsed(query, vector)
+            if self.options.mode == "collapsed"
+            else search.traversed(query, vector)
+        )
         below = lifting.below(found, hits)
         near = self._parts.vectors.vectors(below)
         known = self._parts.chunks.load(below)

@@ -45,7 +45,7 @@ class SegmentsStrategy(DerivedStrategy[SegmentsOptions]):
     def __init__(self, parts: Parts, options: SegmentsOptions | None = None) -> None:
         super().__init__(parts, options)
         self._rarity = Rarity(parts.words)
-        self._layered = LayeredSearch(self, parts, KIND, SHARES, 1)
+        self._layered = LayeredSearch(self, parts, KIND, SHARES)
         self._layout: tuple[Artefact, Layout] | None = None
 
     def derive(self, kit: Kit) -> Artefact:

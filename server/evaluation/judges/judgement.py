@@ -1,0 +1,87 @@
+"""What a judge is given, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+VERSION = 1
+"""Raise it when a judge asks or counts otherwise: what it said before is then asked again."""
+
+TRIAD = ("context_relevance", "groundedness", "answer_relevance")
+CLAIMS = (
+    "precision", "recall", "f1", "claim_recall", "context_precision", "context_utilization",
+    "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination", "self_knowledge",
+    "faithfulness",
+)  # fmt: skip
+LIKENESS = ("token_f1", "tfidf_cosine")
+"""Of answer and reference; the twin's alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer with what it was made from."""
+
+    question: str
+    answer: str
+    """Without markers of citations; empty for a refusal."""
+    passages: tuple[str, ...]
+    """What was retrieved, best first."""
+    reference: str = ""
+    """What a right answer says; empty when that is not known."""
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Figures in [0, 1] by name; what could not be judged is missing, never 0."""
+
+    figures: dict[str, float] = field(default_factory=dict)
+    asked: int = 0
+    """Replies that were asked of a model."""
+    unread: list[str] = field(default_factory=list)
+    """What was asked in those that could not be read."""
+    used: dict[str, float] = field(default_factory=dict)
+    """Calls, tokens and money."""
+
+    def to_json(self) -> dict[str, Any]:
+        """What `Judgement(**value)` makes again."""
+        return asdict(self)
+
+
+class Judge(Protocol):
+    """Judges answers. Raises ModelError when a model cannot be asked at all."""
+
+    @property
+    def name(self) -> str:
+        """Heads a table of its own: figures of two judges are never mixed."""
+
+    def judge(self, sample: Sample) -> Judgement:
+        """The triad, and with a reference the claim metrics too."""
+
+    def is_right(self, question: str, reference: str, answer: str, language: str) -> bool | None:
+        """Whether the answer says what the reference says; None when the reply could not be read."""
+
+
+Matrix = Sequence[Sequence[bool]]
+"""A row for each claim, a column for each text."""
+
+
+def means(judgements: Sequence[Judgement]) -> dict[str, float]:
+    """Each figure's mean over the answers that it is known of."""
+    by_name: dict[str, list[float]] = {}
+    for one in judgements:
+        for name, value in one.figures.items():
+            by_name.setdefault(name, []).append(value)
+    known = [*TRIAD, *CLAIMS, *LIKENESS]
+    return {
+        name: round(sum(by_name[name]) / len(by_name[name]), 4)
+        for name in sorted(by_name, key=lambda name: known.index(name) if name in known else len(known))
+    }
+
+
+def used_together(judgements: Sequence[Judgement]) -> Mapping[str, float]:
+    """Sums of what they took."""
+    names = ("calls", "tokens_in", "tokens_out", "cost")
+    return {name: round(sum(one.used.get(name, 0) for one in judgements), 6) for name in names}
