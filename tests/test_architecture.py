@@ -27,7 +27,7 @@ LAYERS = {
     "server.retrieval": {"server.domain", "server.indexes"},
     "server.guards": {"server.domain"},
     "server.answering": {"server.domain", "server.indexes", "server.retrieval", "server.storage", "server.guards"},
-    "server.evaluation": {"server.domain", "server.indexes", "server.retrieval", "server.answering"},
+    "server.evaluation": {"server.domain", "server.indexes", "server.retrieval", "server.answering", "crawler.page"},
     "server.jobs": {"server.domain", "server.settings", "server.storage", "server.indexes", "server.indexing", "crawler"},
     "server.errors": {"crawler", "server.domain", "server.evaluation", "server.indexes", "server.storage"},
     "server.data_folder": {"server.errors"},

@@ -1,115 +1,165 @@
-"""`python -m server evaluate`: asks a site a file of questions and measures the answers."""
+"""`python -m server evaluate`: asks a site or a corpus its questions in several ways, and compares them."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from server.answering.flows import FLOWS
-from server.answering.reading import joined_text
-from server.answering.units import units
-from server.domain.addresses import stored
-from server.domain.registry import Registry
-from server.domain.site import Site
+from server.commands.progress import Progress
+from server.domain.derived import BuildStopped, Plan
 from server.errors import StartError
-from server.evaluation.questions import Case, read_questions
-from server.evaluation.report import ANSWERS, REPORT, Run, table, write_report
-from server.evaluation.run import Evaluation
-from server.retrieval.table import STRATEGIES
+from server.evaluation.report import ANSWERS, MARKDOWN, PAGE, REPORT, table
+from server.retrieval.choices import CHOSEN
+from server.retrieval.options import split_specs
 from server.services import Services
+from server.services.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
 from server.settings import Settings
 
-HELP = "ask a site the questions of a file and measure ranking, citations and refusals"
+HELP = "ask a site or a corpus its questions in several ways, measure them and compare"
+INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The site, the questions, where the report goes, and which ways of answering are compared."""
-    parser.add_argument("--site", required=True, help="id of an indexed site")
+    """The site or corpus, the questions, which ways are compared, and where the report goes."""
+    parser.add_argument("--site", default="", help="id of an indexed site")
     parser.add_argument(
-        "--questions", required=True, type=Path, metavar="FILE", help="JSON, one question a line"
+        "--corpus", type=Path, metavar="DIR", help="in place of a site: a corpus in BEIR form, indexed once"
     )
+    parser.add_argument("--questions", type=Path, metavar="FILE", help="JSON, one question a line")
     parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help=f"folder for {REPORT} and {ANSWERS}"
-    )
+        "--out", required=True, type=Path, metavar="DIR",
+        help=f"folder for {REPORT}, {MARKDOWN}, {PAGE} and {ANSWERS}",
+    )  # fmt: skip
     parser.add_argument(
-        "--strategies", default="", metavar="A,B", help="retrieval strategies; the site's own when left out"
-    )
+        "--strategies", default="", metavar="A,B",
+        help="such as hybrid,raptor[clustering=tree]; left out: the site's own; missing indexes are built",
+    )  # fmt: skip
     parser.add_argument("--flows", default="", metavar="A,B", help="flows; the site's own when left out")
     parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N questions")
+    parser.add_argument(
+        "--judge", choices=JUDGES, default="none",
+        help="who judges what was answered: nobody, counted words (embedded), or the chat model",
+    )  # fmt: skip
+    parser.add_argument(
+        "--abilities", type=int, default=30, metavar="N",
+        help="questions on which a judge also tries the writer with noise and changed facts; 0: none",
+    )  # fmt: skip
+    parser.add_argument("--ranking-only", action="store_true", help="rank pages, write no answers")
+    parser.add_argument("--yes", action="store_true", help="go on where building or judging asks a model")
+    parser.add_argument("--fresh", action="store_true", help="ask anew what an earlier run into DIR asked")
+    parser.add_argument(
+        "--choose", action="store_true", help="let the strategy auto use what this evaluation shows"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """0 when every question was asked; the table goes to standard output."""
-    services = Services(settings)
+    """0 when every question was asked; the tables go to standard output. 130 when it was interrupted: the
+    same command goes on."""
+    services = Services(without_model_cache(settings))
     try:
-        site = services.sites.get(options.site)
-        if not site.generation:
-            raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
-        cases = read_questions(options.questions, _base(site, settings))
-        cases = cases[: options.limit] if options.limit > 0 else cases
-        ways = [
-            _uncached(replace(site, strategy=strategy, flow=flow))
-            for strategy in _names(options.strategies, site.strategy, STRATEGIES)
-            for flow in _names(options.flows, site.flow, FLOWS)
-        ]
-        runs = [_run(services, way, cases) for way in ways]
-        write_report(options.out, runs)
-        for made in runs:
-            print(f"{made.strategy}, {made.flow}, {made.model}\n{table(made)}\n")
-        print(f"Written: {options.out / REPORT} and {options.out / ANSWERS}")
+        evaluating = Evaluating(services, _order(options))
+        with _ctrl_c_stops() as progress:
+            evaluating.open(progress)
+            _agree(evaluating, go_on=options.yes)
+            report = evaluating.run(progress)
+        _show(report, options.out)
+        if options.choose:
+            _choose(services, evaluating, report)
+    except BuildStopped:
+        print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
+        return INTERRUPTED
     finally:
         services.close()
     return 0
 
 
-def _run(services: Services, site: Site, cases: list[Case]) -> Run:
-    asked = Evaluation(site.id, site.language, services.pipeline(site), _page_text(services, site))
-    judged = []
-    for number, case in enumerate(cases, 1):
-        judged.append(asked.ask(case))
-        if sys.stderr.isatty():
-            print(
-                f"\r{site.strategy}, {site.flow}: {number} of {len(cases)}",
-                end="",
-                file=sys.stderr,
-                flush=True,
-            )
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-    model = services.chat_model
-    return Run(site.strategy, site.flow, model.name if model else "embedded", tuple(judged))
+def _order(options: argparse.Namespace) -> EvaluationOrder:
+    flows = tuple(name.strip() for name in options.flows.split(",") if name.strip())
+    _ = [FLOWS[flow] for flow in flows]
+    return EvaluationOrder(
+        out=options.out,
+        site=options.site,
+        corpus=options.corpus,
+        questions=options.questions,
+        strategies=tuple(split_specs(options.strategies)),
+        flows=flows,
+        limit=max(0, options.limit),
+        judge=options.judge,
+        abilities=max(0, options.abilities),
+        writes=not options.ranking_only,
+        fresh=options.fresh,
+    )
 
 
-def _uncached(site: Site) -> Site:
-    """The site without answers from the cache: each question is to be answered."""
-    own = site.options.get("tuning")
-    tuning = {**(own if isinstance(own, dict) else {}), "answer_cache": False}
-    return replace(site, options={**site.options, "tuning": tuning})
+def _agree(evaluating: Evaluating, *, go_on: bool) -> None:
+    """Shows what models would take. Raises StartError unless that was agreed to."""
+    plans, judging = evaluating.plan(), evaluating.judge_calls()
+    for name, plan in plans.items():
+        print(f"Building {name}: {_told(plan)}", file=sys.stderr)
+    if judging:
+        print(f"Judging: at most {judging} calls", file=sys.stderr)
+    if (plans or judging) and not go_on:
+        raise StartError("this asks a model as shown; add --yes to go on")
 
 
-def _names(given: str, own: str, known: Registry) -> list[str]:
-    """The names in a list with commas, or the site's own. Raises UnknownName."""
-    names = [name.strip() for name in given.split(",") if name.strip()] or [own]
-    for name in names:
-        _ = known[name]
-    return names
+def _told(plan: Plan) -> str:
+    money = f", cost at most {plan.cost:.2f}" if plan.cost else ""
+    kept = f" ({plan.remembered} more are kept from before)" if plan.remembered else ""
+    return f"about {plan.calls} calls{kept}, {plan.tokens_in} tokens in, at most {plan.tokens_out} out{money}"
 
 
-def _page_text(services: Services, site: Site) -> Callable[[str], str]:
-    """A page's indexed text as a reader sees it: without the marks of lists and code."""
-    content, base = services.content(site.id), services.settings.base_url
+def _show(report: dict[str, Any], out: Path) -> None:
+    for run in report["runs"]:
+        print(f"{run['strategy']}, {run['flow']}, {run['model']}\n{table(run)}\n")
+    shown = [
+        one for one in report["comparisons"] if one["metric"] in ("recall@5", "mrr@10", "citation_correct")
+    ]
+    for one in shown:
+        print(
+            f"{one['metric']}: {one['way']} against {one['against']}: {one['difference']:+.3f} "
+            f"({one['low']:+.3f} to {one['high']:+.3f}), {one['verdict']}"
+        )
+    if report["recommended"]:
+        print(f"Recommended: {report['recommended']['way']} ({report['recommended']['reason']})")
+    print(f"Written: {out / REPORT}, {out / MARKDOWN}, {out / PAGE} and {out / ANSWERS}")
 
-    @lru_cache(maxsize=500)
-    def text(url: str) -> str:
-        return " ".join(unit.quote for unit in units(joined_text(content.page(stored(url, base)))))
 
-    return text
+def _choose(services: Services, evaluating: Evaluating, report: dict[str, Any]) -> None:
+    site = services.sites.get(evaluating.site.id)
+    services.sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
+    chosen = ", ".join(f"{kind} by {one['strategy']}" for kind, one in report["choices"].items())
+    print(f"auto now takes: {chosen or 'hybrid for every kind of question: nothing was shown to be better'}")
 
 
-def _base(site: Site, settings: Settings) -> str:
-    """What paths in the question file are relative to."""
-    return site.start_urls[0] if site.start_urls else f"{settings.base_url}/sources/{site.id}/"
+def _command() -> str:
+    return shlex.join(["python", "-m", "server", *sys.argv[1:]])
+
+
+@contextmanager
+def _ctrl_c_stops() -> Iterator[Progress]:
+    """The first Ctrl-C stops in good order, the second ends the process at once."""
+    progress = Progress(sys.stderr)
+    try:
+        before = signal.getsignal(signal.SIGINT)
+
+        def stop(number: int, frame: object) -> None:
+            signal.signal(signal.SIGINT, before)
+            progress.stop()
+
+        signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not the main thread: nobody presses a key there
+        yield progress
+        return
+    try:
+        yield progress
+    finally:
+        progress.close()
+        signal.signal(signal.SIGINT, before)

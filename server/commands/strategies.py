@@ -8,11 +8,15 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
+from pathlib import Path
 
 from server.domain.derived import BuildStopped, Plan
 from server.domain.site import Site
 from server.domain.spending import Used
 from server.errors import StartError
+from server.evaluation.report import REPORT, load_report
+from server.retrieval.choices import CHOSEN
+from server.retrieval.options import read_spec
 from server.retrieval.table import STRATEGIES, check_spec
 from server.services import Services
 from server.services.preparation import Preparation
@@ -28,6 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     state = actions.add_parser("state", help="what is built for a site, and what it took")
     state.add_argument("--site", required=True, help="id of the site")
+    choose = actions.add_parser("choose", help="let auto go by what an evaluation of the site showed")
+    choose.add_argument("--site", required=True, help="id of the site")
+    choose.add_argument("report", type=Path, help="folder that evaluate wrote into")
     for name, help_text in (
         ("plan", "what building would take: calls of the model, tokens, money"),
         ("build", "build what a strategy needs; what is there already is left"),
@@ -50,6 +57,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         site = services.sites.get(options.site)
         if options.action == "state":
             return _state(services, site)
+        if options.action == "choose":
+            return _choose(services, site, options.report)
         if not site.generation:
             raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
         wanted = replace(site, strategy=check_spec(options.strategy))
@@ -90,6 +99,28 @@ def _state(services: Services, site: Site) -> int:
             f"\t{took.get('calls', 0)} calls, {took.get('unread', 0)} replies not readable"
             f"\tcost {took.get('cost', 0):.4f}"
         )
+    return 0
+
+
+def _choose(services: Services, site: Site, folder: Path) -> int:
+    """Keeps what the report says of each kind of question. Raises StartError for a folder without one."""
+    report = load_report(folder)
+    if report is None:
+        raise StartError(
+            f"{folder} holds no {REPORT}; write one: python -m server evaluate --out {folder} ..."
+        )
+    if report["site"]["id"] != site.id:
+        raise StartError(f"the report in {folder} is of {report['site']['id']}, not of {site.id}")
+    choices = report["choices"]
+    services.sites.update(replace(site, options={**site.options, CHOSEN: choices}))
+    for kind, choice in choices.items():
+        print(f"{kind} questions: {choice['strategy']} ({choice['reason']})")
+    if not choices:
+        print(
+            "No strategy was shown to be better than hybrid on any kind of question; auto searches by hybrid."
+        )
+    if read_spec(site.strategy)[0] == "auto":
+        print(f"Build what is new: python -m server strategies use --site {site.id} {site.strategy}")
     return 0
 
 

@@ -12,7 +12,8 @@ class Tuning:
 
     fusion: str = "weighted"
     """How vectors and words become one ranking: "weighted" (words by what the question could score at most),
-    "minmax" (both sides by their best and worst) or "rrf" (reciprocal rank)."""
+    "minmax" (both sides by their best and worst), "rrf" (reciprocal rank) or "reciprocal" (the same with no
+    constant beside the rank: the first ones decide)."""
     dense_weight: float = 0.35
     """Share of the vectors where the embedder reads both the query's and the chunk's language."""
     unread_weight: float = 0.05

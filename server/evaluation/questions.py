@@ -106,7 +106,7 @@ def _case(line: str, where: str, number: str, base_url: str) -> Case:
     groups = value.get("url_groups") or []
     if not isinstance(groups, list) or not all(_is_texts(group) for group in groups):
         raise BadQuestionFile(f'{where}: "url_groups" must be a list of lists of addresses')
-    texts = {name: str(value[name]) for name in _TEXTS if value.get(name) is not None}
+    texts: dict[str, Any] = {name: str(value[name]) for name in _TEXTS if value.get(name) is not None}
     return Case(
         **{"id": number, **texts},
         question=str(value["question"]),

@@ -23,8 +23,8 @@ from server.evaluation.rows import Row
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
 VERSION = 2
 _COLUMNS = (
-    "questions", "hit@1", "hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct", "refused_unanswerable",
-    "refused_answerable", "verbatim_quotes", "p50_ms", "p95_ms",
+    "questions", "hit@1", "hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct",
+    "refused_unanswerable", "refused_answerable", "verbatim_quotes", "p50_ms", "p95_ms",
 )  # fmt: skip
 
 

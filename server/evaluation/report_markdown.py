@@ -60,7 +60,11 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
 def _judged(report: Mapping[str, Any]) -> Iterator[str]:
     for judge in report["judges"]:
         yield f"## Judged by: {_cell(judge['judge'])}"
-        for title, names in (("RAG triad", TRIAD), ("Claims", CLAIMS), ("Likeness to the reference", LIKENESS)):
+        for title, names in (
+            ("RAG triad", TRIAD),
+            ("Claims", CLAIMS),
+            ("Likeness to the reference", LIKENESS),
+        ):
             if any(name in run["metrics"] for run in judge["runs"] for name in names):
                 yield f"### {title}"
                 yield _table(judge_table(judge, names))
@@ -79,8 +83,8 @@ def _table(table: Table) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that stays in its cell: no line breaks, and nothing that Markdown or HTML would take for its own."""
+    """Text that stays in its cell: no line breaks, nothing that Markdown or HTML takes for its own."""
     flat = " ".join(text.split())
-    for mark in ("\\", "|", "<", "`", "[", "]", "*", "_"):
-        flat = flat.replace(mark, f"&lt;" if mark == "<" else f"\\{mark}")
-    return flat
+    for mark in ("\\", "|", "`", "[", "]", "*"):
+        flat = flat.replace(mark, f"\\{mark}")
+    return flat.replace("<", "&lt;")

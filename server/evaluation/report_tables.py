@@ -97,10 +97,11 @@ def comparison_note(report: Mapping[str, Any], comparisons: Sequence[Mapping[str
     by = report["compared_by"]
     chance = len(comparisons) * (1 - by["level"])
     return (
-        f"Paired over the questions that both ways were judged by, {by['resamples']:,} resamples. A way counts as "
-        f"better or worse when the interval leaves 0 out and at least {by['fewest']} questions came out differently. "
-        f"Of these {len(comparisons)} comparisons about {chance:.0f} would look different by chance alone."
-    ).replace(",000", " 000")
+        f"Paired over the questions that both ways were judged by, {by['resamples']} resamples. A way counts "
+        f"as better or worse when the interval leaves 0 out and at least {by['fewest']} questions came out "
+        f"differently. Of these {len(comparisons)} comparisons about {chance:.0f} would look different by "
+        "chance alone."
+    )
 
 
 def judge_table(judge: Mapping[str, Any], names: Sequence[str]) -> Table:

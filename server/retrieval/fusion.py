@@ -1,6 +1,6 @@
 """Making one ranking of two: that of the vectors and that of the words.
 
-All three kinds are kept for comparison. Measured over twelve sets, the weighted sum in which a share of the
+All kinds are kept for comparison. Measured over twelve sets, the weighted sum in which a share of the
 words' score is a share of what the whole question could score does best: where a question is put in other
 words than the page's, its few matches say little, and the vectors decide. Bringing the best match to 1
 (`min_max` on both sides) hides that; ranks (reciprocal rank fusion: Cormack, Clarke and Buettcher, SIGIR
@@ -65,6 +65,11 @@ def by_rank(first: Scores, second: Words, weights: Weights, k: int = 60) -> dict
     """Weighted sum of 1 / (k + rank), ranks from 1; scaled so that rank 1 on both sides is 1."""
     first_shares, second_shares = _rank_shares(first, k), _rank_shares(second.scores, k)
     return _sum(first_shares, second_shares, weights)
+
+
+def by_reciprocal(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
+    """The same without a constant, 1 / rank, as Anthropic's contextual retrieval fuses: the first ranks decide."""
+    return by_rank(first, second, weights, 0)
 
 
 def _sum(one: Scores, two: Scores, weights: Weights) -> dict[str, float]:

@@ -70,6 +70,7 @@ FUSIONS = Registry(
         "weighted": "server.retrieval.fusion:by_ceiling",
         "minmax": "server.retrieval.fusion:by_best",
         "rrf": "server.retrieval.fusion:by_rank",
+        "reciprocal": "server.retrieval.fusion:by_reciprocal",
     },
 )
 """See server.retrieval.fusion.Fusion."""

@@ -11,10 +11,11 @@ from server.domain.derived import Monitor
 from server.domain.site import Site
 from server.evaluation.corpus import Corpus
 from server.indexing.calibration import calibrate
-from server.indexing.indexer import IndexReport
+from server.indexing.chunker import ChunkSizes
+from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.refresh_site import SiteIndex
 from server.jobs.site_profile import profile
-from server.services.sites import open_indexer, open_strategy
+from server.services.sites import open_strategy
 from server.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def install_corpus(services: Services, corpus: Corpus, monitor: Monitor) -> Site
         return site
     parts = services.parts(site_id, services.document_embedder)
     strategy = open_strategy(site, parts, services.incidents, services.settings)
-    indexer = open_indexer(parts, strategy, services.settings)
     pages = list(corpus.pages())
-    indexer._on_progress = _told(monitor, len(pages))
+    sizes = ChunkSizes(services.settings.chunk_chars, services.settings.chunk_overlap)
+    indexer = Indexer(parts.content, [strategy], sizes, _told(monitor, len(pages)))
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)

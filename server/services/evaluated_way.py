@@ -67,7 +67,7 @@ class EvaluatedWay:
         use = self.services
         return open_strategy(self.site, self.parts, use.incidents, use.settings, use.chat_model)
 
-    def pipeline(self, strategy: Strategy, page_text: Callable[[str], str] | None = None) -> Pipeline:
+    def pipeline(self, strategy: Strategy) -> Pipeline:
         """What answers from what `strategy` finds."""
         use, parts = self.services, replace(self.parts, strategy=strategy)
         uncached = _uncached(self.site)

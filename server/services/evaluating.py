@@ -1,16 +1,17 @@
 """Evaluations: what is asked, in which ways, and everything that is measured of it.
 
-    evaluation = Evaluating(services, EvaluationOrder(site="shop", questions=Path("q.jsonl"), out=Path("out")))
-    evaluation.open(monitor)         # reads the questions; indexes a corpus that is new
-    evaluation.plan()                # what models would take for missing indexes
-    report = evaluation.run(monitor) # goes on where an earlier run into the same folder was cut off
+    order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
+    evaluating = Evaluating(services, order)
+    evaluating.open(monitor)          # reads the questions; indexes a corpus that is new
+    evaluating.plan()                 # what models would take for missing indexes
+    report = evaluating.run(monitor)  # goes on where an earlier run into the same folder was cut off
 
 `server.services.evaluation_thread` runs one beside a server.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +213,3 @@ class _Named:
 def without_model_cache(settings: Any) -> Any:
     """Settings with which every way pays for its own calls, so that their costs can be compared."""
     return settings.model_copy(update={"model_cache_hours": 0}) if settings.model_cache_hours else settings
-
-
-__all__ = ["Evaluating", "EvaluationOrder", "replace", "without_model_cache"]

@@ -32,10 +32,13 @@ class Labels:
 def claim_metrics(labels: Labels) -> dict[str, float]:
     """All of them; 0 where there is nothing to divide by."""
     correct, recalled = np.array(labels.correct, bool), np.array(labels.recalled, bool)
+    retrieved: Booleans
+    relevant: Booleans
+    grounded: Booleans
     supported, found = _matrix(labels.supported), _matrix(labels.found)
-    retrieved = found.any(axis=1) if found.size else np.zeros(len(recalled), bool)
-    relevant = found.any(axis=0) if found.size else np.zeros(supported.shape[1], bool)
-    grounded = supported.any(axis=1) if supported.size else np.zeros(len(correct), bool)
+    retrieved = np.asarray(found.any(axis=1)) if found.size else np.zeros(len(recalled), bool)
+    relevant = np.asarray(found.any(axis=0)) if found.size else np.zeros(supported.shape[1], bool)
+    grounded = np.asarray(supported.any(axis=1)) if supported.size else np.zeros(len(correct), bool)
     in_relevant = (supported & relevant).any(axis=1) if supported.size else grounded
     precision, recall = _share(correct), _share(recalled)
     return {

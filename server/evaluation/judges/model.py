@@ -79,7 +79,8 @@ class ModelJudge:
         with charged(spending):
             figures = self._figures(sample, sheet)
         rounded = {name: round(value, 4) for name, value in figures.items()}
-        used = asdict(spending.used) if spending.used.calls else {"calls": sheet.asked}
+        used: dict[str, float] = asdict(spending.used)
+        used["calls"] = used["calls"] or sheet.asked
         return Judgement(rounded, sheet.asked, sheet.unread, used)
 
     def is_right(self, question: str, reference: str, answer: str, language: str) -> bool | None:
@@ -225,7 +226,7 @@ def _grades(value: dict[str, Any], texts: int) -> list[float]:
 
 def _grade(value: dict[str, Any]) -> float:
     grade = value.get("grade")
-    if not _is_number(grade) or not 0 <= grade <= 3:
+    if grade is None or not _is_number(grade) or not 0 <= grade <= 3:
         raise Unread
     return float(grade) / 3
 

@@ -19,23 +19,26 @@ from server.retrieval.derived.strategy import DerivedStrategy
 from server.retrieval.hybrid import HybridStrategy
 from server.retrieval.parts import Hit, Parts
 
+DEEPEST = 2
+"""Of a chunk's records the best ones count, so not all of each need be found."""
+
 Found = Sequence[tuple[Record, float]]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Which chunks have records, and how many."""
+    """Which chunks have records, and how deep those are searched."""
 
     covered: frozenset[str]
     """Chunks with records; of others their own score counts alone."""
-    records: int
-    """Of a chunk, about."""
+    depth: int
+    """So many records are asked for in place of one chunk."""
 
     @classmethod
     def of(cls, records: Sequence[Record]) -> Layer:
         """That of all records of a kind."""
         covered = frozenset(source for record in records for source in record.sources)
-        return cls(covered, max(1, round(len(records) / max(1, len(covered)))))
+        return cls(covered, min(DEEPEST, -(-len(records) // max(1, len(covered)))))
 
     def mixed(self, plain: Sequence[Hit], found: Found, share: float, limit: int) -> list[Hit]:
         """Weighted sum of both sides, best first.
@@ -45,7 +48,7 @@ class Layer:
         """
         one, other = dict(plain), by_chunk(found)
         least = min(one.values()) if one and len(plain) >= limit else 0.0
-        least_other = min(other.values()) if other and len(found) >= limit * self.records else 0.0
+        least_other = min(other.values()) if other and len(found) >= limit * self.depth else 0.0
         scores = {}
         for id in dict.fromkeys((*one, *other)):
             own = one.get(id, least)
@@ -77,7 +80,7 @@ class LayeredVectors:
 
     def search(self, vector: Vector, limit: int) -> list[Hit]:
         """(chunk id, score), best first, at most `limit`."""
-        found = self._nearest(vector, limit * self._layer.records)
+        found = self._nearest(vector, limit * self._layer.depth)
         return self._layer.mixed(self._plain.search(vector, limit), found, self._share, limit)
 
     def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
@@ -115,7 +118,7 @@ class LayeredWords:
 
     def search(self, text: str, limit: int) -> list[Hit]:
         """(chunk id, score), best first, at most `limit`."""
-        found = self._worded(text, limit * self._layer.records)
+        found = self._worded(text, limit * self._layer.depth)
         return self._layer.mixed(self._plain.search(text, limit), found, self._share, limit)
 
     def add(self, chunks: Sequence[Chunk]) -> None:

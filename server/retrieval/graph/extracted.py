@@ -128,7 +128,8 @@ def _of_json(body: str) -> Iterator[list[str]]:
         ("relations", ("source", "target", "description", "keywords", "weight")),
         ("relationships", ("source", "target", "description", "keywords", "weight")),
     ):
-        for one in whole.get(kind) or ():
+        listed = whole.get(kind)
+        for one in listed if isinstance(listed, list) else ():
             if isinstance(one, dict):
                 yield [kind, *(_text(one.get(name, "")) for name in order)]
 

@@ -1,8 +1,8 @@
 """Communities of the graph at several levels, by hierarchical Leiden.
 
-After Traag, Waltman and van Eck, "From Louvain to Leiden" (2019). The seed and the version of the library that
-does it both change what comes out, so both are fixed. Parts of the graph that nothing joins to the rest form
-communities of their own, which the publication leaves out: on a site they are themes too.
+After Traag, Waltman and van Eck, "From Louvain to Leiden" (2019). The seed and the version of the library
+that does it both change what comes out, so both are fixed. Parts of the graph that nothing joins to the rest
+form communities of their own; GraphRAG leaves them out, but on a site they are themes too.
 """
 
 from __future__ import annotations

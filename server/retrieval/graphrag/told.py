@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -87,7 +88,7 @@ def _described(kit: Kit, told: Sequence[tuple[str, list[str], str]]) -> list[str
     texts = [pieces[0] if pieces else "" for _, pieces, _ in told]
     several = [at for at, (_, pieces, _) in enumerate(told) if len(pieces) > 1]
     tasks = [
-        summary_task(pieces, name, MOST_TOKENS, language, extracted=telling(pieces))
+        summary_task(pieces, name, MOST_TOKENS, language, partial(telling, pieces))
         for name, pieces, language in (told[at] for at in several)
     ]
     for at, text in zip(several, kit.asking.all(KIND, tasks), strict=True):

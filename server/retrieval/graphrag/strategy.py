@@ -1,0 +1,195 @@
+"""GraphRAG: questions about single things and about the whole of a site, by a graph and reports on its parts.
+
+After Edge and others, "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.protocols import ModelError, Vector
+from server.domain.question import Query
+from server.indexes.postings import K1
+from server.indexes.tokens import tokens
+from server.retrieval.derived.artefact import Artefact
+from server.retrieval.derived.kit import Kit
+from server.retrieval.derived.strategy import DerivedStrategy, with_context
+from server.retrieval.fusion import Words
+from server.retrieval.graphrag.communities import communities
+from server.retrieval.graphrag.fast import phrase_graph
+from server.retrieval.graphrag.global_search import (
+    REPORTS_READ,
+    Asked,
+    Point,
+    in_turn,
+    points_of,
+    scored_reports,
+    selected,
+)
+from server.retrieval.graphrag.local_search import MOST_ENTITIES, contexts, entities_of, led_to
+from server.retrieval.graphrag.mapping import Said, said_of
+from server.retrieval.graphrag.options import GraphRagOptions
+from server.retrieval.graphrag.reports import Reports
+from server.retrieval.graphrag.stored import ENTITIES, REPORTS, stored
+from server.retrieval.graphrag.told import told_graph
+from server.retrieval.graphrag.view import GraphView
+from server.retrieval.parts import cosines, ranked
+from server.retrieval.question_kinds import QuestionKind, kind_of
+from server.retrieval.rarity import Rarity
+
+DEEP = 100
+"""So deep hybrid search is looked at."""
+OVERSAMPLE = 2
+"""Entities that are looked at for each that is taken."""
+WORDED = 300
+"""Reports that are found by words."""
+
+
+class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
+    """Modes local and global, and auto, which chooses by the question."""
+
+    row = "graphrag"
+    Options: ClassVar[type[GraphRagOptions]] = GraphRagOptions
+    _read: tuple[Artefact, GraphView] | None = None
+
+    def derive(self, kit: Kit) -> Artefact:
+        """The graph, its communities at all levels, and a report on each."""
+        with_model = kit.asking.model is not None and self.options.extraction == "full"
+        graph = told_graph(kit, self.options) if with_model else phrase_graph(kit)
+        found = communities(graph, self.options.cluster_size)
+        return stored(kit, graph, found, Reports(kit, graph, found).all())
+
+    def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
+        """Global for an overview, else local, unless the options say which."""
+        view = self._view(live)
+        mode = self.options.mode
+        if mode == "auto":
+            mode = "global" if kind_of(query.text) is QuestionKind.OVERVIEW else "local"
+        found = self.base.retrieve(query, max(DEEP, limit))
+        if mode == "global" and view.reports:
+            hits = self._global(query, limit, view, found)
+        else:
+            hits = self._local(query, limit, view, found)
+        return self.base.finish(query, hits)
+
+    def _view(self, live: Artefact) -> GraphView:
+        known = self._read
+        if known is None or known[0] is not live:
+            self._read = known = (live, GraphView(live))
+        return known[1]
+
+    def _local(
+        self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
+    ) -> list[ScoredChunk]:
+        near: list[tuple[int, float]] = []
+        if view.relations:  # with descriptions that a model wrote
+            vector = self._parts.embedder.embed([query.searched_text])[0]
+            hits = self.nearest(ENTITIES, vector, OVERSAMPLE * MOST_ENTITIES, view.live)
+            near = [(view.live.place[record.id], cosine) for record, cosine in hits]
+        led = led_to(view, entities_of(view, query, near, found))
+        share, known = self.options.graph_share, {hit.chunk.id: hit for hit in found}
+        more = self._parts.chunks.load([id for id in led.chunks if id not in known])
+        all_hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
+        joined = [_with_graph(hit, led.chunks.get(hit.chunk.id, 0.0), share) for hit in all_hits]
+        best = ranked(joined, limit)
+        told = contexts(view, led, best, self.options.tokens, self._deriving.estimate_tokens)
+        names = ", ".join(str(view.entities[one].data["name"]) for one in list(led.entities)[:3])
+        return [
+            with_context(hit, context, f"graph: {names}" if hit.scores.get("graph") else "")
+            for hit, context in zip(best, told, strict=True)
+        ]
+
+    def _global(
+        self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
+    ) -> list[ScoredChunk]:
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        scores = scored_reports(view, Asked(vector, self._words(query, view), found))
+        reports = selected(view, scores, self.options.level, dynamic=self.options.dynamic)
+        ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
+            hit.chunk.id for hit in found
+        }
+        vectors = self._parts.vectors.vectors(sorted(ids))
+        near = dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
+        points = points_of(view, reports, scores, near, found)
+        points += self._said(query, view, reports, near)
+        chunks = self._parts.chunks.load(list({one.chunk for one in points}))
+        pages = {id: chunk.url for id, chunk in chunks.items()}
+        return _hits(in_turn(points, view, pages, limit), chunks, near, view)
+
+    def _said(
+        self, query: Query, view: GraphView, reports: Sequence[int], near: Mapping[str, float]
+    ) -> list[Point]:
+        """What the model says of the best reports, ahead of all that is found without it."""
+        if self.model is None:
+            return []
+        estimate, most = self._deriving.estimate_tokens, self.options.tokens
+        try:
+            said = said_of(
+                self.model,
+                view,
+                query.text,
+                reports,
+                self.options.map_calls,
+                lambda texts: sum(estimate(text) + 10 for text in texts) <= most,
+            )
+        except ModelError as error:
+            self._parts.on_failure(error.kind, f"reading reports for {self.name}: {error}")
+            return []
+        return [point for one in said for point in _points(one, view, near)]
+
+    def _words(self, query: Query, view: GraphView) -> Words:
+        index = self.side(REPORTS).words
+        asked = list(dict.fromkeys(tokens(query.text, query.language)))
+        ceiling = (K1 + 1) * sum(Rarity(index).weights(asked).values()) if asked else 0.0
+        found = self.worded(REPORTS, query.text, WORDED, view.live)
+        return Words({record.id: score for record, score in found}, ceiling)
+
+
+def _with_graph(hit: ScoredChunk, evidence: float, share: float) -> ScoredChunk:
+    score = min(1.0, (hit.score + share * evidence) / (1 + share))
+    return replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)})
+
+
+def _points(said: Said, view: GraphView, near: Mapping[str, float]) -> list[Point]:
+    """Of each report that the model names, the chunk of the finding that says most of the same."""
+    words = set(said.description.casefold().split())
+    points = []
+    for report in said.reports:
+        findings = view.of(report, "findings")
+        if not findings:
+            continue
+        best = max(findings, key=lambda one: len(words & set(f"{one[0]} {one[1]}".casefold().split())))
+        chunk = max(best[2], key=lambda id: near.get(id, 0.0))
+        points.append(Point(chunk, report, 1.0 + said.score, said.description))
+    return points
+
+
+def _hits(
+    points: Sequence[Point], chunks: Mapping[str, Chunk], near: Mapping[str, float], view: GraphView
+) -> list[ScoredChunk]:
+    """The chunks of the points, each once, each report with the first of its chunks."""
+    best = max((one.score for one in points), default=1.0) or 1.0
+    told: set[int] = set()
+    hits: dict[str, ScoredChunk] = {}
+    for one in points:
+        if one.chunk in hits:
+            continue
+        scores = {"dense": round(near[one.chunk], 4)} if one.chunk in near else {}
+        context = why = ""
+        if one.report >= 0:
+            why = f"report: {view.of(one.report, 'title')}"
+            context = (
+                one.text if one.report in told else f"{one.text}\n\n{view.reports[one.report].text}".strip()
+            )
+            told.add(one.report)
+        hits[one.chunk] = ScoredChunk(
+            chunks[one.chunk],
+            min(1.0, one.score / best),
+            {**scores, "report": round(one.score, 4)},
+            context,
+            why,
+        )
+    return list(hits.values())
