@@ -86,6 +86,7 @@ CONFINED = {
     "rapidfuzz": ["server/indexes/vocabulary.py"],
     "scipy": ["server/retrieval"],
     "sklearn": ["server/retrieval"],
+    "threadpoolctl": ["server/retrieval/raptor/build.py"],
     "umap": ["server/retrieval/raptor"],
     "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
 }

@@ -11,6 +11,7 @@ COMMANDS = {
     "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
     "evaluate": "server.commands.evaluate",
+    "testset": "server.commands.testset",
     "strategies": "server.commands.strategies",
     "sites": "server.commands.sites",
     "scope": "server.commands.scope",

@@ -68,7 +68,7 @@ def by_rank(first: Scores, second: Words, weights: Weights, k: int = 60) -> dict
 
 
 def by_reciprocal(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
-    """The same without a constant, 1 / rank, as Anthropic's contextual retrieval fuses: the first ranks decide."""
+    """The same with 1 / rank, as Anthropic fuses in contextual retrieval: the first ranks decide."""
     return by_rank(first, second, weights, 0)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.stopwords import STOP_WORDS
-from server.retrieval.graph.names import Names
 from server.retrieval.graph.phrases import phrase_key, phrases
 from server.retrieval.graphrag.view import GraphView
 
@@ -90,7 +89,7 @@ def led_to(view: GraphView, entities: Mapping[int, float]) -> Led:
 
 
 def _relations(view: GraphView, entities: Mapping[int, float]) -> list[int]:
-    """Those between two of the entities first, then by the relevance of the end that is one, and by weight."""
+    """Those between two of the entities first, then by the relevance of their ends, and by weight."""
     known = dict.fromkeys(relation for entity in entities for relation in view.relations_of(entity))
 
     def order(relation: int) -> tuple[bool, float, float, int]:

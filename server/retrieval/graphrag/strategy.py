@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ModelError, Vector
+from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.indexes.postings import K1
 from server.indexes.tokens import tokens

@@ -41,7 +41,9 @@ def from_faq(page: Sequence[Chunk], facts: PageFacts) -> Iterator[Record]:
     """Questions that the page marks as such, with the chunks that say most of the answer."""
     if not facts.questions:
         return
-    words = {chunk.id: frozenset(page_tokens(f"{chunk.heading} {chunk.text}", chunk.language)) for chunk in page}
+    words = {
+        chunk.id: frozenset(page_tokens(f"{chunk.heading} {chunk.text}", chunk.language)) for chunk in page
+    }
     for question, answer in facts.questions:
         wanted = frozenset(page_tokens(f"{question} {answer}", page[0].language))
         best = sorted(page, key=lambda chunk: (-len(wanted & words[chunk.id]), chunk.position))[:2]

@@ -26,7 +26,10 @@ def question_task(chunk: Chunk, count: int) -> Task[list[str]]:
     heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
     text = chunk.text[:LONGEST_EXCERPT].replace("</", "<\u200b/").replace("<excerpt", "<\u200bexcerpt")
     prompt = Prompt(
-        _RULES.format(count=count), f'<excerpt heading="{heading}">\n{text}\n</excerpt>', 60 * count + 40, json=True
+        _RULES.format(count=count),
+        f'<excerpt heading="{heading}">\n{text}\n</excerpt>',
+        60 * count + 40,
+        json=True,
     )
     return Task(prompt, _reader(count), list)
 

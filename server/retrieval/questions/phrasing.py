@@ -13,7 +13,9 @@ _BEGINS = re.compile(
     | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_NUMBER = re.compile(r"^\s*(?:(?:chapter|section|part|appendix|kapitel|abschnitt)\s+)?(?:\d+|[A-Z])(?:\.\d+)*\.?\)?\s+", re.I)
+_NUMBER = re.compile(
+    r"^\s*(?:(?:chapter|section|part|appendix|kapitel|abschnitt)\s+)?(?:\d+|[A-Z])(?:\.\d+)*\.?\)?\s+", re.I
+)
 LONGEST = 200
 """Characters of a heading that is taken for a question; longer ones are texts."""
 
@@ -25,7 +27,11 @@ def is_question(text: str) -> bool:
 
 def bare(heading: str) -> str:
     """A heading without its number: "5.2. Default Values" -> "Default Values"."""
-    rest = _NUMBER.sub("", heading) if re.match(r"\s*\w+(?:\.\d+)*\.?\s", heading) and re.search(r"\d", heading[:12]) else heading
+    rest = (
+        _NUMBER.sub("", heading)
+        if re.match(r"\s*\w+(?:\.\d+)*\.?\s", heading) and re.search(r"\d", heading[:12])
+        else heading
+    )
     return rest.strip() or heading.strip()
 
 

@@ -6,13 +6,12 @@ match tells which question it was. See docs/strategies/questions.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import ScoredChunk
 from server.domain.derived import Record
 from server.domain.question import Query
 from server.indexes.postings import K1
@@ -20,7 +19,7 @@ from server.indexes.tokens import tokens
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
 from server.retrieval.derived.strategy import DerivedStrategy
-from server.retrieval.fusion import Words, by_ceiling
+from server.retrieval.fusion import Words
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked
 from server.retrieval.questions.found import from_faq, from_headings, from_links, made

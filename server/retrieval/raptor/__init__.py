@@ -1,4 +1,4 @@
-"""Clusters of chunks with summaries, and summaries of summaries: the table of strategies names this package."""
+"""Clusters of chunks with summaries, and clusters of summaries; the table of strategies names this package."""
 
 from server.retrieval.raptor.strategy import RaptorStrategy
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from threadpoolctl import ThreadpoolController
+
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
 from server.retrieval.raptor.clusters import Clustering
@@ -29,18 +31,22 @@ class Build:
         before = keepable(self._kit.before, set(ids)) if self._options.clustering == "gmm" else None
         known = by_content(before.records[KIND]) if before else {}
         forest = Forest(self._kit, self._options.summary_tokens, known)
-        grouping = self._grouping(before)
-        layers = 0
-        while layers < self._options.layers:
-            groups = grouping.layer(layers + 1, forest)
-            if not groups:
-                break
-            layers += 1
-            forest.grow(layers, groups)
+        # A mixture's matrices are small: more threads than one only wait for each other, and sums differ.
+        with ThreadpoolController().limit(limits=1):
+            layers = self._grown(forest, self._grouping(before))
         self._kit.words(KIND, forest.records)
         clustered = before.facts["clustered"] if before else ids
         facts = {"layers": layers, "clustered": clustered, "kept": before is not None}
         return Artefact({KIND: forest.records}, {}, facts)
+
+    def _grown(self, forest: Forest, grouping: Grouping) -> int:
+        """How many layers there are now."""
+        for layer in range(1, self._options.layers + 1):
+            groups = grouping.layer(layer, forest)
+            if not groups:
+                return layer - 1
+            forest.grow(layer, groups)
+        return self._options.layers
 
     def _grouping(self, before: Artefact | None) -> Grouping:
         if self._options.clustering == "tree":

@@ -63,7 +63,7 @@ class Forest:
     """Nodes by number: those of the chunks are 0, 1, 2 … in the order of the site."""
 
     def __init__(self, kit: Kit, summary_tokens: int, known: Mapping[str, Record] | None = None) -> None:
-        """`known` are records of a state before by what they summarise: those need not be worked out again."""
+        """`known` are records of a state before by what they summarise: they are not worked out again."""
         self._kit = kit
         self._tokens = summary_tokens
         self._known = known or {}
@@ -142,7 +142,7 @@ class Forest:
         known, language = self._known.get(self._content(group)), _language(members)
         twin = partial(extract, [node.text for node in members], self._tokens, language)
         if known is not None:
-            twin = partial(_summary_of, known)  # type: ignore[arg-type]
+            twin = partial(_summary_of, known)
         texts = [f"{node.title}\n{node.text}" if node.title else node.text for node in members]
         return summary_task(texts, group.title, self._tokens, language, twin)
 

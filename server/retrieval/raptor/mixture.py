@@ -12,21 +12,21 @@ from sklearn.mixture import GaussianMixture
 from server.retrieval.raptor.options import MOST_COMPONENTS
 from server.retrieval.raptor.reduction import Points
 
-FITTED = 4_000
+FITTED = 2_500
 """A mixture is fitted to so many points at most; all are assigned."""
-STEP = 1.25
+STEP = 1.5
 """From one tried number of components to the next, at least 1."""
-PATIENCE = 3
+PATIENCE = 2
 """Numbers without a better criterion after which no larger ones are tried."""
-ROUNDS = 50
+ROUNDS = 30
 FLOOR = 1e-4
-"""Added to variances, of which the largest is about 1: points that coincide make no component of their own."""
+"""Added to variances, the largest being about 1: points that coincide make no component of their own."""
 
 Members = NDArray[np.intp]
 
 
 def soft_clusters(points: Points, threshold: float, seed: int) -> list[Members]:
-    """Places of the members of each cluster. Every point is in its likeliest and in those above `threshold`."""
+    """Places of each cluster's members. Every point is in its likeliest and in those above `threshold`."""
     fitted_to = _sample(points, seed)
     mixture = _best(fitted_to, seed)
     if mixture is None:

@@ -22,7 +22,7 @@ class RaptorOptions(StrategyOptions):
     QUERY: ClassVar[frozenset[str]] = frozenset({"mode", "nodes", "weight"})
 
     clustering: Literal["gmm", "tree"] = "gmm"
-    """"gmm": mixtures of Gaussians over the chunks' vectors; "tree": the site's own sections, pages, headings."""
+    """"gmm": mixtures of Gaussians over vectors; "tree": the site's own sections, pages and headings."""
     reduction: Literal["pca", "umap"] = "pca"
     """How vectors are brought to ten dimensions: principal components, or UMAP as published, which needs
     `pip install umap-learn`."""
@@ -39,6 +39,6 @@ class RaptorOptions(StrategyOptions):
     nodes: Annotated[int, Field(ge=1, le=50)] = 10
     """Summaries that a question looks below; with "traversal" half of them on each layer."""
     weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.2
-    """Share of the summaries in a chunk's score; the rest is that of the hybrid search. Measured, not published."""
+    """Share of the summaries in a chunk's score; the rest is that of the hybrid search. Measured here."""
     seed: Annotated[int, Field(ge=0, le=2**31)] = 224
     """Equal seeds give equal trees."""

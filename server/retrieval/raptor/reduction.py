@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ def by_neighbours(vectors: Vectors, whole: bool, seed: int) -> Points:
     return points
 
 
-def _umap() -> Callable[..., object]:
+def _umap() -> Callable[..., Any]:
     try:
         from umap import UMAP  # optional: it brings 200 MB
     except ImportError as error:
@@ -72,5 +72,5 @@ def _umap() -> Callable[..., object]:
             "reduction=umap needs a package of its own: `pip install umap-learn`, or choose reduction=pca"
         )
         raise ModelError("wrong_model", advice, permanent=True) from error
-    made: Callable[..., object] = UMAP
+    made: Callable[..., Any] = UMAP
     return made

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from os.path import commonprefix
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -110,12 +109,12 @@ class TreeGrouping:
             return Branch(title, url, list(numbers))
         parts: list[Branch | int] = []
         for of_part in self._parts(numbers, forest):
-            name = " › ".join(commonprefix([self._chunks[number].heading_path for number in of_part]))
+            name = " › ".join(_shared([self._chunks[number].heading_path for number in of_part]))
             parts.append(Branch(name or title, url, list(of_part)) if len(of_part) > 1 else of_part[0])
         return Branch(title, url, parts)
 
     def _parts(self, numbers: Sequence[int], forest: Forest) -> Iterator[list[int]]:
-        """Runs of chunks that are no longer than a cluster may be, ending where a heading does if possible."""
+        """Runs of chunks no longer than a cluster may be, which end where a heading does if possible."""
         limit = self._clustering.most_tokens
         part: list[int] = []
         size = 0
@@ -212,3 +211,10 @@ class Section:
 
 def _leaves(child: Branch | int) -> list[int]:
     return list(child.leaves()) if isinstance(child, Branch) else [child]
+
+
+def _shared(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """How all of these begin."""
+    first, last = min(paths), max(paths)
+    same = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    return first[: min(len(first), len(last)) if same is None else same]

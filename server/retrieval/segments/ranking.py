@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import ScoredChunk
 from server.retrieval.derived.artefact import Artefact
-from server.retrieval.parts import ranked
+from server.retrieval.derived.runs import Run
 from server.retrieval.segments.extraction import Segment
 from server.retrieval.segments.options import Preset
 
@@ -55,28 +55,20 @@ def values(
     return {url: [worth.get(id, 0.0) - penalty for id in layout.pages.get(url, ())] for url in pages}
 
 
-def arranged(
+def runs(
     pool: Sequence[ScoredChunk],
     found: Sequence[Segment],
     worth: Mapping[str, Sequence[float]],
     layout: Layout,
-    bridges: Mapping[str, Chunk],
-) -> list[ScoredChunk]:
-    """All of the pool and the `bridges` between them, best first.
-
-    The chunks of a segment share its score, so that they follow each other in page order.
-    """
-    hits = {hit.chunk.id: hit for hit in pool}
-    placed: list[ScoredChunk] = []
+) -> list[Run]:
+    """The segments, each at the place of its best chunk or a little above."""
+    scores = {hit.chunk.id: hit.score for hit in pool}
+    made = []
     for number, segment in enumerate(found, 1):
-        ids = layout.pages[segment.page][segment.start : segment.end]
-        score = max((hits[id].score for id in ids if id in hits), default=0.0)
+        ids = tuple(layout.pages[segment.page][segment.start : segment.end])
         best = max(worth[segment.page][segment.start : segment.end])
-        score = min(1.0, score + LIFT * max(0.0, segment.value - best))
-        why = f"segment {number}: parts {segment.start + 1} to {segment.end} of the page"
-        for id in ids:
-            hit = hits.pop(id, None) or (ScoredChunk(bridges[id], score) if id in bridges else None)
-            if hit:
-                details = {**hit.scores, "segment": float(number)}
-                placed.append(replace(hit, score=score, scores=details, why=why if len(ids) > 1 else hit.why))
-    return ranked([*placed, *hits.values()], len(placed) + len(hits))
+        score = max(scores.get(id, 0.0) for id in ids) + LIFT * max(0.0, segment.value - best)
+        parts = f"parts {segment.start + 1} to {segment.end}" if len(ids) > 1 else f"part {segment.end}"
+        why = f"segment {number}: {parts} of {len(layout.pages[segment.page])} of the page"
+        made.append(Run(ids, min(1.0, score), why, number))
+    return made

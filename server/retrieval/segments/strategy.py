@@ -16,13 +16,14 @@ from server.indexes.tokens import tokens
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
 from server.retrieval.derived.layered import LayeredSearch
+from server.retrieval.derived.runs import missing, together
 from server.retrieval.derived.strategy import DerivedStrategy
 from server.retrieval.parts import Parts
 from server.retrieval.rarity import Rarity
 from server.retrieval.segments.auto_context import Context, contexts
-from server.retrieval.segments.extraction import Segment, segments
+from server.retrieval.segments.extraction import segments
 from server.retrieval.segments.options import SegmentsOptions
-from server.retrieval.segments.ranking import Layout, arranged, values
+from server.retrieval.segments.ranking import Layout, runs, values
 from server.retrieval.segments.relevance import relevance
 
 KIND = "chunks"
@@ -69,10 +70,10 @@ class SegmentsStrategy(DerivedStrategy[SegmentsOptions]):
             return []
         layout, chosen = self._layout_of(live), self.options.chosen
         worth = values(pool, found, layout, chosen, limit)
-        best = segments(worth, chosen.limits(limit))
-        bridges = self._bridges(best, found, layout)
-        told = [self._told(hit, found, live) for hit in arranged(pool, best, worth, layout, bridges)[:limit]]
-        return self.base.finish(query, told)
+        chosen_runs = runs(pool, segments(worth, chosen.limits(limit)), worth, layout)
+        bridges = self._parts.chunks.load(missing(chosen_runs, pool))
+        hits = together(pool, chosen_runs, bridges)[:limit]
+        return self.base.finish(query, [self._told(hit, found, live) for hit in hits])
 
     def _relevances(self, query: Query, pool: Sequence[ScoredChunk]) -> dict[str, float]:
         """How likely each chunk bears on the question, by id."""
@@ -93,11 +94,6 @@ class SegmentsStrategy(DerivedStrategy[SegmentsOptions]):
         if known is None or known[0] is not live:
             known = self._layout = (live, Layout.of(live, KIND))
         return known[1]
-
-    def _bridges(self, best: Sequence[Segment], found: dict[str, float], layout: Layout) -> dict[str, Chunk]:
-        """Chunks that only lie between others of a segment."""
-        ids = [id for one in best for id in layout.pages[one.page][one.start : one.end] if id not in found]
-        return self._parts.chunks.load(ids) if ids else {}
 
     def _told(self, hit: ScoredChunk, found: dict[str, float], live: Artefact) -> ScoredChunk:
         """With its context and relevance; the scores of the layered search, which are no cosine of the

@@ -14,7 +14,7 @@ MORE_THAN = 0.5
 
 
 def filled(parts: Sequence[str], found: Mapping[str, float]) -> dict[str, float]:
-    """The found ones of these parts with their scores, and those between two of them with the mean of both."""
+    """The found ones of these parts with their scores; those between two of them have the mean of both."""
     known = {part: found[part] for part in parts if part in found}
     for before, part, after in zip(parts, parts[1:], parts[2:], strict=False):
         if part not in found and before in found and after in found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from server.domain.chunk import Chunk
 from server.domain.sentences import lines, split_sentences
@@ -13,15 +12,6 @@ LONGEST_SENTENCE = 600
 """Characters of a sentence that are embedded; what has more, such as a table's row, is cut into several."""
 SHORTEST_SENTENCE = 20
 """Shorter ones say too little to be searched alone: they go with the one after them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence, with its place among those of its chunk and how many it has."""
-
-    text: str
-    place: int
-    count: int
 
 
 def children(text: str, size: int) -> list[str]:
@@ -40,8 +30,8 @@ def children(text: str, size: int) -> list[str]:
     return parts
 
 
-def sentences(text: str) -> list[Sentence]:
-    """Those of a chunk in order; a short one stands with the next, a line of code or a table counts as one."""
+def sentences(text: str) -> list[str]:
+    """Those of a chunk in order; a short one goes with the next; a line of code or of a table is one."""
     found: list[str] = []
     held = ""
     for piece in _pieces(text, LONGEST_SENTENCE):
@@ -49,11 +39,9 @@ def sentences(text: str) -> list[Sentence]:
         if len(held) >= SHORTEST_SENTENCE:
             found.append(held)
             held = ""
-    if held and found:
-        found[-1] = f"{found[-1]} {held}"
-    elif held:
-        found.append(held)
-    return [Sentence(text, place, len(found)) for place, text in enumerate(found)]
+    if held:
+        found[-1:] = [f"{found[-1]} {held}"] if found else [held]
+    return found
 
 
 def sections(page: Sequence[Chunk], size: int) -> list[list[Chunk]]:

@@ -1,0 +1,1 @@
+"""Test sets made from a site's own pages."""
