@@ -14,7 +14,7 @@ class TuningSettings(BaseModel):
     tune_fusion: str = Field(
         "weighted",
         pattern="^(weighted|minmax|rrf)$",
-        description="How vectors and words are joined: weighted, minmax or rrf.",
+        description="How vectors and words are joined: weighted, minmax, rrf or reciprocal.",
     )
     tune_dense_weight: float = Field(
         0.35, ge=0, le=1, description="Share of the vectors where the embedder reads the languages."

@@ -84,12 +84,16 @@ class EvidenceGrader:
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """The chunks near the best one; [] when the evidence is under the floor."""
-        if not chunks or self.answerability(query, chunks) < self._floor:
+        if not chunks or self.quick_answerability(query, chunks) < self._floor:
             return []
         return [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
 
     def answerability(self, query: Query, chunks: Sequence[ScoredChunk]) -> float:
-        """In [0, 1]; 0 for no chunks."""
+        """In [0, 1]; 0 for no chunks. By all signs, so that questions compare with each other."""
+        return self.signs(query, chunks).answerability() if chunks else 0.0
+
+    def quick_answerability(self, query: Query, chunks: Sequence[ScoredChunk]) -> float:
+        """On the same side of the floor, mostly without embedding anything; it ranks questions less well."""
         if not chunks:
             return 0.0
         signs = self._without_nearness(query, chunks)

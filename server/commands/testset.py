@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,7 +54,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         model = services.chat_model if MODEL in wanted.kinds else None
         if MODEL in wanted.kinds and model is None:
             raise StartError(
-                "the kind model needs a chat model: set CHAT_MODEL_NAME, or leave model out of --kinds"
+                "the kind model needs a chat model: set OPENAI_API_KEY, or leave model out of --kinds"
             )
         parts = services.parts(site.id, services.query_embedder)
         text = StoredText(parts.content, parts.facts, live=True)
@@ -98,7 +97,7 @@ def _write(place: Path, made: TestSet, base_url: str) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         beside.write_text("".join(map(line, made.cases)), encoding="utf-8")
-        os.replace(beside, place)
+        beside.replace(place)
     except OSError as error:
         raise StartError(f"{place} cannot be written: {error.strerror or error}") from None
 
@@ -111,11 +110,11 @@ def _tell(place: Path, made: TestSet, wanted: TestSetOptions) -> None:
         print(f"{wanted.count} were asked for: the site has no more that name their page")
     if made.kinds["unanswerable"] < wanted.unanswerable:
         print(
-            f"{wanted.unanswerable} unanswerable ones were asked for: of other pages more than one page speaks"
+            f"{wanted.unanswerable} unanswerable ones were asked for: other subjects stand on several pages"
         )
     if made.model.calls:
         tally = made.model
         print(
-            f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the evidence of "
-            f"{tally.unproven} does not stand on its page"
+            f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the "
+            f"evidence of {tally.unproven} does not stand on its page"
         )

@@ -35,7 +35,8 @@ class Asked(Protocol):
 
 def recommended(runs: Sequence[Asked], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
     """The way to take, with the reason. Of ways that no difference was shown between, the plainest one."""
-    metric = next((name for name in DECIDING if any(name in row.verdicts for r in runs for row in r.rows)), "")
+    judged = {name for run in runs for row in run.rows for name in row.verdicts}
+    metric = next((name for name in DECIDING if name in judged), "")
     if not metric:
         return None
     score = {run.name: _mean(run.rows, metric) for run in runs}

@@ -119,9 +119,10 @@ def _compared(
 
 
 def _by_kind(report: Mapping[str, Any]) -> Iterator[str]:
-    yield "<h2>By type of question</h2>"
-    for name, table in type_tables(report["runs"]):
-        yield _behind(name, table)
+    if len(report["questions"]["types"]) > 1:
+        yield "<h2>By type of question</h2>"
+        for place, (name, table) in enumerate(type_tables(report["runs"])):
+            yield _behind(name, table, is_open=not place)
     if report["choices"]:
         rows = tuple((kind, one["strategy"], one["reason"]) for kind, one in report["choices"].items())
         yield _behind("What auto would choose", Table(("kind", "strategy", "reason"), rows), texts=True)
@@ -146,7 +147,7 @@ def _judged(report: Mapping[str, Any]) -> Iterator[str]:
             if set(of).intersection(names):
                 yield _behind(title, judge_table(judge, of))
         yield from _compared(report, judge["comparisons"], (*TRIAD, "f1", "faithfulness"), "")
-    if report["abilities"]:
+    if any(of["rows"] for of in report["abilities"]):
         yield "<h2>Abilities of the writer</h2>"
         yield (
             '<p class="soft">The writer was given passages: right ones with noise between them, noise alone, '
@@ -170,7 +171,7 @@ def _cards(cards: Iterator[str] | Sequence[str]) -> str:
     return f'<div class="cards">{"".join(cards)}</div>'
 
 
-def _behind(title: str, table: Table, *, texts: bool = False) -> str:
+def _behind(title: str, table: Table, *, texts: bool = False, is_open: bool = False) -> str:
     """A table that is shown on demand."""
     if not table.rows or len(table.columns) < 2:
         return ""
@@ -178,7 +179,7 @@ def _behind(title: str, table: Table, *, texts: bool = False) -> str:
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
     kind = ' class="texts"' if texts else ""
     return (
-        f'<details><summary>{escape(title)}</summary><div class="wide" tabindex="0" role="region" '
+        f'<details{" open" if is_open else ""}><summary>{escape(title)}</summary><div class="wide" tabindex="0" role="region" '
         f'aria-label="{escape(title)}"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         "</div></details>"
     )

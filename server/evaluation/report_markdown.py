@@ -72,7 +72,7 @@ def _judged(report: Mapping[str, Any]) -> Iterator[str]:
             yield "### Compared"
             yield comparison_note(report, judge["comparisons"])
             yield _table(comparison_table(judge["comparisons"]))
-    if report["abilities"]:
+    if any(of["rows"] for of in report["abilities"]):
         yield "## Abilities of the writer"
         yield _table(ability_table(report["abilities"]))
 

@@ -64,6 +64,7 @@ def try_abilities(
         if key not in journal:
             journal.add(key, [result.to_json() for result in trying.results(case, others)])
         results += [TrialResult(**value) for value in journal.get(key)]
+    monitor.step(f"trying abilities, {way.site.flow}", len(chosen), len(chosen))
     return results
 
 

@@ -173,6 +173,7 @@ class Evaluating:
             if key not in journal:
                 journal.add(key, judge.judge(sample).to_json())
             found[row.id] = Judgement(**journal.get(key))
+        monitor.step(f"judging {way.name}", len(self.cases), len(self.cases))
         return found
 
     def _tried(self, judge: Judge, journal: Journal, monitor: Monitor) -> dict[str, list[TrialResult]]:

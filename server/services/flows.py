@@ -37,7 +37,7 @@ def open_flow(
         usefulness=CoverageUsefulness(rarity),
         transformer=QueryLadder(rarity),
         strips=EvidenceStrips(rarity),
-        confidence=evidence.answerability,
+        confidence=evidence.quick_answerability,
         nearness=QueryNearness(parts.embedder, parts.vectors),
         max_count=settings.self_rag_max_count,
         max_retries=settings.self_rag_max_retries,

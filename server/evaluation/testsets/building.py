@@ -58,7 +58,8 @@ class TestSet:
 def build_test_set(
     site: SiteText, options: TestSetOptions, model: ChatModel | None = None, nearest: Nearest | None = None
 ) -> TestSet:
-    """`model` is needed for the kind "model". Fewer cases come where the site has no more. Raises ModelError."""
+    """`model` is needed for the kind "model". There are fewer cases where the site has no more to ask.
+    Raises ModelError."""
     pages = {page[0].url: list(page) for page in site.pages()}
     facts = {url: site.facts(url) for url in pages}
     random = Random(options.seed)

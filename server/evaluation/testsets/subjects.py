@@ -1,4 +1,4 @@
-"""Which pages speak of what a question asks: what no other page covers cannot be answered without its page."""
+"""Which pages speak of what a question asks: what one page alone covers cannot be answered without it."""
 
 from __future__ import annotations
 

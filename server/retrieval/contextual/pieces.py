@@ -34,7 +34,7 @@ _DEFINITION = re.compile(
 )
 """What a line of code defines, in about twenty languages."""
 _FENCE = "```"
-_ADDRESS_WORD = re.compile(r"[^\W_]+")
+_ADDRESS_WORD = re.compile(r"[^\W_]{2,}")
 
 
 def documents(pages: Iterable[list[Chunk]]) -> Iterator[list[Chunk]]:

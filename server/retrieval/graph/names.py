@@ -16,13 +16,12 @@ from server.retrieval.graph.phrases import phrase_key, phrase_words, singular
 LONGEST = 8
 """Words of a name; of scripts without spaces, twice as many characters."""
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
-_GENERIC = frozenset(
-    """
+_NAMELESS = """
     about all an contact details example faq general get started help home index information
     introduction list more next notes note other overview page previous read reference see summary top
     table contents usage use what
-    """.split()
-)
+"""
+_GENERIC = frozenset(_NAMELESS.split())
 """Headings that name nothing on the site."""
 
 

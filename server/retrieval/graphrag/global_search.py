@@ -25,6 +25,8 @@ UNRELATED, RELATED = 0.2, 0.55
 """Cosines of a question with a text that has nothing to do with it, and that is about it."""
 REPORT_SHARE, CHUNK_SHARE, FOUND_SHARE = 0.5, 0.25, 0.25
 """In the score of a point: its report, how near the chunk is to the question, what hybrid search says."""
+NARROW = 0.2
+"""How much of this holds for a question that asks for no overview; hybrid search says the rest."""
 SAME_PAGE, SAME_COMMUNITY, SAME_THEME = 0.3, 0.4, 0.75
 """What a point keeps of its score when its page, its community or that one's largest was there before."""
 DYNAMIC = 0.35
@@ -101,26 +103,34 @@ def points_of(
     scores: Mapping[int, float],
     near: Mapping[str, float],
     found: Sequence[ScoredChunk],
+    breadth: float = 1.0,
 ) -> list[Point]:
     """A point for each chunk that findings of the best reports stand on, and for what hybrid search found;
     `near` holds cosines of chunks."""
     hybrid = {hit.chunk.id: hit.score for hit in found}
+
+    def score_of(id: str, report: int) -> float:
+        broad = REPORT_SHARE * scores.get(report, 0.0) + _of_chunk(id, near, hybrid)
+        return breadth * broad + (1 - breadth) * hybrid.get(id, 0.0)
+
     best: dict[str, Point] = {}
     for report in reports[:REPORTS_READ]:
         for summary, explanation, chunks in view.of(report, "findings"):
             for id in chunks:
-                score = REPORT_SHARE * scores[report] + _of_chunk(id, near, hybrid)
+                score = score_of(id, report)
                 if id not in best or best[id].score < score:
                     best[id] = Point(id, report, score, f"{summary} {explanation}".strip())
     of_chunk = _reports_by_chunk(view, reports)
     for id in hybrid:
         if id not in best:
             report = max(of_chunk.get(id, [-1]), key=lambda at: (scores.get(at, 0.0), -at))
-            best[id] = Point(id, report, REPORT_SHARE * scores.get(report, 0.0) + _of_chunk(id, near, hybrid))
+            best[id] = Point(id, report, score_of(id, report))
     return list(best.values())
 
 
-def in_turn(points: Sequence[Point], view: GraphView, pages: Mapping[str, str], limit: int) -> list[Point]:
+def in_turn(
+    points: Sequence[Point], view: GraphView, pages: Mapping[str, str], limit: int, breadth: float = 1.0
+) -> list[Point]:
     """The best first, so that those behind each other come from different themes and pages. Scores as they
     count then, so they never rise."""
     left = sorted((one for one in points if one.chunk in pages), key=lambda one: (-one.score, one.chunk))
@@ -133,7 +143,8 @@ def in_turn(points: Sequence[Point], view: GraphView, pages: Mapping[str, str], 
     def now(one: Point) -> float:
         share = SAME_PAGE ** pages_seen.get(pages[one.chunk], 0)
         share *= SAME_COMMUNITY ** reports_seen.get(one.report, 0)
-        return one.score * float(share * SAME_THEME ** roots_seen.get(roots[one.report], 0))
+        share *= SAME_THEME ** roots_seen.get(roots[one.report], 0)
+        return one.score * float(share**breadth)
 
     while left and len(chosen) < limit:
         at = max(range(len(left)), key=lambda n: (now(left[n]), -n))

@@ -36,5 +36,5 @@ class GraphRagOptions(StrategyOptions):
     """Of what local search puts together, and of a batch of reports in global search."""
     map_calls: Annotated[int, Field(ge=1, le=100)] = 4
     """Batches that a model reads for one global question; published is: all of them."""
-    graph_share: Annotated[float, Field(ge=0, le=2)] = 0.15
+    graph_share: Annotated[float, Field(ge=0, le=2)] = 0.1
     """Weight in local search of what the graph leads to, that of hybrid search being 1."""

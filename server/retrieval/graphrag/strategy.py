@@ -21,6 +21,7 @@ from server.retrieval.fusion import Words
 from server.retrieval.graphrag.communities import communities
 from server.retrieval.graphrag.fast import phrase_graph
 from server.retrieval.graphrag.global_search import (
+    NARROW,
     REPORTS_READ,
     Asked,
     Point,
@@ -113,11 +114,12 @@ class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
         }
         vectors = self._parts.vectors.vectors(sorted(ids))
         near = dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
-        points = points_of(view, reports, scores, near, found)
+        breadth = 1.0 if kind_of(query.text) is QuestionKind.OVERVIEW else NARROW
+        points = points_of(view, reports, scores, near, found, breadth)
         points += self._said(query, view, reports, near)
         chunks = self._parts.chunks.load(list({one.chunk for one in points}))
         pages = {id: chunk.url for id, chunk in chunks.items()}
-        return _hits(in_turn(points, view, pages, limit), chunks, near, view)
+        return _hits(in_turn(points, view, pages, limit, breadth), chunks, near, view)
 
     def _said(
         self, query: Query, view: GraphView, reports: Sequence[int], near: Mapping[str, float]

@@ -43,7 +43,9 @@ class Likeness:
     @classmethod
     def of(cls, phrases: Sequence[str]) -> Likeness:
         """Learns how rare each feature is."""
-        counted: csr_matrix = _grams.transform(phrases) if phrases else csr_matrix((0, FEATURES), dtype=np.float32)
+        counted: csr_matrix = (
+            _grams.transform(phrases) if phrases else csr_matrix((0, FEATURES), dtype=np.float32)
+        )
         seen = np.bincount(counted.indices, minlength=FEATURES)
         weights = (np.log((1 + len(phrases)) / (1 + seen)) + 1).astype(np.float32)
         return cls(_weighted(counted, weights), weights)
@@ -51,7 +53,9 @@ class Likeness:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> Likeness:
         """What `arrays` gave."""
-        data, indices, indptr, weights = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "weights"))
+        data, indices, indptr, weights = (
+            arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "weights")
+        )
         rows = csr_matrix((data.astype(np.float32), indices, indptr), shape=(len(indptr) - 1, FEATURES))
         return cls(rows, weights.astype(np.float32))
 
@@ -76,7 +80,9 @@ class Likeness:
         best = found[np.lexsort((found, -near[found]))][:limit]
         return [(int(at), float(near[at])) for at in best]
 
-    def alike(self, least: float, most: int, monitor: Monitor | None = None) -> tuple[Integers, Integers, NDArray[np.float32]]:
+    def alike(
+        self, least: float, most: int, monitor: Monitor | None = None
+    ) -> tuple[Integers, Integers, NDArray[np.float32]]:
         """Pairs (one, other, cosine) with one < other and a cosine of at least `least`, at most `most` for
         each phrase.
 
@@ -89,7 +95,9 @@ class Likeness:
             self._exactly(ones, others, least)
             for ones, others in _candidates(telling, columns, monitor or Unwatched())
         ]
-        one, other, near = (np.concatenate([pair[part] for pair in pairs] or [np.zeros(0)]) for part in range(3))
+        one, other, near = (
+            np.concatenate([pair[part] for pair in pairs] or [np.zeros(0)]) for part in range(3)
+        )
         return _capped(one.astype(np.int64), other.astype(np.int64), near.astype(np.float32), most)
 
     @cached_property
@@ -125,7 +133,9 @@ def _telling(rows: csr_matrix, least: float) -> csr_matrix:
     return csr_matrix((ones, (row_of[kept], rows.indices[kept])), shape=rows.shape)
 
 
-def _candidates(telling: csr_matrix, columns: csr_matrix, monitor: Monitor) -> Iterator[tuple[Integers, Integers]]:
+def _candidates(
+    telling: csr_matrix, columns: csr_matrix, monitor: Monitor
+) -> Iterator[tuple[Integers, Integers]]:
     start, size = 0, BLOCK
     while start < telling.shape[0]:
         monitor.step("synonyms", start, telling.shape[0])
@@ -140,7 +150,9 @@ def _candidates(telling: csr_matrix, columns: csr_matrix, monitor: Monitor) -> I
         start += size
 
 
-def _capped(one: Integers, other: Integers, near: NDArray[np.float32], most: int) -> tuple[Integers, Integers, NDArray[np.float32]]:
+def _capped(
+    one: Integers, other: Integers, near: NDArray[np.float32], most: int
+) -> tuple[Integers, Integers, NDArray[np.float32]]:
     """Of each phrase the `most` nearest stay; a pair stays if it is so for both."""
     order = np.lexsort((other, one, -near))
     one, other, near = one[order], other[order], near[order]

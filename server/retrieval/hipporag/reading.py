@@ -1,27 +1,30 @@
-"""What every passage says, read without a model: its phrases, and facts that tie them to what the page is about.
+"""What every passage says: its phrases, and facts that tie two phrases to each other.
 
-The facts of a page make a star: the name of the page is tied to each phrase on it, a heading to each phrase
-below it. Ties between all phrases of a passage were measured to be worse.
+Read without a model the facts of a page make a star: the name of the page is tied to each phrase on it, a
+heading to each phrase below it. Ties between all phrases of a passage were measured to be worse.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
 from server.retrieval.graph.names import Names
-from server.retrieval.graph.phrases import phrase_key, phrases
+from server.retrieval.graph.phrases import LONGEST, phrase_key, phrases
 
 MOST_PAGES = 0.05
 """A title on a larger share of the pages is the site's name, or "Introduction"."""
 AT_LEAST_PAGES = 3
 _BRACKETS = re.compile(r"\s*[(（\[][^()（）\[\]]*[)）\]]")
 _TITLE_PARTS = re.compile(r"\s+[|•·—–:›»-]+\s+|\s*[|›»]\s*")
-_LONGEST = 80
+Pages = Sequence[Sequence[Chunk]]
+"""The chunks of each page."""
+Triple = tuple[str, str, str]
+"""Subject, relation, object, as they are written."""
 
 
 @dataclass
@@ -32,56 +35,88 @@ class Reading:
     """Of each chunk, in the order of the chunks: its phrases and how often they stand there."""
     facts: Counter[tuple[str, str]] = field(default_factory=Counter)
     """(subject, object) and how many passages say so."""
-    shown: dict[str, str] = field(default_factory=dict)
-    """Key -> how it is written."""
+    shown: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Key -> how it is written, and in which language."""
+    names: set[str] = field(default_factory=set)
+    """Keys of titles, headings and the words of links."""
+    stated: dict[Triple, list[str]] = field(default_factory=dict)
+    """Facts that a model told -> ids of their chunks."""
 
-    def add(self, phrase: str) -> str:
-        """Its key."""
-        key = phrase_key(phrase)
+    def key(self, phrase: str, language: str, *, name: bool = False) -> str:
+        """Of a phrase that is part of what was read from now on; "" for one that is none."""
+        key = phrase_key(phrase) if len(phrase) <= LONGEST else ""
         if key:
-            self.shown.setdefault(key, phrase)
+            self.shown.setdefault(key, (phrase, language))
+            if name:
+                self.names.add(key)
         return key
+
+    def passage(self, subjects: Iterable[str], under: Iterable[str], said: Counter[str]) -> None:
+        """The next chunk: what its page and its headings are called, and its phrases."""
+        above = list(dict.fromkeys(key for key in (*subjects, *under) if key))
+        for subject in above:
+            self.facts.update((subject, other) for other in said if other != subject)
+        self.passages.append(said + Counter(dict.fromkeys(above, 1)))
 
 
 def aliases(title: str) -> list[str]:
     """What a page may be called: its title, without brackets, and the parts of "Name - Site"."""
-    bare = _BRACKETS.sub("", title)
     parts = _TITLE_PARTS.split(title)
-    names = [title, bare, *(parts if len(parts) > 1 else [])]
-    return list(dict.fromkeys(name for name in names if 1 < len(name.strip()) <= _LONGEST))
+    names = [title, _BRACKETS.sub("", title), *(parts if len(parts) > 1 else [])]
+    return list(dict.fromkeys(name.strip() for name in names if len(name.strip()) > 1))
 
 
-def read(pages: Sequence[Sequence[Chunk]], links: Sequence[Sequence[str]], monitor: Monitor) -> Reading:
-    """`links` are the words of each page's links."""
+class Subjects:
+    """What pages and headings are called, unless many pages are."""
+
+    def __init__(self, pages: Pages, reading: Reading) -> None:
+        self._reading = reading
+        titles = (page[0].title for page in pages)
+        counted = Counter(key for title in titles for key in {phrase_key(name) for name in aliases(title)})
+        most = max(AT_LEAST_PAGES, MOST_PAGES * len(pages))
+        self._common = {key for key, seen in counted.items() if seen > most}
+
+    def of_page(self, page: Sequence[Chunk]) -> list[str]:
+        """Keys, the title first."""
+        return self._keys(aliases(page[0].title), page[0].language)
+
+    def of_headings(self, chunk: Chunk) -> list[str]:
+        """Keys of the two headings nearest to the chunk."""
+        return self._keys(chunk.heading_path[-2:], chunk.language)
+
+    def _keys(self, names: Iterable[str], language: str) -> list[str]:
+        keys = (self._reading.key(name, language, name=True) for name in names)
+        return [key for key in dict.fromkeys(keys) if key and key not in self._common]
+
+
+def read(pages: Pages, anchors: Iterable[str], monitor: Monitor) -> Reading:
+    """Without a model. `anchors` are the words of the site's own links."""
     reading = Reading()
-    common = _on_many_pages(pages)
-    headings = {heading for page in pages for chunk in page for heading in chunk.heading_path}
-    titles = {name for page in pages for name in aliases(page[0].title)}
-    languages = sorted({page[0].language for page in pages})
-    names = Names(sorted(titles | headings | {words for page in links for words in page}), languages)
+    subjects, names = Subjects(pages, reading), _site_names(pages, anchors)
     for done, page in enumerate(pages):
-        if done % 20 == 0:
+        if done % 10 == 0:
             monitor.step("phrases", done, len(pages))
-        subjects = [key for name in aliases(page[0].title) if (key := reading.add(name)) and key not in common]
+        titles = subjects.of_page(page)
         for chunk in page:
             said = Counter(_phrases_of(chunk, names, reading))
-            under = [key for heading in chunk.heading_path[-2:] if (key := reading.add(heading)) and len(heading) <= _LONGEST]
-            for subject in dict.fromkeys([*subjects, *under]):
-                reading.facts.update((subject, other) for other in said if other != subject)
-            reading.facts.update((subject, key) for subject in subjects[:1] for key in under if key != subject)
-            reading.passages.append(said + Counter(dict.fromkeys([*subjects, *under], 1)))
+            reading.passage(titles, subjects.of_headings(chunk), said)
     return reading
+
+
+def entities(chunk: Chunk) -> list[str]:
+    """What a passage speaks of, read without a model, each once."""
+    return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
+
+
+def _site_names(pages: Pages, anchors: Iterable[str]) -> Names:
+    headings = {heading for page in pages for chunk in page for heading in chunk.heading_path}
+    titles = {name for page in pages for name in aliases(page[0].title)}
+    return Names(sorted(titles | headings | set(anchors)), sorted({page[0].language for page in pages}))
 
 
 def _phrases_of(chunk: Chunk, names: Names, reading: Reading) -> Iterator[str]:
     for phrase in phrases(chunk.text, chunk.language):
-        yield reading.add(phrase)
-    for key in names.found(chunk.text):
-        reading.shown.setdefault(key, key)
-        yield key
-
-
-def _on_many_pages(pages: Sequence[Sequence[Chunk]]) -> set[str]:
-    counted = Counter(key for page in pages for key in {phrase_key(name) for name in aliases(page[0].title)})
-    most = max(AT_LEAST_PAGES, MOST_PAGES * len(pages))
-    return {key for key, seen in counted.items() if seen > most}
+        if key := reading.key(phrase, chunk.language):
+            yield key
+    for name in names.found(chunk.text):
+        yield reading.key(name, chunk.language, name=True)

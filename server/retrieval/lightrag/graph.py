@@ -44,9 +44,7 @@ def _relation(edge: Edge, names: Sequence[str], description: str) -> Record:
     keywords = ", ".join(edge.told_keywords)
     text = f"{keywords}\t{names[0]}\n{names[1]}\n{description}"
     data = {"keywords": keywords}
-    return Record(
-        record_id("relation", text), text, tuple(edge.sources), language=edge.language, data=data
-    )
+    return Record(record_id("relation", text), text, tuple(edge.sources), language=edge.language, data=data)
 
 
 class Graph:
@@ -98,7 +96,11 @@ class Graph:
         head, *description = self.relations[relation].text.split("\n", 2)[1:] or [""]
         keywords = str(self.relations[relation].data["keywords"])
         told = " ".join(description)
-        return f"{self.between(relation)} ({keywords}): {told}" if keywords else f"{self.between(relation)}: {told}"
+        return (
+            f"{self.between(relation)} ({keywords}): {told}"
+            if keywords
+            else f"{self.between(relation)}: {told}"
+        )
 
     def between(self, relation: int) -> str:
         """The names of both ends."""

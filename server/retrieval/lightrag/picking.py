@@ -5,27 +5,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from server.retrieval.lightrag.choosing import by_cosine, by_polling, in_turn, shared_out
+from server.retrieval.lightrag.choosing import by_cosine, by_polling, shared_out
 from server.retrieval.lightrag.graph import Graph
 from server.retrieval.lightrag.options import LightRagOptions
 from server.retrieval.lightrag.searching import Found
 
 Cosines = Callable[[Sequence[str]], Mapping[str, float]]
 """Of these chunks with the question; chunks without a vector are left out."""
+TOLD = 4
+"""Descriptions that go along with a chunk at most."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """Chunk ids in the order that they are taken in."""
+    """Chunk ids in the order that they are taken in, and what they were taken for."""
 
+    found: Found = field(default_factory=Found)
     of_entities: Sequence[str] = ()
     of_relations: Sequence[str] = ()
-    found: Found = field(default_factory=Found)
 
-    @property
-    def chunks(self) -> list[str]:
-        """Both in turn."""
-        return in_turn(self.of_entities, self.of_relations)
+
+@dataclass
+class Lead:
+    """What leads to a chunk."""
+
+    near: float
+    """How near the nearest of it is to the question."""
+    why: str
+    told: list[str] = field(default_factory=list)
+    """What a model may read beside the chunk; each stands with one chunk only."""
 
 
 def picked(graph: Graph, found: Found, options: LightRagOptions, cosines: Cosines) -> Picked:
@@ -34,34 +42,45 @@ def picked(graph: Graph, found: Found, options: LightRagOptions, cosines: Cosine
     of_entities = _taken(lists, options, cosines)
     others = [graph.relations[n].sources for n in found.relations]
     of_relations = _taken(shared_out(others, frozenset(of_entities)), options, cosines)
-    return Picked(of_entities, of_relations, found)
+    return Picked(found, of_entities, of_relations)
 
 
-def led_to(graph: Graph, found: Found) -> dict[str, list[tuple[str, str]]]:
-    """Chunk id -> (what found it in a few words, its description), the first found first."""
-    led: dict[str, list[tuple[str, str]]] = {}
-    for chunks, why, told in _items(graph, found):
+def leads(graph: Graph, found: Found) -> dict[str, Lead]:
+    """Chunk id -> what leads to it."""
+    led: dict[str, Lead] = {}
+    for near, chunks, why in _items(graph, found):
         for chunk in chunks:
-            led.setdefault(chunk, []).append((why, told))
+            lead = led.setdefault(chunk, Lead(near, why))
+            if near > lead.near:
+                lead.near, lead.why = near, why
     return led
 
 
-def _items(graph: Graph, found: Found) -> Iterator[tuple[Sequence[str], str, str]]:
-    entities = [
-        (graph.entities[n].sources, f"entity {graph.name(n)}", graph.told_entity(n)) for n in found.entities
+def tell(graph: Graph, found: Found, order: Sequence[str], led: Mapping[str, Lead]) -> None:
+    """Gives each description to the first chunk of `order` that has room for it: so a model that reads them
+    reads each once, beside what it was read from."""
+    place = {chunk: n for n, chunk in enumerate(order)}
+    told = [
+        *((graph.entities[n].sources, graph.told_entity(n)) for n in found.entities),
+        *((graph.relations[n].sources, graph.told_relation(n)) for n in found.relations),
     ]
-    relations = [
-        (graph.relations[n].sources, f"relation {graph.between(n)}", graph.told_relation(n))
-        for n in found.relations
-    ]
-    for at in range(max(len(entities), len(relations))):
-        yield from entities[at : at + 1]
-        yield from relations[at : at + 1]
+    for chunks, text in told:
+        for chunk in sorted((chunk for chunk in chunks if chunk in place), key=place.__getitem__):
+            if len(led[chunk].told) < TOLD:
+                led[chunk].told.append(text)
+                break
+
+
+def _items(graph: Graph, found: Found) -> Iterator[tuple[float, Sequence[str], str]]:
+    for n, near in found.entities.items():
+        yield near, graph.entities[n].sources, f"entity {graph.name(n)}"
+    for n, near in found.relations.items():
+        yield near, graph.relations[n].sources, f"relation {graph.between(n)}"
 
 
 def _taken(lists: Sequence[Sequence[str]], options: LightRagOptions, cosines: Cosines) -> list[str]:
-    if options.pick == "weight":
-        return by_polling(lists, options.chunks_per_item)
-    every = list(dict.fromkeys(chunk for chunks in lists for chunk in chunks))
-    near = cosines(every)
-    return by_cosine(lists, near, options.chunks_per_item) if near else by_polling(lists, options.chunks_per_item)
+    if options.pick == "vector":
+        near = cosines(list(dict.fromkeys(chunk for chunks in lists for chunk in chunks)))
+        if near:
+            return by_cosine(lists, near, options.chunks_per_item)
+    return by_polling(lists, options.chunks_per_item)

@@ -11,24 +11,25 @@ from dataclasses import replace
 from typing import ClassVar
 
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ModelError, Vector
+from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
-from server.retrieval.derived.strategy import DerivedStrategy
+from server.retrieval.derived.strategy import DerivedStrategy, with_context
 from server.retrieval.graph.extraction import extract
+from server.retrieval.lightrag.choosing import in_turn, within
 from server.retrieval.lightrag.descriptions import described
 from server.retrieval.lightrag.graph import ENTITIES, RELATIONS, Graph, artefact_of
 from server.retrieval.lightrag.keywords import Keywords, asked_of, without_model
 from server.retrieval.lightrag.limits import Limits
 from server.retrieval.lightrag.merging import Merged, merged
 from server.retrieval.lightrag.options import LightRagOptions
-from server.retrieval.lightrag.picking import Picked, led_to, picked
+from server.retrieval.lightrag.picking import Lead, Picked, leads, picked, tell
 from server.retrieval.lightrag.searching import cut, search
-from server.retrieval.parts import cosines, ranked
+from server.retrieval.parts import Parts, cosines, ranked, search_live
+from server.retrieval.rarity import Rarity
+from server.retrieval.rerank import FeatureReranker
 
-TOLD = 4
-"""Descriptions that go along with a chunk at most."""
 DEEP = 100
 """So deep the product's hybrid search is looked at in mix."""
 
@@ -38,53 +39,123 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
 
     row = "lightrag"
     Options: ClassVar[type[LightRagOptions]] = LightRagOptions
-    _read: tuple[Artefact, Graph] | None = None
+
+    def __init__(self, parts: Parts, options: LightRagOptions | None = None) -> None:
+        super().__init__(parts, options)
+        self._tokens = self._deriving.estimate_tokens
+        self._features = FeatureReranker(Rarity(parts.words))
+        self._graph: Graph | None = None
 
     def derive(self, kit: Kit) -> Artefact:
         """Extraction, merging, descriptions, and the vectors of entities and relations."""
         extractions = extract(kit, kit.chunks, gleanings=self.options.gleanings)
-        graph = merged(kit.chunks, extractions, self._limits(kit), kit.monitor)
-        made = _with_descriptions(kit, graph)
+        # A phrase that one page has once is seldom a thing of the site; what a model names is one.
+        seen_in = 1 if kit.asking.model else self.options.seen_in
+        limits = Limits(seen_in, self.options.entities, self.options.relations)
+        made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
         for kind in (ENTITIES, RELATIONS):
             kit.vectors(kind, made.records[kind])
         return made
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """In mix, hybrid's ranking with a share for what the graph leads to; else the mode as published."""
-        if self.options.mode == "mix":
-            hits = self._mixed(query, limit, self._graph(live))
-        else:
-            hits = self._pure(query, limit, self._graph(live))
-        return self.base.finish(query, hits)
+        graph = self._of(live)
+        found = self._mixed(query, limit, graph) if self.options.mode == "mix" else self._pure(query, graph)
+        return self.base.finish(query, found[:limit])
+
+    def keywords(self, query: Query, graph: Graph) -> Keywords:
+        """The model's, by one call; those of the question's own words where there is none or it fails."""
+        if self.model is not None:
+            try:
+                return asked_of(self.model, query.text)
+            except ModelError as error:
+                self._parts.on_failure(error.kind, f"keywords of a question: {error}")
+            except ValueError as error:
+                self._parts.on_failure("bad_reply", f"keywords of a question: {error}")
+        return without_model(query.text, query.language, graph.named)
+
+    def _of(self, live: Artefact) -> Graph:
+        if self._graph is None or self._graph.live is not live:
+            self._graph = Graph(live)
+        return self._graph
 
     def _mixed(self, query: Query, limit: int, graph: Graph) -> list[ScoredChunk]:
-        found = self.base.retrieve(query, max(DEEP, limit))
         picks = self._picked(query, graph)
-        share = self.options.graph_share
-        known = {hit.chunk.id: hit for hit in found}
-        added = picks.evidence
-        more = self._parts.chunks.load([id for id in added if id not in known])
-        hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = [
-            replace(
-                hit,
-                score=min(1.0, (hit.score + share * added.get(hit.chunk.id, 0.0)) / (1 + share)),
-                scores={**hit.scores, "graph": round(added.get(hit.chunk.id, 0.0), 4)},
-            )
-            for hit in hits
-        ]
-        return self._told(ranked(joined, limit), graph, picks)
+        led = leads(graph, picks.found)
+        found = {hit.chunk.id: hit for hit in self.base.retrieve(query, max(DEEP, limit))}
+        taken = [id for id in (*picks.of_entities, *picks.of_relations) if id not in found]
+        more = self._parts.chunks.load(taken)
+        hits = [*found.values(), *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
+        joined = ranked([self._joined(hit, led.get(hit.chunk.id)) for hit in hits], limit)
+        return _told(graph, picks, led, joined)
 
-    def _pure(self, query: Query, limit: int, graph: Graph) -> list[ScoredChunk]:
-        """The published order: chunks of the vectors, of the entities and of the relations in turn."""
+    def _joined(self, hit: ScoredChunk, lead: Lead | None) -> ScoredChunk:
+        share, near = self.options.graph_share, lead.near if lead else 0.0
+        score = min(1.0, max(0.0, (hit.score + share * near) / (1 + share)))
+        return replace(hit, score=score, scores={**hit.scores, "graph": round(near, 4)})
+
+    def _pure(self, query: Query, graph: Graph) -> list[ScoredChunk]:
+        """Chunks of the entities and of the relations in turn; in naive those next to the question."""
         mode, most = self.options.mode, self.options.chunk_top_k
-        near = self._naive(query, most) if mode == "naive" else []
         picks = Picked() if mode == "naive" else self._picked(query, graph)
-        order = in_turn(near, picks.of_entities, picks.of_relations)[:most]
+        naive = self._naive(query, most) if mode == "naive" else []
+        order = in_turn(naive, picks.of_entities, picks.of_relations)
         found = self._parts.chunks.load(order)
-        hits = [
-            ScoredChunk(found[id], 1 - place / (len(order) + 1))
-            for place, id in enumerate(order)
-            if id in found
-        ]
-        return self._told(self._within(hits, picks)[:limit], graph, picks)
+        live = [found[id] for id in order if id in found]
+        hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
+        if self.options.rerank == "features" and mode != "naive":
+            hits = self._features.rerank(query, hits)
+        led = leads(graph, picks.found)
+        return _told(graph, picks, led, self._within(graph, picks, hits[:most]))
+
+    def _picked(self, query: Query, graph: Graph) -> Picked:
+        def near(kind: str, text: str) -> dict[int, float]:
+            vector = self._parts.embedder.embed([text])[0]
+            hits = self.nearest(kind, vector, self.options.top_k, graph.live)
+            return {
+                graph.live.place[record.id]: cosine
+                for record, cosine in hits
+                if cosine >= self.options.similarity
+            }
+
+        found = search(graph, self.keywords(query, graph), query.text, self.options.mode, near)
+        kept = cut(graph, found, self.options, self._tokens)
+        return picked(graph, kept, self.options, lambda ids: self._cosines(query, ids))
+
+    def _cosines(self, query: Query, ids: Sequence[str]) -> Mapping[str, float]:
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        stored = self._parts.vectors.vectors(ids)
+        return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
+
+    def _naive(self, query: Query, most: int) -> list[str]:
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, most)
+        return [chunk.id for chunk, _ in hits]
+
+    def _within(self, graph: Graph, picks: Picked, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """Those that the total budget has room for beside the entities and relations; one at the least."""
+        told = [graph.told_entity(n) for n in picks.found.entities]
+        told += [graph.told_relation(n) for n in picks.found.relations]
+        left = self.options.total_tokens - sum(map(self._tokens, told))
+        return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
+
+
+def _described(kit: Kit, graph: Merged) -> Artefact:
+    nodes = [(node.name, list(node.fragments), node.language) for node in graph.nodes.values()]
+    edges = [
+        (" – ".join(graph.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
+        for edge in graph.edges
+    ]
+    texts = described(kit.asking, [*nodes, *edges])
+    return artefact_of(graph, texts[: len(nodes)], texts[len(nodes) :])
+
+
+def _told(
+    graph: Graph, picks: Picked, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
+) -> list[ScoredChunk]:
+    """The same with what led to each."""
+    tell(graph, picks.found, [hit.chunk.id for hit in hits], led)
+    return [
+        with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit
+        for hit in hits
+    ]

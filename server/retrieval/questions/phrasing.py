@@ -14,7 +14,7 @@ _BEGINS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _NUMBER = re.compile(
-    r"^\s*(?:(?:chapter|section|part|appendix|kapitel|abschnitt)\s+)?(?:\d+|[A-Z])(?:\.\d+)*\.?\)?\s+", re.I
+    r"^(?:(?:chapter|section|part|appendix)\s+)?(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+", re.IGNORECASE
 )
 LONGEST = 200
 """Characters of a heading that is taken for a question; longer ones are texts."""
@@ -27,12 +27,7 @@ def is_question(text: str) -> bool:
 
 def bare(heading: str) -> str:
     """A heading without its number: "5.2. Default Values" -> "Default Values"."""
-    rest = (
-        _NUMBER.sub("", heading)
-        if re.match(r"\s*\w+(?:\.\d+)*\.?\s", heading) and re.search(r"\d", heading[:12])
-        else heading
-    )
-    return rest.strip() or heading.strip()
+    return _NUMBER.sub("", heading).strip() or heading.strip()
 
 
 def phrase(heading: str, title: str) -> str:

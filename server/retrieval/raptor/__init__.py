@@ -1,4 +1,4 @@
-"""Clusters of chunks with summaries, and clusters of summaries; the table of strategies names this package."""
+"""Clusters of chunks with summaries, and clusters of summaries; a row of the table of strategies."""
 
 from server.retrieval.raptor.strategy import RaptorStrategy
 

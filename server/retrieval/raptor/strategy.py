@@ -7,6 +7,7 @@ search keeps its say, so that a question about one sentence is answered as well 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from server.domain.chunk import ScoredChunk
@@ -39,20 +40,18 @@ class RaptorStrategy(DerivedStrategy[RaptorOptions]):
         if not live.by_id:
             return hits[:limit]
         vector = self._parts.embedder.embed([query.searched_text])[0]
-        search = SummarySearch(self, live, self._dense_share(query))
-        found = (
-            search.collapsed(query, vector)
-            if self.options.mode == "collapsed"
-            else search.traversed(query, vector)
-        )
+        search = SummarySearch(self, live, self._cosines(query, hits))
+        collapsed = self.options.mode == "collapsed"
+        found = search.collapsed(query, vector) if collapsed else search.traversed(query, vector)
         below = lifting.below(found, hits)
         near = self._parts.vectors.vectors(below)
         known = self._parts.chunks.load(below)
         lifted = lifting.lifted(hits, found, known, near, vector)
         return self.base.finish(query, lifted[:limit])
 
-    def _dense_share(self, query: Query) -> float:
-        """Of the vectors in how relevant a summary is."""
+    def _cosines(self, query: Query, hits: Sequence[ScoredChunk]) -> list[float]:
+        """Best first; [] where the embedder cannot read the question."""
         reads = self._parts.embedder.languages
-        unread = bool(reads and query.language and query.language not in reads)
-        return 0.05 if unread else 0.6
+        if reads and query.language and query.language not in reads:
+            return []
+        return sorted((hit.scores["dense"] for hit in hits if "dense" in hit.scores), reverse=True)

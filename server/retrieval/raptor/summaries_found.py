@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -11,14 +11,8 @@ from server.domain.protocols import Vector
 from server.domain.question import Query
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import SideIndexes
-from server.retrieval.fusion import min_max
 from server.retrieval.parts import cosines
 from server.retrieval.raptor.options import KIND, RaptorOptions
-
-DEPTH = 3
-"""Times as many as wanted are compared."""
-WORDED = 200
-"""Best summaries by words whose scores are known on the way down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,62 +43,56 @@ class Searched(Protocol):
 
 
 class SummarySearch:
-    """One question's search among the summaries of a state."""
+    """One question's search among the summaries of a state.
 
-    def __init__(self, index: Searched, live: Artefact, dense_share: float) -> None:
-        """`dense_share` of a summary's relevance is by vectors, the rest by words."""
+    Summaries and chunks are measured by the same rule: a summary counts as far as it is nearer to the question
+    than the chunks are that would be read anyway. So a question that some sentence answers finds no summary.
+    """
+
+    def __init__(self, index: Searched, live: Artefact, nearest_chunks: Sequence[float]) -> None:
+        """`nearest_chunks` are the cosines of the best chunks, best first; [] where the embedder cannot read
+        the question, and words have to do."""
         self._index = index
         self._live = live
-        self._share = dense_share
+        self._chunks = nearest_chunks[: index.options.nodes]
 
     def collapsed(self, query: Query, vector: Vector) -> list[Found]:
         """The best of all layers."""
         wanted = self._index.options.nodes
-        dense = self._index.nearest(KIND, vector, DEPTH * wanted, self._live)
-        words = self._index.worded(KIND, query.text, DEPTH * wanted, self._live)
-        records = {record.id: record for record, _ in (*dense, *words)}
-        near = {record.id: score for record, score in dense}
-        return self._best(records, near, {record.id: score for record, score in words}, wanted)
+        if not self._chunks:
+            return self._by_words(query, wanted)
+        return self._nearer(self._index.nearest(KIND, vector, wanted, self._live))
 
     def traversed(self, query: Query, vector: Vector) -> list[Found]:
         """The best of the top layer, of their children, and so on down to the chunks."""
-        words = self._index.worded(KIND, query.text, WORDED, self._live)
-        worded = {record.id: score for record, score in words}
+        if not self._chunks:
+            return self._by_words(query, self._index.options.nodes)
         wanted = max(1, self._index.options.nodes // 2)
-        found: dict[str, Found] = {}
+        passed: dict[str, float] = {}
         looked_at = self._top()
         while looked_at:
-            stored = self._index.side(KIND).vectors.vectors(list(looked_at))
-            near = dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
-            matched = {id: score for id, score in worded.items() if id in looked_at}
-            chosen = self._best(looked_at, near, matched, wanted)
-            found |= {one.record.id: one for one in chosen}
-            looked_at = self._children([one.record for one in chosen])
-        return sorted(found.values(), key=lambda one: (-one.relevance, one.record.id))
+            stored = self._index.side(KIND).vectors.vectors(sorted(looked_at))
+            near = zip(stored, cosines(vector, list(stored.values())), strict=True)
+            chosen = dict(sorted(near, key=lambda pair: (-pair[1], pair[0]))[:wanted])
+            passed |= chosen
+            looked_at = {child for id in chosen for child in _children_of(self._live.by_id[id])}
+            looked_at = {id for id in looked_at if id in self._live.by_id}
+        return self._nearer([(self._live.by_id[id], cosine) for id, cosine in passed.items()])
 
-    def _top(self) -> dict[str, Record]:
+    def _top(self) -> set[str]:
         below = {child for record in self._live.by_id.values() for child in _children_of(record)}
-        return {id: record for id, record in self._live.by_id.items() if id not in below}
+        return set(self._live.by_id) - below
 
-    def _children(self, records: Sequence[Record]) -> dict[str, Record]:
-        ids = (child for record in records for child in _children_of(record))
-        return {id: self._live.by_id[id] for id in ids if id in self._live.by_id}
+    def _nearer(self, near: Sequence[tuple[Record, float]]) -> list[Found]:
+        last = self._chunks[-1]
+        best = max([self._chunks[0], *(cosine for _, cosine in near)])
+        found = [Found(record, (cosine - last) / (best - last)) for record, cosine in near if cosine > last]
+        return sorted(found, key=lambda one: (-one.relevance, one.record.id))
 
-    def _best(
-        self,
-        records: Mapping[str, Record],
-        near: Mapping[str, float],
-        words: Mapping[str, float],
-        wanted: int,
-    ) -> list[Found]:
-        dense = min_max(near)
-        most = max(words.values(), default=1.0)
-        scored = [
-            (self._share * dense.get(id, 0.0) + (1 - self._share) * words.get(id, 0.0) / most, id)
-            for id in records
-        ]
-        scored.sort(key=lambda pair: (-pair[0], pair[1]))
-        return [Found(records[id], relevance) for relevance, id in scored[:wanted] if relevance > 0]
+    def _by_words(self, query: Query, wanted: int) -> list[Found]:
+        matched = self._index.worded(KIND, query.text, wanted, self._live)
+        best = max((score for _, score in matched), default=1.0)
+        return [Found(record, score / best) for record, score in matched]
 
 
 def _children_of(record: Record) -> Sequence[str]:

@@ -1,0 +1,198 @@
+"""Evaluations from end to end, over a small corpus: indexed once, resumed, compared, reported."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from server.__main__ import main
+from server.domain.derived import BuildStopped
+from server.errors import StartError
+from server.evaluation.journal import Journal
+from server.evaluation.report import load_report
+from server.services.evaluating import Evaluating, EvaluationOrder
+from server.services.evaluation_thread import start_evaluation
+from tests.evaluation.conftest import Watch
+
+ANSWERABLE = ("islands", "refund", "return", "both", "then")
+
+
+@pytest.fixture
+def order(corpus_folder, tmp_path):
+    return EvaluationOrder(out=tmp_path / "out", corpus=corpus_folder, abilities=0)
+
+
+def evaluated(services, order, watch=None):
+    watch = watch or Watch()
+    evaluating = Evaluating(services, order)
+    evaluating.open(watch)
+    return evaluating.run(watch), watch, evaluating
+
+
+def test_a_corpus_is_asked_and_measured(services, order):
+    report, _, evaluating = evaluated(services, order)
+    (run,) = report["runs"]
+    assert (run["name"], run["questions"]) == ("hybrid, direct", 7)
+    assert run["metrics"]["hit@1"] == run["metrics"]["recall@5"] == run["metrics"]["ndcg@10"] == 1
+    assert run["metrics"]["refused_unanswerable"] == run["metrics"]["answerable_auc"] == 1
+    assert run["index"]["pages"] == 10
+    assert evaluating.site.id.startswith("corpus-lantern-docs-")
+    judged = [row["id"] for row in report["rows"] if "hit@1" in row["verdicts"]]
+    assert judged == list(ANSWERABLE)
+
+
+def test_a_corpus_is_indexed_once_and_anew_when_a_document_changed(services, order):
+    evaluated(services, order)
+    _, again, first = evaluated(services, replace(order, fresh=True))
+    assert not [name for name, *_ in again.steps if name == "documents"]
+    with (order.corpus / "corpus.jsonl").open("a") as file:
+        file.write('\n{"_id": "new", "title": "New", "text": "Something new."}')
+    _, anew, other = evaluated(services, order)
+    assert [name for name, *_ in anew.steps if name == "documents"]
+    assert other.site.id != first.site.id
+
+
+def test_what_was_asked_before_it_was_stopped_is_not_asked_again(services, order):
+    with pytest.raises(BuildStopped):
+        evaluated(services, order, Watch(stop_at=("asking hybrid, direct", 4)))
+    assert load_report(order.out) is None
+    lines = (order.out / "journal.jsonl").read_bytes().splitlines()
+    assert len(lines) == 4
+    with (order.out / "journal.jsonl").open("ab") as file:
+        file.write(b'{"key": "cut of')  # as a power failure leaves it
+    report, *_ = evaluated(services, order)
+    after = (order.out / "journal.jsonl").read_bytes().splitlines()
+    assert after[:4] == lines
+    assert len(after) == 1 + 7
+    assert report["runs"][0]["questions"] == 7
+
+
+def test_another_way_and_a_changed_question_are_asked_and_nothing_else(services, order):
+    evaluated(services, order)
+    evaluated(services, replace(order, strategies=("hybrid", "lexical")))
+    lines = (order.out / "journal.jsonl").read_bytes().splitlines()
+    assert len(lines) == 14
+    queries = (order.corpus / "queries.jsonl").read_text().replace("five working days", "5 days")
+    (order.corpus / "queries.jsonl").write_text(queries)
+    evaluated(services, order)
+    assert len((order.out / "journal.jsonl").read_bytes().splitlines()) == 15
+
+
+def test_ways_are_compared_and_one_is_recommended(services, order):
+    report, *_ = evaluated(services, replace(order, strategies=("lexical", "hybrid"), writes=False))
+    names = {(one["way"], one["against"], one["verdict"]) for one in report["comparisons"]}
+    assert names == {("hybrid, direct", "lexical, direct", "no difference shown")}
+    assert report["recommended"]["strategy"] == "hybrid"
+    assert all(row["outcome"] == "" for row in report["rows"])
+    assert "citation_correct" not in report["rows"][0]["verdicts"]
+
+
+def test_a_derived_index_that_is_missing_is_built_first(services, order):
+    report, watch, _ = evaluated(services, replace(order, strategies=("segments",), writes=False))
+    assert any(name.startswith("building segments: ") for name, *_ in watch.steps)
+    assert report["runs"][0]["index"]["bytes"] > 0
+    _, again, _ = evaluated(services, replace(order, strategies=("segments",), writes=False))
+    assert not any(name.startswith("building") for name, *_ in again.steps)
+
+
+def test_pages_that_are_left_out_are_found_by_no_strategy(services, order, tmp_path):
+    evaluating = Evaluating(services, order)
+    evaluating.open(Watch())
+    origin = "http://lantern-docs.invalid"
+    questions = tmp_path / "questions.jsonl"
+    case = {"question": "How long do parcels to islands take?", "expected_urls": ["/delivery"]}
+    gone = {**case, "type": "unanswerable", "left_out": ["/delivery"], "id": "gone"}
+    questions.write_text("\n".join(map(json.dumps, (gone, {**case, "id": "there"}))), encoding="utf-8")
+    ways = ("hybrid", "dense", "lexical", "segments")
+    found, *_ = evaluated(services, replace(order, questions=questions, strategies=ways))
+    answers = [json.loads(line) for line in (order.out / "answers.jsonl").read_text().splitlines()]
+    for answer in answers:
+        is_there = f"{origin}/delivery" in answer["ranked_urls"]
+        assert is_there == (answer["id"] == "there"), answer["strategy"]
+        if answer["id"] == "gone":
+            assert f"{origin}/delivery" not in answer["answer"]["source"]
+    assert all(run["metrics"]["hit@1"] == 1 for run in found["runs"])
+
+
+def test_judge_and_abilities_stand_in_tables_of_their_own(services, order):
+    wanted = replace(order, judge="embedded", abilities=5)
+    report, *_ = evaluated(services, wanted)
+    (judge,) = report["judges"]
+    assert judge["judge"] == "embedded"
+    metrics = judge["runs"][0]["metrics"]
+    assert metrics["groundedness"] >= 0.9
+    assert metrics["claim_recall"] >= 0.9
+    assert judge["runs"][0]["judged"]["recall"] == 3  # those with a known answer
+    assert "groundedness" not in report["runs"][0]["metrics"]
+    (tried,) = report["abilities"]
+    lines = {(line["ability"], line["noise"]): line for line in tried["rows"]}
+    assert [noise for ability, noise in lines if ability == "noise robustness"] == [0, 0.2, 0.4, 0.6, 0.8]
+    assert lines["noise robustness", 0.0]["right"] >= 0.6
+    assert lines["negative rejection", 1.0]["refused"] >= 0.6
+    assert lines["information integration", 0.0]["questions"] == 1
+    assert lines["counterfactual robustness", 0.0]["questions"] >= 2
+
+
+def test_the_same_evaluation_judged_twice_asks_nothing_again(services, order):
+    wanted = replace(order, judge="embedded", abilities=3)
+    first, *_ = evaluated(services, wanted)
+    size = (order.out / "journal.jsonl").stat().st_size
+    second, *_ = evaluated(services, wanted)
+    assert (order.out / "journal.jsonl").stat().st_size == size
+    assert {**first, "made_at": ""} == {**second, "made_at": ""}
+
+
+def test_the_dashboard_starts_watches_and_reads_one(services, order):
+    under_way = start_evaluation(services, order)
+    assert under_way.wait(120)
+    assert (under_way.state, under_way.message) == ("done", "")
+    assert load_report(order.out) == under_way.report
+    stopped = start_evaluation(services, replace(order, fresh=True))
+    stopped.stop()
+    assert stopped.wait(120)
+    assert stopped.state in ("stopped", "done")
+    failed = start_evaluation(services, replace(order, corpus=None, site="nowhere", questions=order.out))
+    assert failed.wait(120)
+    assert (failed.state, "nowhere" in failed.message) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"site": "shop"}, "one of them"),
+        ({"corpus": None}, "one of them"),
+        ({"corpus": None, "site": "shop"}, "needs a file of questions"),
+        ({"judge": "model"}, "no chat model is configured"),
+        ({"judge": "oracle"}, "no judge 'oracle'"),
+    ],
+)
+def test_an_order_that_cannot_be_carried_out_says_why(services, order, changed, told):
+    with pytest.raises(StartError, match=told):
+        Evaluating(services, replace(order, **changed))
+
+
+def test_a_journal_keeps_what_was_whole(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add("a", {"x": [1, "ü"]})
+    journal.add("b", 2)
+    path = tmp_path / "journal.jsonl"
+    os.truncate(path, path.stat().st_size - 4)
+    again = Journal(tmp_path)
+    assert (again.get("a"), "b" in again) == ({"x": [1, "ü"]}, False)
+    again.add("b", 3)
+    assert Journal(tmp_path).get("b") == 3
+    assert "a" not in Journal(tmp_path, fresh=True)
+
+
+def test_the_command_evaluates_a_corpus(data, corpus_folder, tmp_path, capsys):
+    out = tmp_path / "out"
+    files = ["--corpus", str(corpus_folder), "--out", str(out)]
+    code = main(["--set", f"DATA_DIR={data}", "evaluate", *files, "--strategies", "hybrid,lexical", "--ranking-only"])
+    said = capsys.readouterr()
+    assert code == 0
+    assert "asking lexical, direct: 7 of 7\n" in said.err
+    assert "recall@5: lexical, direct against hybrid, direct" in said.out
+    assert {path.name for path in out.iterdir()} == {
+        "report.json", "report.md", "report.html", "answers.jsonl", "journal.jsonl",
+    }  # fmt: skip
