@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from server.commands.progress import Progress
 from server.domain.derived import BuildStopped, Plan
 from server.errors import StartError
 from server.evaluation.report import ANSWERS, MARKDOWN, PAGE, REPORT, table
-from server.retrieval.choices import CHOSEN
 from server.retrieval.options import split_specs
 from server.services import Services
 from server.services.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
@@ -55,9 +53,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ranking-only", action="store_true", help="rank pages, write no answers")
     parser.add_argument("--yes", action="store_true", help="go on where building or judging asks a model")
     parser.add_argument("--fresh", action="store_true", help="ask anew what an earlier run into DIR asked")
-    parser.add_argument(
-        "--choose", action="store_true", help="let the strategy auto use what this evaluation shows"
-    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -71,8 +66,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             _agree(evaluating, go_on=options.yes)
             report = evaluating.run(progress)
         _show(report, options.out)
-        if options.choose:
-            _choose(services, evaluating, report)
     except BuildStopped:
         print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
         return INTERRUPTED
@@ -129,14 +122,9 @@ def _show(report: dict[str, Any], out: Path) -> None:
         )
     if report["recommended"]:
         print(f"Recommended: {report['recommended']['way']} ({report['recommended']['reason']})")
+    for kind, one in report["choices"].items():
+        print(f"For {kind} questions: {one['strategy']} ({one['reason']})")
     print(f"Written: {out / REPORT}, {out / MARKDOWN}, {out / PAGE} and {out / ANSWERS}")
-
-
-def _choose(services: Services, evaluating: Evaluating, report: dict[str, Any]) -> None:
-    site = services.sites.get(evaluating.site.id)
-    services.sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
-    chosen = ", ".join(f"{kind} by {one['strategy']}" for kind, one in report["choices"].items())
-    print(f"auto now takes: {chosen or 'hybrid for every kind of question: nothing was shown to be better'}")
 
 
 def _command() -> str:

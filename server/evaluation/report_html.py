@@ -179,7 +179,8 @@ def _behind(title: str, table: Table, *, texts: bool = False, is_open: bool = Fa
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
     kind = ' class="texts"' if texts else ""
     return (
-        f'<details{" open" if is_open else ""}><summary>{escape(title)}</summary><div class="wide" tabindex="0" role="region" '
-        f'aria-label="{escape(title)}"><table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>"
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(title)}">'
+        f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         "</div></details>"
     )

@@ -18,7 +18,8 @@ h3{font-size:1rem;margin:0 0 .5rem}p{margin:.25rem 0 .75rem;max-width:46rem}.sof
 .row{display:grid;grid-template-columns:minmax(5rem,9rem) 1fr minmax(3.5rem,auto);gap:.5rem;
 align-items:center;
 font-size:.875rem;min-height:1.75rem}
-.row span{line-height:1.2}.row{padding:.15rem 0}.row .value{text-align:right;font-variant-numeric:tabular-nums}
+.row span{line-height:1.2}.row{padding:.15rem 0}
+.row .value{text-align:right;font-variant-numeric:tabular-nums}
 svg{display:block;width:100%;height:1.25rem;overflow:visible}
 .bar{fill:var(--bar)}.slow{fill:var(--bar);opacity:.35}.ground{fill:var(--line)}
 .better{--mark:var(--good)}.worse{--mark:var(--bad)}.none{--mark:var(--same)}

@@ -8,7 +8,7 @@ What becomes of a text:
 - scripts without spaces, and Korean, become overlapping pairs of characters; a character that
   stands alone stays;
 - identifiers stay whole and give their parts too: `max_connections` -> max_connections, max,
-  connect; `os.path.join`, `--allow-private`, `CamelCase`, `COVID-19` alike; a version gives the
+  connect; `__init__`, `os.path.join`, `--allow-private`, `CamelCase`, `COVID-19` alike; a version gives the
   versions that it belongs to: `3.11.4` -> 3.11.4, 3.11, 3.
 
 Query and page have to meet although nobody knows for sure in which language a short query is.
@@ -133,7 +133,7 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
         numbers = version[1].split(".")
         return tuple(_cut(".".join(numbers[:n])) for n in range(len(numbers), 0, -1))
     parts = [part for part in _SEPARATOR.split(raw) if part]
-    if len(parts) < 2:
+    if parts == [raw]:
         return tuple(_plain(raw, language, stop_language))
     # An apostrophe joins two words that are not one name: l'adresse, don't.
     whole = [] if re.search(r"['’]", raw) else [_whole(raw, language)]

@@ -79,7 +79,7 @@ word_sites = Table(
     Column("version", Integer, nullable=False),
 )
 """By which `VERSION` the words of a site were made; 0 while they are made anew."""
-VERSION = 2
+VERSION = 3
 """Raise it with every change to what is kept of a chunk: its tokens, their weights, its written words."""
 
 

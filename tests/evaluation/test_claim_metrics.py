@@ -78,7 +78,11 @@ def test_a_wrong_claim_of_both_kinds_of_passages_counts_once():
 
 @pytest.mark.parametrize(
     "labels",
-    [Labels((), (), [], []), Labels((), (False,), [], [[False, False]]), Labels((True,), (True,), [[]], [[]])],
+    [
+        Labels((), (), [], []),
+        Labels((), (False,), [], [[False, False]]),
+        Labels((True,), (True,), [[]], [[]]),
+    ],
 )
 def test_there_is_always_a_figure(labels):
     metrics = claim_metrics(labels)

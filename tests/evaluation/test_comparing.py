@@ -19,7 +19,8 @@ def test_a_clear_win_is_shown_with_its_interval():
     found = compared([0] * 30 + [1] * 70, [1] * 25 + [0] * 5 + [1] * 70)
     assert (found.way, found.against, found.questions, found.differing) == ("b", "a", 100, 25)
     assert found.difference == 0.25
-    assert 0.16 <= found.low <= 0.18 and 0.32 <= found.high <= 0.34
+    assert 0.16 <= found.low <= 0.18
+    assert 0.32 <= found.high <= 0.34
     assert found.verdict == "better"
 
 

@@ -31,7 +31,11 @@ def test_queries_know_their_documents_type_answer_and_history(corpus_folder):
     assert found["both"].expected_urls == tuple(
         f"http://lantern-docs.invalid/{id}" for id in ("warranty", "bulbs")
     )
-    assert (found["refund"].type, found["islands"].type, found["then"].type) == ("howto", "lookup", "followup")
+    assert (found["refund"].type, found["islands"].type, found["then"].type) == (
+        "howto",
+        "lookup",
+        "followup",
+    )
     assert found["then"].history == (("How long do parcels take?", "Two working days."),)
     assert found["islands"].answer == "five working days"
 
@@ -90,9 +94,13 @@ def test_the_digest_is_of_the_documents_alone(corpus_folder, tmp_path):
 )  # fmt: skip
 def test_what_cannot_be_read_is_named(corpus_folder, file, text, told):
     (corpus_folder / file).write_text(text)
-    with pytest.raises(BadQuestionFile) as caught:
+
+    def read():
         corpus = Corpus(corpus_folder)
-        list(corpus.pages()), corpus.cases()
+        return list(corpus.pages()), corpus.cases()
+
+    with pytest.raises(BadQuestionFile) as caught:
+        read()
     assert told in str(caught.value)
 
 

@@ -14,6 +14,7 @@ from server.evaluation.report import load_report
 from server.services.evaluating import Evaluating, EvaluationOrder
 from server.services.evaluation_thread import start_evaluation
 from tests.evaluation.conftest import Watch
+from tests.openai_server import OpenAIServer
 
 ANSWERABLE = ("islands", "refund", "return", "both", "then")
 
@@ -81,7 +82,8 @@ def test_another_way_and_a_changed_question_are_asked_and_nothing_else(services,
 
 def test_ways_are_compared_and_one_is_recommended(services, order):
     report, *_ = evaluated(services, replace(order, strategies=("lexical", "hybrid"), writes=False))
-    names = {(one["way"], one["against"], one["verdict"]) for one in report["comparisons"]}
+    of_ranking = [one for one in report["comparisons"] if not one["metric"].endswith("_ms")]
+    names = {(one["way"], one["against"], one["verdict"]) for one in of_ranking}
     assert names == {("hybrid, direct", "lexical, direct", "no difference shown")}
     assert report["recommended"]["strategy"] == "hybrid"
     assert all(row["outcome"] == "" for row in report["rows"])
@@ -188,7 +190,9 @@ def test_a_journal_keeps_what_was_whole(tmp_path):
 def test_the_command_evaluates_a_corpus(data, corpus_folder, tmp_path, capsys):
     out = tmp_path / "out"
     files = ["--corpus", str(corpus_folder), "--out", str(out)]
-    code = main(["--set", f"DATA_DIR={data}", "evaluate", *files, "--strategies", "hybrid,lexical", "--ranking-only"])
+    code = main(
+        ["--set", f"DATA_DIR={data}", "evaluate", *files, "--strategies", "hybrid,lexical", "--ranking-only"]
+    )
     said = capsys.readouterr()
     assert code == 0
     assert "asking lexical, direct: 7 of 7\n" in said.err
@@ -196,3 +200,47 @@ def test_the_command_evaluates_a_corpus(data, corpus_folder, tmp_path, capsys):
     assert {path.name for path in out.iterdir()} == {
         "report.json", "report.md", "report.html", "answers.jsonl", "journal.jsonl",
     }  # fmt: skip
+
+
+@pytest.fixture
+def with_model(data, corpus_folder, tmp_path, capsys):
+    """The command with a chat model behind it."""
+    with OpenAIServer() as server:
+        given = {
+            "DATA_DIR": data, "OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "k", "CHAT_MODEL": "m",
+            "MODEL_PRICES": "m=1/2", "MODEL_RETRIES": 0,
+        }  # fmt: skip
+        options = [part for name, value in given.items() for part in ("--set", f"{name}={value}")]
+        files = ["--corpus", str(corpus_folder), "--out", str(tmp_path / "out"), "--limit", "2"]
+
+        def evaluate(*more):
+            code = main([*options, "evaluate", *files, *more])
+            said = capsys.readouterr()
+            report = load_report(tmp_path / "out")
+            return code, said, report, len(server.requests)
+
+        yield evaluate
+
+
+def test_what_a_model_would_take_is_shown_before_and_agreed_to(with_model):
+    code, said, report, calls = with_model("--strategies", "contextual", "--judge", "model")
+    assert (code, report, calls) == (1, None, 0)
+    assert "Building contextual: about " in said.err
+    assert "cost at most 0.0" in said.err
+    assert "Judging: at most " in said.err
+    assert "add --yes" in said.err
+
+
+def test_a_model_as_judge_has_its_calls_counted_and_what_it_said_unreadably(with_model):
+    code, _, report, calls = with_model("--judge", "model", "--abilities", "0", "--yes")
+    assert code == 0
+    (judge,) = report["judges"]
+    (run,) = judge["runs"]
+    assert judge["judge"] == "model m"
+    assert run["asked"] == run["calls"] > 0
+    # The server answers every request as a writer would: nothing of it has the form that was asked for.
+    assert run["unread"] == run["asked"]
+    assert run["metrics"] == {}
+    assert run["cost"] > 0
+    assert calls >= run["asked"]
+    assert report["runs"][0]["metrics"]["calls"] > 0

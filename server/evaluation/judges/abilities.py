@@ -7,7 +7,6 @@ alone, right ones of several pages, and a right one beside a copy in which the f
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, zip_longest
@@ -15,6 +14,7 @@ from typing import Any
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.evaluation.judges.changed_facts import ChangedFact, changed_fact
+from server.evaluation.judges.embedded import BARE
 from server.evaluation.judging import page_address
 from server.evaluation.questions import Case
 
@@ -26,7 +26,6 @@ COPY = "edition=other"
 NOISE_ROBUSTNESS, REJECTION, INTEGRATION, COUNTERFACTUAL = (
     "noise robustness", "negative rejection", "information integration", "counterfactual robustness",
 )  # fmt: skip
-_BARE = re.compile(r"(?i)\W*(yes|no|true|false)\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def reference_of(case: Case) -> str:
 def can_be_tried(case: Case) -> bool:
     """Whether it is known what a right answer says: a bare yes or no cannot be looked for."""
     reference = reference_of(case)
-    known = bool(case.must) or bool(reference and not _BARE.fullmatch(reference))
+    known = bool(case.must) or bool(reference and not BARE.fullmatch(reference))
     return case.is_answerable and not case.left_out and known
 
 

@@ -18,10 +18,16 @@ from server.indexes.tokens import tokens
 from server.retrieval.rarity import coverage, text_tokens
 
 SHORT = 6
-"""A reference of at most so many words is looked for as it stands."""
+SHORT_TOKENS = 8
+"""A reference of at most so many words, and tokens (for scripts without spaces), is looked for as it is."""
 OF_ANSWER = ("precision", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination",
              "self_knowledge", "faithfulness")  # fmt: skip
 """Claim metrics that a refusal, which claims nothing, has no share in."""
+OF_REFERENCE = ("precision", "f1", "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant",
+                "hallucination", "self_knowledge")  # fmt: skip
+"""Those that ask which claims are right: a name or a date alone cannot vouch for whole sentences."""
+BARE = re.compile(r"(?i)\W*(yes|no|true|false)\W*")
+"""A reference that says nothing without its question."""
 
 
 class EmbeddedJudge:
@@ -37,7 +43,7 @@ class EmbeddedJudge:
     def judge(self, sample: Sample) -> Judgement:
         """Every figure that the sample allows."""
         figures = self._triad(sample)
-        if sample.reference:
+        if sample.reference and not BARE.fullmatch(sample.reference):
             figures |= self._claims(sample)
         return Judgement({name: round(value, 4) for name, value in figures.items()})
 
@@ -45,7 +51,7 @@ class EmbeddedJudge:
         """A short reference stands in the answer; of a long one half of the claims are covered by it."""
         if not answer:
             return False
-        if len(reference.split()) <= SHORT:
+        if _is_short(reference):
             return _folded(reference) in _folded(answer)
         claims = claims_of(reference, language)
         return 2 * sum(entails(answer, claim, language) for claim in claims) >= len(claims)
@@ -78,11 +84,15 @@ class EmbeddedJudge:
             found=entailed(wanted, sample.passages, language),
         )
         figures = claim_metrics(labels)
-        if not said:
-            figures = {name: value for name, value in figures.items() if name not in OF_ANSWER}
+        unknown = (*(() if said else OF_ANSWER), *(OF_REFERENCE if _is_short(reference) else ()))
+        figures = {name: value for name, value in figures.items() if name not in unknown}
         figures["token_f1"] = token_f1(answer, reference, language)
         figures["tfidf_cosine"] = tfidf_cosine(answer, reference, language, self._weights)
         return figures
+
+
+def _is_short(reference: str) -> bool:
+    return len(reference.split()) <= SHORT and len(tokens(reference, "")) <= SHORT_TOKENS
 
 
 def _folded(text: str) -> str:

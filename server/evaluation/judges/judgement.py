@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-VERSION = 1
+VERSION = 2
 """Raise it when a judge asks or counts otherwise: what it said before is then asked again."""
 
 TRIAD = ("context_relevance", "groundedness", "answer_relevance")

@@ -115,4 +115,4 @@ class Kit:
 
 
 def _matrix(vectors: Sequence[Vector]) -> Vectors:
-    return np.asarray(vectors, np.float32).reshape(len(vectors), -1)
+    return np.asarray(vectors, np.float32).reshape(len(vectors), -1 if vectors else 0)

@@ -19,8 +19,8 @@ class HierarchicalOptions(StrategyOptions):
     QUERY: ClassVar[frozenset[str]] = frozenset({"mode", "picked", "words", "vectors"})
 
     mode: Literal["soft", "hard"] = "soft"
-    """`soft`: the score of a page or section joins those of its chunks. `hard`: only chunks of the picked pages
-    and sections are searched."""
+    """`soft`: the score of a page or section joins those of its chunks. `hard`: only chunks of the picked
+    pages and sections are searched."""
     units: Literal["pages", "sections", "both"] = "both"
     """What is summarised. A page without headings is one section."""
     tokens: Annotated[int, Field(ge=30, le=400)] = 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from server.domain.chunk import Chunk
@@ -44,7 +45,8 @@ class Unit:
     def task(self, tokens: int) -> Task[str]:
         """Asks for its summary; the twin is the page's own description, or the sentences that say most."""
         texts = [chunk.text for chunk in self.chunks]
-        return summary_task(texts, self.title, tokens, self.chunks[0].language, self.description or None)
+        own = partial(str, self.description) if self.description else None
+        return summary_task(texts, self.title, tokens, self.chunks[0].language, own)
 
     def record(self, summary: str) -> Record:
         """What is searched in its place."""

@@ -56,7 +56,7 @@ class HippoRagOptions(StrategyOptions):
     """Whether the site's own hyperlinks are edges."""
     recognise: bool = True
     """Whether a chat model picks among the facts found, where there is one."""
-    share: Annotated[float, Field(ge=0, le=1)] = 0.7
+    share: Annotated[float, Field(ge=0, le=1)] = 0.8
     """The walk's share of a score where the question names something that stands in a single passage."""
     synonyms: Annotated[float, Field(ge=0.5, le=1)] = 0.8
     """How alike two phrases are that are tied as synonyms."""
@@ -100,7 +100,7 @@ class HippoRagStrategy(DerivedStrategy[HippoRagOptions]):
             return found[:limit]
         walk, phrase_ranks = self._walked(graph, named, told, found)
         sure = max((weight * graph.certainty(at) for at, weight in named.items()), default=0.0)
-        fused = self._fused(graph, found, walk, self.options.share * sure)
+        fused = self._fused(graph, found, walk, self.options.share * sure**2)
         told_how = [_with_way(hit, graph, phrase_ranks) for hit in ranked(fused, limit)]
         return self.base.finish(query, told_how)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from server.domain.sentences import split_sentences
 from server.retrieval.derived.asking import Asking
@@ -40,7 +41,7 @@ def described(asking: Asking, found: Sequence[Described]) -> list[str]:
         if len(pieces) >= MANY or (len(pieces) > 1 and asking.estimate(texts[n]) >= LONG)
     ]
     tasks = [
-        summary_task(pieces, name, SUMMARY, language, extracted=telling(pieces))
+        summary_task(pieces, name, SUMMARY, language, partial(telling, pieces))
         for name, pieces, language in (found[n] for n in large)
     ]
     for n, summary in zip(large, asking.all(KIND, tasks), strict=True):

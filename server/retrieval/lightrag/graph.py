@@ -93,14 +93,11 @@ class Graph:
 
     def told_relation(self, relation: int) -> str:
         """For a model to read, and for counting tokens."""
-        head, *description = self.relations[relation].text.split("\n", 2)[1:] or [""]
+        _, _, described = self.relations[relation].text.partition("\n")
+        _, _, description = described.partition("\n")
         keywords = str(self.relations[relation].data["keywords"])
-        told = " ".join(description)
-        return (
-            f"{self.between(relation)} ({keywords}): {told}"
-            if keywords
-            else f"{self.between(relation)}: {told}"
-        )
+        themes = f" ({keywords})" if keywords else ""
+        return f"{self.between(relation)}{themes}: {description}"
 
     def between(self, relation: int) -> str:
         """The names of both ends."""

@@ -25,6 +25,8 @@ LONGEST = 80
 WORDS_OF_A_NAME = 5
 CHARACTERS_OF_A_NAME = 10
 """In scripts without spaces."""
+ARTICLES = frozenset({"the", "a", "an"})
+"""Names are equal with and without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,9 @@ def _known_names(question: str, entities: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     at = 0
     while at < len(parts):
+        if parts[at].casefold() in ARTICLES:
+            at += 1
+            continue
         for size in range(min(longest, len(parts) - at), 0, -1):
             text = join.join(parts[at : at + size]).strip()
             key = phrase_key(text)

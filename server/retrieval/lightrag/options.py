@@ -59,7 +59,7 @@ class LightRagOptions(StrategyOptions):
     graph_share: Annotated[float, Field(ge=0, le=1)] = 0.3
     """In mix: what an entity or relation can add to the score of a chunk."""
     seen_in: Annotated[int, Field(ge=1, le=20)] = 2
-    """Without a model: chunks that a phrase must occur in to be an entity, unless it is a title or heading."""
+    """Without a model: chunks that must have a phrase before it is an entity; titles and headings are."""
     entities: Annotated[int, Field(ge=1, le=200_000)] = 15_000
     """At most so many are kept: titles and headings first, then those in most chunks."""
     relations: Annotated[int, Field(ge=1, le=200_000)] = 15_000

@@ -7,6 +7,7 @@ match tells which question it was. See docs/strategies/questions.md.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -28,7 +29,11 @@ from server.retrieval.rarity import Rarity
 
 KIND = "questions"
 NEAREST = 60
-"""Questions of each side that are fused."""
+"""Questions by meaning, and by words, that are compared with the query."""
+UNLIKE = 0.4
+"""Likeness up to which two questions are not alike: most pairs of one site reach it by chance."""
+OF_HEADINGS = ("title", "heading")
+"""Kinds of questions that stand over their chunks already."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +50,9 @@ class QuestionsOptions(StrategyOptions):
     """Whether questions of FAQ markup do."""
     links: bool = True
     """Whether the words of links to a page do."""
-    weight: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """Share of the questions in a chunk's score; the rest is hybrid's."""
-    meaning: Annotated[float, Field(ge=0, le=1)] = 0.7
+    weight: Annotated[float, Field(ge=0, le=1)] = 0.8
+    """How much a question that is put alike counts beside hybrid's score; 0: nothing."""
+    meaning: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Share of the meaning when two questions are compared; the rest is their words'."""
 
 
@@ -59,7 +64,7 @@ class QuestionsStrategy(DerivedStrategy[QuestionsOptions]):
 
     def derive(self, kit: Kit) -> Artefact:
         """All questions of the site, each with its chunks."""
-        pages = [list(page) for page in kit.text.pages()]
+        pages = [list(page) for _, page in groupby(kit.chunks, key=lambda chunk: chunk.url)]
         facts = {page[0].url: kit.text.facts(page[0].url) for page in pages}
         records: list[Record] = []
         for number, page in enumerate(pages):
@@ -89,30 +94,31 @@ class QuestionsStrategy(DerivedStrategy[QuestionsOptions]):
         ]
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
-        """Each chunk's score by hybrid with a share of that of the best question that names it."""
+        """Each chunk's score by hybrid, raised by the best question that names the chunk."""
         found = self.base.retrieve(query, max(limit, NEAREST))
         best = self._best(query, live)
-        missing = set(best) - {hit.chunk.id for hit in found}
-        found += [ScoredChunk(hit.chunk, 0.0) for hit in self.chunks_of(dict.fromkeys(sorted(missing), 0.0))]
-        joined = [self._joined(hit, best.get(hit.chunk.id)) for hit in found]
-        return self.base.finish(query, ranked(joined, limit))
+        missing = sorted(set(best) - {hit.chunk.id for hit in found})
+        found += self.chunks_of(dict.fromkeys(missing, 0.0))
+        raised = [self._raised(hit, best.get(hit.chunk.id)) for hit in found]
+        return self.base.finish(query, ranked(raised, limit))
 
-    def _joined(self, hit: ScoredChunk, asked: tuple[Record, float] | None) -> ScoredChunk:
-        weight = self.options.weight
-        record, score = asked or (None, 0.0)
-        total = min(1.0, (1 - weight) * hit.score + weight * score)
-        if record is None:
-            return replace(hit, score=total)
-        scores = {**hit.scores, "question": round(score, 4)}
-        return replace(hit, score=total, scores=scores, why=f"answers “{record.text}”")
+    def _raised(self, hit: ScoredChunk, asked: tuple[Record, float] | None) -> ScoredChunk:
+        if asked is None:
+            return hit
+        record, likeness = asked
+        # Either may be right by itself, as two witnesses may; a question unlike the query says nothing.
+        total = 1 - (1 - hit.score) * (1 - self.options.weight * likeness)
+        scores = {**hit.scores, "question": round(likeness, 4)}
+        context = "" if record.data["kind"] in OF_HEADINGS else f"Asked here: {record.text}"
+        return replace(hit, score=total, scores=scores, context=context, why=f"it answers “{record.text}”")
 
     def _best(self, query: Query, live: Artefact) -> dict[str, tuple[Record, float]]:
-        """Chunk -> the question nearest to the query that names it, and how near that is."""
+        """Chunk -> the question most like the query that names it, and how much it is above UNLIKE."""
         scored = self._scored(query, live)
         best: dict[str, tuple[Record, float]] = {}
         for record, score in sorted(scored, key=lambda pair: (-pair[1], pair[0].id)):
-            for source in record.sources:
-                best.setdefault(source, (record, score))
+            for source in record.sources if score > UNLIKE else ():
+                best.setdefault(source, (record, min(1.0, (score - UNLIKE) / (1 - UNLIKE))))
         return best
 
     def _scored(self, query: Query, live: Artefact) -> list[tuple[Record, float]]:

@@ -7,7 +7,6 @@ search keeps its say, so that a question about one sentence is answered as well 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from server.domain.chunk import ScoredChunk
@@ -40,18 +39,15 @@ class RaptorStrategy(DerivedStrategy[RaptorOptions]):
         if not live.by_id:
             return hits[:limit]
         vector = self._parts.embedder.embed([query.searched_text])[0]
-        search = SummarySearch(self, live, self._cosines(query, hits))
+        search = SummarySearch(self, live, self._is_readable(query))
         collapsed = self.options.mode == "collapsed"
         found = search.collapsed(query, vector) if collapsed else search.traversed(query, vector)
-        below = lifting.below(found, hits)
+        below = lifting.below(found[: self.options.nodes], hits)
         near = self._parts.vectors.vectors(below)
         known = self._parts.chunks.load(below)
         lifted = lifting.lifted(hits, found, known, near, vector)
         return self.base.finish(query, lifted[:limit])
 
-    def _cosines(self, query: Query, hits: Sequence[ScoredChunk]) -> list[float]:
-        """Best first; [] where the embedder cannot read the question."""
+    def _is_readable(self, query: Query) -> bool:
         reads = self._parts.embedder.languages
-        if reads and query.language and query.language not in reads:
-            return []
-        return sorted((hit.scores["dense"] for hit in hits if "dense" in hit.scores), reverse=True)
+        return not reads or not query.language or query.language in reads

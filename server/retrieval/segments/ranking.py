@@ -11,11 +11,13 @@ from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.runs import Run
 from server.retrieval.segments.extraction import Segment
 from server.retrieval.segments.options import Preset
+from server.retrieval.segments.relevance import spread
 
 PAGES = 10
 """The pages of so many of the best chunks are looked through for segments."""
-USUAL = 700
-"""Characters from which on a chunk has its full value."""
+USUAL = 350
+"""Characters from which on a chunk has its full value: half of what was published, since chunks end with
+their section here, however short it is."""
 LIFT = 0.05
 """Of what a segment is worth beyond its best chunk, the share that it is ranked higher for: so much that
 of two equal finds the longer comes first, too little for many weak chunks to displace a good one."""
@@ -46,7 +48,7 @@ def values(
     and the shorter it is, without what reading any chunk costs."""
     penalty = preset.penalty_for(budget)
     worth = {
-        hit.chunk.id: relevances[hit.chunk.id]
+        hit.chunk.id: spread(relevances[hit.chunk.id])
         * math.exp(-rank / preset.decay)
         * min(1.0, layout.sizes.get(hit.chunk.id, 0) / USUAL)
         for rank, hit in enumerate(pool)

@@ -1,15 +1,15 @@
 """How likely a chunk bears on a question, by what its retrieval says: a scale that means the same for all.
 
-Scores that only rank cannot say that nothing is relevant. These coefficients were fitted on five sets of
-questions with known pages, so that 0.3 means: about three chunks in ten like this one are of such a page.
+Scores that only rank cannot say that nothing is relevant. These coefficients come from a logistic
+regression over four sets of questions with known pages: of chunks at 0.3 about three in ten are of such a page.
 """
 
 from __future__ import annotations
 
 import math
 
-BIAS, NEARNESS, WORDS = -5.0, 6.0, 4.0
-BIAS_BY_WORDS, WORDS_ALONE = -4.0, 6.0
+BIAS, NEARNESS, WORDS = -6.2, 4.8, 7.1
+BIAS_BY_WORDS, WORDS_ALONE = -4.5, 9.2
 
 
 def relevance(cosine: float | None, words: float) -> float:
@@ -20,3 +20,9 @@ def relevance(cosine: float | None, words: float) -> float:
     else:
         value = BIAS + NEARNESS * cosine + WORDS * words
     return 1 / (1 + math.exp(-value))
+
+
+def spread(relevance: float) -> float:
+    """The same on a scale on which a fair guess is well away from nothing, as the published penalties want:
+    the rerankers that they were made for put most relevant chunks above a half."""
+    return relevance ** (1 / 3)
