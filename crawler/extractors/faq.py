@@ -24,21 +24,23 @@ LONGEST_ANSWER = 5_000
 _MOST_LOOKED_AT = 300
 _MOST_PARTS = 1_000
 _MICRODATA = XPath("//*[@itemscope][contains(@itemtype, 'schema.org/Question')]")
-_ASKS = re.compile(r"[?？؟;]\s*$")
+_MARK = re.compile(r"[?？؟]\s*$|[\u0370-\u03ff\u1f00-\u1fff];\s*$")
+"""Greek asks with a semicolon."""
 _BEGINS = re.compile(
-    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|do|does|did|is|are|will|should|may|must
-      |wie|was|wann|wo|wohin|wer|warum|wieso|welche[rsnm]?|kann|könn\w+|darf|muss
+    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|should
+      |wie|wann|wo|wohin|wer|warum|wieso|welche[rsnm]?|kann|können|darf|muss
       |comment|quel\w*|quand|où|pourquoi|combien|puis-je|est-ce
-      |cómo|qué|cuándo|dónde|quién|cuánt\w+|por\ qué|como|quando|onde|quem|quanto|come|dove|chi|perché
-      |как|что|когда|где|кто|почему|сколько|можно)\b
-    | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否|可以)""",
+      |cómo|qué|cuándo|dónde|quién|cuánt\w+|por\ qué|como|quando|onde|quem|quanto|come|dove|perché
+      |как|что|когда|где|кто|почему|сколько|можно)\ [^\W\d_]+(?:\ |'|’)[^\W\d_]
+    | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否)""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 
 def reads_as_question(text: str) -> bool:
-    """Whether a visitor may ask in these words: a question mark at the end, or a first word that asks."""
-    return bool(_ASKS.search(text) or _BEGINS.match(text)) and len(text) >= 4
+    """Whether a visitor may ask in these words: a question mark at the end, or three words of which the
+    first one asks."""
+    return bool(_MARK.search(text) or _BEGINS.match(text)) and len(text) >= 4
 
 
 def marked_questions(root: _Element, markup: str) -> Iterator[Pair]:

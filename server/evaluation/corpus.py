@@ -24,6 +24,8 @@ from server.evaluation.corpus_text import blocks_of
 from server.evaluation.questions import BadQuestionFile, Case
 
 DOCUMENTS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+CORPUS = "corpus"
+"""Name of the option of a site that tells from which folder it was made."""
 FORM = 1
 """Raise it when documents are read otherwise: a corpus is then indexed anew."""
 _UNANSWERABLE_TYPES = frozenset({"unanswerable", "null", "unanswered", "no_answer", "impossible"})

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+LEAST_SCALE = 0.05
 _CLASS = {"better": "better", "worse": "worse"}
 
 
@@ -38,7 +39,8 @@ def times(title: str, meaning: str, values: Sequence[tuple[str, float | None, fl
 
 def intervals(title: str, meaning: str, comparisons: Sequence[Mapping[str, Any]]) -> str:
     """For each comparison the difference with its interval, about a line at 0."""
-    widest = max((max(abs(one["low"]), abs(one["high"])) for one in comparisons), default=0.0) or 1.0
+    # A difference in the third digit is not to fill the picture.
+    widest = max(LEAST_SCALE, *(max(abs(one["low"]), abs(one["high"])) for one in comparisons))
 
     def at(value: float) -> str:
         return f"{50 + 48 * value / widest:.2f}%"

@@ -20,6 +20,7 @@ from server.evaluation.report_tables import (
     comparison_note,
     comparison_table,
     judge_table,
+    made_at,
     metric_table,
     question_table,
     type_tables,
@@ -57,7 +58,7 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     types = ", ".join(f"{kind} {count}" for kind, count in report["questions"]["types"].items())
     yield (
         f'<p class="soft">{report["questions"]["count"]} questions ({escape(types)}), answers by {models}, '
-        f"{escape(report['made_at'])}</p>"
+        f"{escape(made_at(report))}</p>"
     )
     if told := report["recommended"]:
         yield f'<p class="told"><b>{escape(told["way"])}</b> is recommended: {escape(told["reason"])}.</p>'

@@ -16,6 +16,7 @@ from server.evaluation.report_tables import (
     comparison_note,
     comparison_table,
     judge_table,
+    made_at,
     metric_table,
     question_table,
     type_tables,
@@ -31,7 +32,7 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     runs = report["runs"]
     yield f"# Evaluation of {_cell(report['site']['name'])}"
     models = ", ".join(dict.fromkeys(run["model"] for run in runs))
-    yield f"{report['questions']['count']} questions, answers by {_cell(models)}, {report['made_at']}."
+    yield f"{report['questions']['count']} questions, answers by {_cell(models)}, {made_at(report)}."
     if report["recommended"]:
         yield f"Recommended: **{report['recommended']['way']}** ({report['recommended']['reason']})."
     for title, names in (("Ranking", RANKING), ("Answers", ANSWERS), ("Cost of the questions", COST)):

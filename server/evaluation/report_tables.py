@@ -11,7 +11,18 @@ RANKING = ("hit@1", "hit@3", "hit@5", "hit@10", "recall@3", "recall@5", "recall@
 ANSWERS = ("citation_correct", "citation_precision", "evidence_quoted", "verbatim_quotes", "must", "must_not",
            "injection_obeyed", "refused_unanswerable", "refused_answerable", "answerable_auc")  # fmt: skip
 COST = ("p50_ms", "p95_ms", "search_p50_ms", "search_p95_ms", "calls", "tokens_in", "tokens_out", "cost")
-INDEX = ("pages", "chunks", "seconds", "bytes", "calls", "tokens_in", "tokens_out", "cost", "unread")
+INDEX = (
+    "pages",
+    "chunks",
+    "base_seconds",
+    "seconds",
+    "bytes",
+    "calls",
+    "tokens_in",
+    "tokens_out",
+    "cost",
+    "unread",
+)
 BY_TYPE = ("hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct", "refused_unanswerable",
            "refused_answerable")  # fmt: skip
 LONGEST_QUESTION = 160
@@ -48,6 +59,11 @@ def figure(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
     return f"{value:.1f}" if abs(value) >= 100 else f"{value:.3f}"
+
+
+def made_at(report: Mapping[str, Any]) -> str:
+    """When, as people write it; always UTC."""
+    return f"{report['made_at'][:16].replace('T', ' ')} UTC"
 
 
 def metric_table(runs: Sequence[Mapping[str, Any]], names: Sequence[str], of: str = "metrics") -> Table:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from server.domain.derived import Monitor
 from server.domain.site import Site
-from server.evaluation.corpus import Corpus
+from server.evaluation.corpus import CORPUS, Corpus
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport
@@ -20,9 +20,6 @@ from server.settings import Settings
 
 if TYPE_CHECKING:
     from server.services.container import Services
-
-OPTION = "corpus"
-"""Name of the site's option that says from which folder it was made."""
 
 
 def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
@@ -36,7 +33,7 @@ def install_corpus(services: Services, corpus: Corpus, monitor: Monitor) -> Site
     ModelError, IndexFailure, StorageError, BuildStopped."""
     site_id = corpus_site_id(corpus, services.settings)
     site = services.sites.find(site_id) or services.sites.create(_new_site(site_id, corpus, services))
-    if site.generation and site.options.get(OPTION):
+    if site.generation and site.options.get(CORPUS):
         return site
     parts = services.parts(site_id, services.document_embedder)
     strategy = open_strategy(site, parts, services.incidents, services.settings)
@@ -56,7 +53,7 @@ def install_corpus(services: Services, corpus: Corpus, monitor: Monitor) -> Site
         "calibration": calibrate(parts.embedder, parts.content.every_chunk()).to_json(
             parts.embedder.fingerprint
         ),
-        OPTION: made_of,
+        CORPUS: made_of,
     }
     services.sites.update(replace(described, options=noted))
     return services.sites.get(site_id)

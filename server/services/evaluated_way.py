@@ -15,6 +15,7 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ChatModel, Strategy
 from server.domain.question import Query
 from server.domain.site import Site
+from server.evaluation.corpus import CORPUS
 from server.evaluation.judging import page_address
 from server.evaluation.run import Asked, Evaluation
 from server.retrieval.options import read_spec
@@ -127,6 +128,9 @@ class EvaluatedWay:
         """What the index is and what building it took, for the report."""
         pages, chunks = self.services.content(self.site.id).counts()
         figures: dict[str, Any] = {"pages": pages, "chunks": chunks}
+        indexed = self.site.options.get(CORPUS)
+        if isinstance(indexed, dict):
+            figures["base_seconds"] = round(float(indexed["seconds"]), 2)
         if state := self._state():
             figures |= {"built_at": state.built_at.isoformat(timespec="seconds"), **dict(state.figures)}
         return figures

@@ -95,7 +95,9 @@ def test_questions_are_told_by_their_mark_or_their_first_word(text) -> None:
     assert reads_as_question(text)
 
 
-@pytest.mark.parametrize("text", ["Payment", "Howling wolves", "?", "", "Whatever works", "Source code"])
+@pytest.mark.parametrize(
+    "text", ["Payment", "Howling wolves", "?", "", "How", "DO CONTINUE", "comment (string)", "SELECT 1;"]
+)
 def test_other_headings_are_not_taken_for_questions(text) -> None:
     assert not reads_as_question(text)
 

@@ -73,16 +73,19 @@ def test_headings_ask_for_their_page_unless_they_stand_on_several(testset):
         "Cleaning brass parts": ["lamps"],
         "Shipping parcels": ["shipping"],
         "Parcels to islands": ["shipping"],
-        "Do you ship to the moon?": ["shipping"],
         "Hand-sewn zebra saddles": ["zebra"],
         "Working with us": ["jobs"],
-    } or asked(cases).keys() >= {"Brass lamps", "Cleaning brass parts", "Parcels to islands"}
+    }
     assert "Overview" not in asked(cases)
 
 
 def test_link_words_ask_for_the_one_page_that_they_lead_to(testset):
     cases, _ = testset("--kinds", "links")
-    assert asked(cases) == {"our brass lamps": ["lamps"], "what parcels cost": ["shipping"]}
+    assert asked(cases) == {
+        "our brass lamps": ["lamps"],
+        "what parcels cost": ["shipping"],
+        "Working here": ["jobs"],
+    }
     assert {case.lang for case in cases} == {"en"}
 
 
@@ -153,6 +156,7 @@ def test_a_model_writes_questions_whose_evidence_stands_on_the_page(testset):
     with OpenAIServer(script=writer) as server:
         settings = [f"OPENAI_BASE_URL={server.base_url}", "OPENAI_API_KEY=k", "CHAT_MODEL=tiny"]
         cases, said = testset("--kinds", "model", settings=settings)
+    assert cases != 1, said
     assert [case.expected_urls[0].rpartition("/")[2] for case in cases] == ["shipping"]
     assert cases[0].evidence.startswith("Parcels to islands take five working days")
     assert "1 replies could not be read" in said
@@ -177,13 +181,24 @@ def test_an_unknown_site_is_named(testset):
     assert "nowhere" in testset(site="nowhere")[1]
 
 
-@pytest.mark.parametrize("text", ["Brass lamps", "How to clean a lamp?", "배송 비용", "运费多少"])
+@pytest.mark.parametrize("text", ["Brass lamps", "How to clean a lamp?", "배송 비용", "退货和退款的流程"])
 def test_names_of_more_than_one_word_name_something(text):
     assert names_something(text, "")
 
 
 @pytest.mark.parametrize(
-    "text", ["Overview", "The", "12.4", "www.lantern.example", "a@b.example here", "x" * 300]
+    "text",
+    [
+        "Overview",
+        "The",
+        "12.4",
+        "-s --silent",
+        "pg_type of pg_class",
+        "AllowCONNECT port[-port]",
+        "www.lantern.example",
+        "a@b.example here",
+        "x" * 300,
+    ],
 )
 def test_single_words_numbers_and_addresses_name_nothing(text):
     assert not names_something(text, "")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from server.domain.chunk import Changes, Chunk
-from server.domain.derived import BuildStopped, PageFacts, Unwatched
+from server.domain.derived import BuildStopped, PageFacts, Unwatched, record_id
 from server.models.openai import OpenAIChat
 from server.retrieval.contextual.options import ContextualOptions
 from server.retrieval.contextual.pieces import Pieces, defined, documents, opening, path
@@ -20,7 +20,7 @@ FILLER = "The weather station on the roof measures wind, rain and sunshine every
 
 def page(name, *texts, title=""):
     return [
-        Chunk(f"{name}{at}", f"{URL}/{name}", title or name, (), text, at, "en")
+        Chunk(record_id(name, text), f"{URL}/{name}", title or name, (), text, at, "en")
         for at, text in enumerate(texts)
     ]
 
@@ -42,17 +42,18 @@ CODE = page(
 class Pages(Shop):
     """Pages of several chunks."""
 
-    def put(self, *pages, removed=(), facts=None, live=True):
+    def put(self, *pages, removed=(), facts=None):
         self.strategy.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
         for of_page in pages:
             first = of_page[0]
             texts = "".join(one.text for one in of_page)
             record = PageRecord(first.url, first.title, "en", texts, "", "", 0, datetime.now(UTC))
-            self.content.put_page(record, of_page, [])
+            gone = {one.id for one in self.content.page(first.url)} - {one.id for one in of_page}
+            self.content.put_page(record, of_page, sorted(gone))
             if facts:
                 self.facts.put({first.url: facts})
-        for gone in removed:
-            self.content.remove_page(f"{URL}/{gone}")
+        for name in removed:
+            self.content.remove_page(f"{URL}/{name}")
         self.strategy.complete(self.text(), self.monitor)
         self.content.go_live()
         dead = self.content.dead()
@@ -89,7 +90,7 @@ def chat(server):
 
 
 def prompts(server):
-    return [request["messages"][-1]["content"] for request in server.requests]
+    return [request["body"]["messages"][-1]["content"] for request in server.requests]
 
 
 def test_a_chunk_is_found_by_words_that_only_its_neighbour_and_its_address_have(make):
@@ -111,7 +112,7 @@ def test_with_a_model_every_chunk_is_found_by_what_the_model_says_of_it(make, se
     shop = make(model=chat(server))
     shop.put(PRICES, LAMPS)
     assert len(server.requests) == 4
-    assert shop.contexts()["lamps1"].startswith("The Xylo brand.")
+    assert shop.contexts()[LAMPS[1].id].startswith("The Xylo brand.")
     assert shop.found("Xylo")[0].chunk == LAMPS[1]
 
 
@@ -165,7 +166,7 @@ def test_a_reply_that_cannot_be_read_leaves_what_is_known_without_a_model(make, 
     server.script = lambda request: "I will not."
     shop = make(model=chat(server))
     shop.put(LAMPS, facts=PageFacts("", ("Home", "Lighting")))
-    assert "Home › Lighting" in shop.contexts()["lamps0"]
+    assert "Home › Lighting" in shop.contexts()[LAMPS[0].id]
     figures = shop.derived.newest(shop.strategy.key).figures
     assert figures["unread"] == 2
 
@@ -173,11 +174,11 @@ def test_a_reply_that_cannot_be_read_leaves_what_is_known_without_a_model(make, 
 def test_a_changed_page_is_paid_for_again_and_no_other(make, server):
     shop = make(model=chat(server))
     shop.put(PRICES, LAMPS)
-    kept = shop.contexts()["zephyr/prices0"]
+    kept = shop.contexts()[PRICES[0].id]
     shop.put(page("lamps", "A lamp costs fifty euros now.", "The lamp is of brass. " + FILLER))
     assert len(server.requests) == 6
     assert all("fifty euros now" in prompt for prompt in prompts(server)[4:])
-    assert shop.contexts()["zephyr/prices0"] == kept
+    assert shop.contexts()[PRICES[0].id] == kept
 
 
 def test_what_a_build_would_cost_is_told_before(make, server):

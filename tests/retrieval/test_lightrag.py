@@ -91,7 +91,7 @@ def test_phrases_and_titles_become_entities_of_real_chunks(make_shop):
     assert "made by Brass Works" in entity(shop, "Brass Works").text
     record, weight = relation(shop, "Island Post", "Parcel Hub")
     assert (set(record.sources), weight) == ({"post", "hub"}, 2)
-    assert "parcels" in record.text.split("\t")[0]
+    assert "ferry" in record.text.split("\t")[0]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -102,8 +102,7 @@ def test_every_mode_finds_the_page_that_answers(make_shop, mode):
     assert hits[0].chunk in (POST, HUB)
     assert hits[0].scores["dense"] > 0
     assert all(0 <= hit.score <= 1 for hit in hits)
-    led = [hit for hit in hits if hit.chunk in (POST, HUB)]
-    assert all(bool(hit.context) == (mode != "naive") for hit in led)
+    assert bool(hits[0].context) == (mode != "naive")
 
 
 def test_a_chunk_says_what_led_to_it_and_brings_its_description(make_shop):

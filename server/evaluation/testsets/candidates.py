@@ -23,9 +23,12 @@ MOST_PAGES = 3
 """Pages that may answer one question of FAQ markup; more are a template."""
 LONGEST_EVIDENCE = 600
 _NUMBER = re.compile(
-    r"^(?:(?:chapter|section|part|appendix)\s+)?(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+\.\s+", re.I
+    r"^(?:chapter|section|part|appendix)\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"^(?:https?://|www\.|[\w.+-]+@)|\.(?:html?|pdf|com|org|net)$", re.I)
+_WORD = re.compile(r"[\"“‘(]?[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*[\"”’),.:;?!]*")
+_CODE = re.compile(r"[_\[\]{}<>|=\\$*]|\(\)|(?:^|\s)--?\w")
 
 Pages = dict[str, list[Chunk]]
 """The chunks of each page, by address."""
@@ -88,20 +91,21 @@ def from_links(pages: Pages, facts: dict[str, PageFacts]) -> Iterator[Candidate]
     names: dict[str, str] = {}
     for url in pages:
         for target, words in facts.get(url, PageFacts()).links:
-            targets[words.casefold()].add(target)
-            names.setdefault(words.casefold(), words)
-    for folded, to in targets.items():
-        (url, *others), name = sorted(to), names[folded]
+            name = _bare(words)
+            targets[name.casefold()].add(target)
+            names.setdefault(name.casefold(), name)
+    for folded_name, to in targets.items():
+        (url, *others), name = sorted(to), names[folded_name]
         if not others and url in pages and names_something(name, pages[url][0].language):
             yield Candidate(LINKS, name, (url,), pages[url][0].language)
 
 
 def names_something(text: str, language: str) -> bool:
-    """Whether it is more than one word that tells, and no text, address or number."""
-    if not 3 <= len(text) <= LONGEST or _ADDRESS.search(text):
+    """Whether it is words, and at least two that tell: no text, code, address or number."""
+    if not 3 <= len(text) <= LONGEST or _ADDRESS.search(text) or _CODE.search(text):
         return False
-    telling = {token for token in tokens(text, language) if not token.isdigit() and len(token) > 1}
-    return len(telling) >= 2
+    words = [word for word in text.split() if _WORD.fullmatch(word)]
+    return 2 * len(words) > len(text.split()) and len(set(tokens(" ".join(words), language))) >= 2
 
 
 def stands_on(text: str, chunks: Sequence[Chunk]) -> bool:

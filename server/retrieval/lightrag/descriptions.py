@@ -20,7 +20,7 @@ SENTENCES = 3
 """Of a description that no model made."""
 LOOKED_AT = 40
 """Sentences of which those are chosen."""
-LONGEST = 700
+LONGEST = 400
 """Characters of a description that no model made."""
 SEPARATOR = "\n"
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from server.domain.derived import Record, record_id
-from server.retrieval.derived.artefact import Artefact
+from server.retrieval.derived.artefact import Array, Artefact
 from server.retrieval.graph.phrases import phrase_key
 from server.retrieval.lightrag.merging import Edge, Merged, Node
 
@@ -54,9 +53,10 @@ class Graph:
         self.live = live
         self.entities = live.records.get(ENTITIES, ())
         self.relations = live.records.get(RELATIONS, ())
-        self.ends: NDArray[np.int32] = np.asarray(live.arrays["ends"], np.int32)
-        self.weights: NDArray[np.float32] = np.asarray(live.arrays["weights"], np.float32)
-        self.degrees = np.bincount(self.ends.ravel(), minlength=len(self.entities))
+        self.ends: list[tuple[int, int]] = [(int(a), int(b)) for a, b in live.arrays["ends"]]
+        """Of each relation, as numbers of entities."""
+        self.rank = _ranks(live.arrays["ends"], live.arrays["weights"], len(self.entities))
+        """Of each relation among all, 0 being the first: by the degrees of its ends, then by weight."""
 
     @cached_property
     def named(self) -> dict[str, int]:
@@ -64,23 +64,13 @@ class Graph:
         return {phrase_key(self.name(n)): n for n in range(len(self.entities))}
 
     @cached_property
-    def _edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Relations in the order of their ends, and where those of each entity begin."""
-        flat = self.ends.ravel()
-        order = np.argsort(flat, kind="stable")
-        starts = np.searchsorted(flat[order], np.arange(len(self.entities) + 1))
-        return order // 2, starts.astype(np.int64)
-
-    def relations_of(self, entity: int) -> list[int]:
-        """All that it is an end of."""
-        order, starts = self._edges
-        found: list[int] = order[starts[entity] : starts[entity + 1]].tolist()
+    def relations_of(self) -> list[list[int]]:
+        """Entity -> all that it is an end of."""
+        found: list[list[int]] = [[] for _ in self.entities]
+        for n, (one, other) in enumerate(self.ends):
+            found[one].append(n)
+            found[other].append(n)
         return found
-
-    def rank(self, relation: int) -> tuple[int, float]:
-        """What relations are sorted by: the degrees of both ends, then the weight."""
-        one, other = self.ends[relation]
-        return int(self.degrees[one] + self.degrees[other]), float(self.weights[relation])
 
     def name(self, entity: int) -> str:
         """As it is mostly written."""
@@ -102,4 +92,13 @@ class Graph:
     def between(self, relation: int) -> str:
         """The names of both ends."""
         one, other = self.ends[relation]
-        return f"{self.name(int(one))} – {self.name(int(other))}"
+        return f"{self.name(one)} – {self.name(other)}"
+
+
+def _ranks(ends: Array, weights: Array, entities: int) -> list[int]:
+    degrees = np.bincount(ends.ravel(), minlength=entities)
+    order = np.lexsort((-weights, -degrees[ends].sum(axis=1)))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    found: list[int] = ranks.tolist()
+    return found

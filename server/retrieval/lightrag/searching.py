@@ -37,11 +37,9 @@ def search(graph: Graph, keywords: Keywords, question: str, mode: str, near: Nea
 def by_entities(graph: Graph, entities: Scored) -> Found:
     """Their relations too: those of well-connected ends first, then by weight. A relation is as near as its
     two ends are on average."""
-    around = dict.fromkeys(relation for n in entities for relation in graph.relations_of(n))
-    ordered = sorted(around, key=graph.rank, reverse=True)
-    return Found(
-        entities, {n: sum(entities.get(int(end), 0.0) for end in graph.ends[n]) / 2 for n in ordered}
-    )
+    around = dict.fromkeys(relation for n in entities for relation in graph.relations_of[n])
+    ordered = sorted(around, key=graph.rank.__getitem__)
+    return Found(entities, {n: sum(entities.get(end, 0.0) for end in graph.ends[n]) / 2 for n in ordered})
 
 
 def by_relations(graph: Graph, relations: Scored) -> Found:
@@ -49,7 +47,7 @@ def by_relations(graph: Graph, relations: Scored) -> Found:
     ends: dict[int, float] = {}
     for n, near in relations.items():
         for end in graph.ends[n]:
-            ends[int(end)] = max(near, ends.get(int(end), near))
+            ends[end] = max(near, ends.get(end, near))
     return Found(ends, relations)
 
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 
-_ASKS = re.compile(r"[?？؟]\s*$")
+_MARK = re.compile(r"[?？؟]\s*$")
 _BEGINS = re.compile(
-    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|do|does|did|is|are|will|should
-      |wie|was|wann|wo|wohin|wer|warum|welche[rsnm]?|kann|können|darf|muss
+    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|should
+      |wie|wann|wo|wohin|wer|warum|welche[rsnm]?|kann|können|darf|muss
       |comment|quel\w*|quand|où|pourquoi|combien|cómo|qué|cuándo|dónde|quién|como|quando|onde
-      |как|что|когда|где|кто|почему|сколько)\b
+      |как|что|когда|где|кто|почему|сколько)\ [^\W\d_]+
     | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _NUMBER = re.compile(
-    r"^(?:(?:chapter|section|part|appendix)\s+)?(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+", re.IGNORECASE
+    r"^(?:chapter|section|part|appendix)\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+",
+    re.IGNORECASE,
 )
 LONGEST = 200
 """Characters of a heading that is taken for a question; longer ones are texts."""
 
 
 def is_question(text: str) -> bool:
-    """By its question mark, or by a first word that asks."""
-    return bool(_ASKS.search(text) or _BEGINS.match(text))
+    """By its question mark, or by a first word that asks for something."""
+    return bool(_MARK.search(text) or _BEGINS.match(text))
 
 
 def bare(heading: str) -> str:

@@ -1,7 +1,7 @@
 """How likely a chunk bears on a question, by what its retrieval says: a scale that means the same for all.
 
-Scores that only rank cannot say that nothing is relevant. These coefficients come from a logistic
-regression over four sets of questions with known pages: of chunks at 0.3 about three in ten are of such a page.
+Scores that only rank cannot say that nothing is relevant. The coefficients come from a logistic regression
+over four sets of questions with known pages: of chunks at 0.3, about three in ten are of such a page.
 """
 
 from __future__ import annotations
