@@ -128,7 +128,8 @@ def _show(report: dict[str, Any], out: Path) -> None:
 
 
 def _command() -> str:
-    return shlex.join(["python", "-m", "server", *sys.argv[1:]])
+    """The same, but for what would throw away what is there."""
+    return shlex.join(["python", "-m", "server", *(part for part in sys.argv[1:] if part != "--fresh")])
 
 
 @contextmanager

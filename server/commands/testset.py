@@ -62,7 +62,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     finally:
         services.close()
     if not made.cases:
-        raise StartError("these pages give no question of these kinds; try other --kinds")
+        asked = f". {_asked(made)}" if made.model.calls else ""
+        raise StartError(f"these pages give no question of these kinds; try other --kinds{asked}")
     _write(options.out, made, settings.base_url)
     _tell(options.out, made, wanted)
     return 0
@@ -113,8 +114,12 @@ def _tell(place: Path, made: TestSet, wanted: TestSetOptions) -> None:
             f"{wanted.unanswerable} unanswerable ones were asked for: other subjects stand on several pages"
         )
     if made.model.calls:
-        tally = made.model
-        print(
-            f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the "
-            f"evidence of {tally.unproven} does not stand on its page"
-        )
+        print(_asked(made))
+
+
+def _asked(made: TestSet) -> str:
+    tally = made.model
+    return (
+        f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the evidence of "
+        f"{tally.unproven} does not stand on its page"
+    )

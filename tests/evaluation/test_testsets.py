@@ -23,10 +23,10 @@ SITE = {
     "/": ("Lantern Shop", f"<p>The shop has lamps and more. {LINKS} <a href='/zebra'>saddles</a></p>"),
     "/lamps": ("Brass lamps", "<h2>Overview</h2><p>Lamps of brass with a dimmer and a long cord of linen.</p>"
                "<h2>Cleaning brass parts</h2><p>Rub them with a soft cloth and a drop of olive oil, never with "
-               "vinegar, which eats the lacquer off every lamp that we have ever sold.</p>"),
+               "vinegar, which eats the lacquer off every brass lamp that we have sold in our forty years.</p>"),
     "/shipping": ("Shipping parcels", "<h2>Overview</h2><p>We ship to every planet but not to moons.</p>"
                   "<h2>Parcels to islands</h2><p>Parcels to islands take five working days, since the ferry "
-                  "leaves twice a week and waits for calm weather before it takes anything on board.</p>"
+                  "leaves twice a week and waits for calm weather before it takes anything on board, as the captain is careful.</p>"
                   f"<script type='application/ld+json'>{json.dumps(FAQ)}</script>"),
     "/zebra": ("Hand-sewn zebra saddles", f"<p>{ZEBRAS}</p>"),
     "/jobs": ("Working with us", "<p>We look for people who like lamps. Write to jobs@lantern.example.</p>"),
@@ -74,7 +74,6 @@ def test_headings_ask_for_their_page_unless_they_stand_on_several(testset):
         "Shipping parcels": ["shipping"],
         "Parcels to islands": ["shipping"],
         "Hand-sewn zebra saddles": ["zebra"],
-        "Working with us": ["jobs"],
     }
     assert "Overview" not in asked(cases)
 
@@ -156,11 +155,18 @@ def test_a_model_writes_questions_whose_evidence_stands_on_the_page(testset):
     with OpenAIServer(script=writer) as server:
         settings = [f"OPENAI_BASE_URL={server.base_url}", "OPENAI_API_KEY=k", "CHAT_MODEL=tiny"]
         cases, said = testset("--kinds", "model", settings=settings)
-    assert cases != 1, said
     assert [case.expected_urls[0].rpartition("/")[2] for case in cases] == ["shipping"]
     assert cases[0].evidence.startswith("Parcels to islands take five working days")
     assert "1 replies could not be read" in said
     assert "evidence of 1 does not stand" in said
+
+
+def test_a_model_that_writes_nothing_usable_is_told_of(testset):
+    with OpenAIServer(script=lambda body: "Gladly!") as server:
+        settings = [f"OPENAI_BASE_URL={server.base_url}", "OPENAI_API_KEY=k", "CHAT_MODEL=chatty"]
+        code, said = testset("--kinds", "model", settings=settings)
+    assert code == 1
+    assert "3 replies could not be read" in said
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def test_forms_of_a_word_become_one_token(language, one, other):
     ("text", "expected"),
     [
         ("max_connections", ["max_connections", "max", "connect"]),
+        ("__init__", ["__init__", "init"]),
         ("os.path.join", ["os.path.join", "os", "path", "join"]),
         ("--allow-private", ["--allow-private", "allowpriv", "allow", "privat"]),
         ("MaxConnections", ["maxconnect", "max", "connect"]),

@@ -94,7 +94,7 @@ def prompts(server):
 
 
 def test_a_chunk_is_found_by_words_that_only_its_neighbour_and_its_address_have(make):
-    shop = make("contextual[embed=none]")
+    shop = make()
     shop.put(PRICES, LAMPS)
     first = shop.found("zephyr kite: how many euros?", 2)
     assert PRICES[1] in [hit.chunk for hit in first]
@@ -153,7 +153,7 @@ def test_chunks_that_lie_close_together_share_the_part_of_the_page():
 
 @pytest.mark.parametrize("reply", ["", "no", "[]", '{"context": ""}', '{"context": 3}', '{"other": "x"}'])
 def test_a_reply_without_a_context_cannot_be_read(reply):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"no context|Expecting"):
         read(reply)
 
 

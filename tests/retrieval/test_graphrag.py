@@ -10,9 +10,9 @@ from server.domain.chunk import Changes
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.registry import UnknownName
 from server.models.openai import OpenAIChat
-from server.retrieval.graphrag import reports as reports_module
 from server.retrieval.derived.asking import Asking
 from server.retrieval.derived.kit import Kit
+from server.retrieval.graphrag import reports as reports_module
 from server.retrieval.graphrag.claims import read_claims
 from server.retrieval.graphrag.communities import Community, communities
 from server.retrieval.graphrag.fast import pmi, pruned
@@ -301,7 +301,7 @@ def test_a_community_too_large_for_one_prompt_rests_on_its_parts_reports(server,
         one["text"]
         for one in json.loads(server.requests[-1]["body"]["messages"][-1]["content"])["statements"]
     ]
-    assert [report.title for report in made[1:]] == ["Report on Brass Works", "Report on Green Courier"]
+    assert [report.title for report in made[1:]] == ["Report on Brass Works", "Report on Island Post"]
     assert told[:2] == [f"{report.title}: {report.summary}" for report in made[1:]]
     assert set(made[0].chunks) <= set(range(6))
 
@@ -321,7 +321,7 @@ def test_a_large_community_without_a_model_rests_on_its_parts_reports(monkeypatc
     made = Reports(kit, graph, [whole, *parts]).all()
     assert [one.summary for one in made[0].findings[:2]] == [one.findings[0].summary for one in made[1:]]
     assert made[1].findings[0].explanation == relations[0].text
-    assert made[0].title == "Brass Works, Green Courier, Glow Maxi"
+    assert made[0].title == "Brass Works, Island Post, Glow Maxi"
 
 
 def test_communities_are_nested_and_the_same_each_time():

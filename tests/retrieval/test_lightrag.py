@@ -232,3 +232,12 @@ def test_equal_sites_give_equal_bytes(make_shop):
     assert one.strategy.live().to_bytes() == other.strategy.live().to_bytes()
     question = "Who makes and repairs the Glow Maxi?"
     assert ids(one.found(question)) == ids(other.found(question))
+
+
+def test_a_site_that_the_embedder_cannot_read_is_searched_by_words(make_shop):
+    shop = make_shop("lightrag[mode=local]")
+    islands = chunk("islands", "섬으로 보내는 소포는 닷새가 걸립니다.", title="섬 배송", language="ko")
+    returns = chunk("returns", "반품은 우체국에서 접수합니다.", title="반품 안내", language="ko")
+    shop.change(islands, returns, MAXI)
+    assert shop.found("섬 배송", language="ko")[0].chunk == islands
+    assert shop.found("Glow Maxi")[0].chunk == MAXI

@@ -191,12 +191,18 @@ def make(tmp_path, model_cache):
         shop.chroma.close()
 
 
+def told_by_the_model(request):
+    """Another summary for each page."""
+    title = json.loads(request["messages"][-1]["content"])["title"]
+    known = {"Kettle guide": ("Xylo manual", "How the xylophone-like device named Xylo is looked after.")}
+    name, summary = known.get(title, (title, "Something else that has nothing to do with it."))
+    return json.dumps({"title": name, "summary": summary})
+
+
 @pytest.fixture
 def server():
     with OpenAIServer() as running:
-        running.script = lambda request: json.dumps(
-            {"title": "Xylo manual", "summary": "How the xylophone-like device named Xylo is looked after."}
-        )
+        running.script = told_by_the_model
         yield running
 
 

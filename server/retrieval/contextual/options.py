@@ -28,9 +28,9 @@ class ContextualOptions(StrategyOptions):
     """The first 300 characters of the page, or of the file."""
     summary: bool = False
     """The page's own description, or its sentences that say most where it has none."""
-    embed: Literal["joined", "blended", "none"] = "joined"
-    """What is embedded. `joined`: chunk and context as one text, as published. `blended`: the chunk's vector
-    moved towards that of its context, which costs one short text per context. `none`: the chunk alone."""
+    embed: Literal["auto", "joined", "none"] = "auto"
+    """What is embedded. `joined`: chunk and context as one text, as published. `none`: the chunk under its
+    title and headings; contexts are found by their words. `auto`: joined where a model wrote the contexts."""
     fusion: Literal["site", "published"] = "site"
     """`site`: vectors and words are weighed as hybrid does. `published`: 0.8 and 0.2 by reciprocal rank."""
     words: Share = 1.0

@@ -26,8 +26,8 @@ _DEFINITION = re.compile(
     r"^[ \t]*(?:(?:pub(?:\([a-z]+\))?|public|private|protected|internal|export|default|declare|abstract|final"
     r"|static|async|unsafe|extern|override|sealed|data|inline|virtual)[ \t]+)*"
     r"(?:def|class|func|fn|fun|function|struct|trait|enum|interface|impl|module|namespace|type|macro_rules!"
-    r"|sub|const|let|var)[ \t]+"
-    r"(?:\([^()\n]*\)[ \t]*)?(?:<[^<>\n]*>[ \t]*)?"  # receivers of methods in Go, parameters of types in Rust
+    r"|sub|const|let|var)"
+    r"(?:[ \t]*<[^<>\n]*>)?[ \t]+(?:\([^()\n]*\)[ \t]*)?"  # parameters of types in Rust, receivers in Go
     r"([A-Za-z_$][\w$]*)"
     r"(?=[ \t]*[(<:{=\[]|[ \t]*$|[ \t]+(?:extends|implements|for|struct|interface|where)\b)",
     re.M,

@@ -37,8 +37,13 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
         if chosen.fusion == "published":
             tuning = replace(parts.tuning, fusion="reciprocal", dense_weight=0.8)
             parts = replace(parts, tuning=tuning)
-        of_vectors = 0.0 if chosen.embed == "none" else chosen.vectors
+        of_vectors = chosen.vectors if self._joined else 0.0
         self._layered = LayeredSearch(self, parts, KIND, (of_vectors, chosen.words))
+
+    @property
+    def _joined(self) -> bool:
+        """Whether contexts are embedded with their chunks."""
+        return self.options.embed == "joined" or (self.options.embed == "auto" and self.model is not None)
 
     def derive(self, kit: Kit) -> Artefact:
         """A record for each chunk; its text is the context."""
@@ -67,11 +72,7 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
         of_documents = documents(kit.text.pages())
         while batch := list(_about(of_documents, BATCH)):
             chunks = [chunk for document in batch for chunk in document]
-            said = (
-                kit.asking.all(CALLS, [task for document in batch for task in tasks(document)])
-                if self.model
-                else [""] * len(chunks)
-            )
+            said = self._said(kit, batch) if self.model else [""] * len(chunks)
             known = [
                 context
                 for document in batch
@@ -80,10 +81,13 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
             for chunk, by_model, without in zip(chunks, said, known, strict=True):
                 yield chunk, "\n".join(filter(None, (by_model, without)))
 
+    def _said(self, kit: Kit, batch: Sequence[list[Chunk]]) -> list[str]:
+        """By the model, of each chunk; prompts hold whole pages, so they are made for one batch at a time."""
+        return kit.asking.all(CALLS, [task for document in batch for task in tasks(document)])
+
     def _stored(self, kit: Kit, batch: Sequence[tuple[Chunk, str]]) -> list[Record]:
-        chosen = self.options
         records = [_record(chunk, context) for chunk, context in batch]
-        if chosen.embed == "joined":
+        if self._joined:
             joined = [
                 replace(record, text=_joined(chunk.indexed_text, record.text))
                 for (chunk, _), record in zip(batch, records, strict=True)

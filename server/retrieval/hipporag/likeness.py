@@ -156,10 +156,10 @@ def _capped(
     """Of each phrase the `most` nearest stay; a pair stays if it is so for both."""
     order = np.lexsort((other, one, -near))
     one, other, near = one[order], other[order], near[order]
+    ends = np.concatenate([one, other])
+    by_phrase = np.lexsort((np.tile(np.arange(len(one)), 2), ends))  # the nearest of each phrase first
+    starts = np.flatnonzero(np.diff(ends[by_phrase], prepend=-1))
+    place = np.arange(len(ends)) - np.repeat(starts, np.diff(np.append(starts, len(ends))))
     kept = np.ones(len(one), bool)
-    for side in (one, other):
-        by_phrase = np.argsort(side, kind="stable")
-        starts = np.flatnonzero(np.diff(side[by_phrase], prepend=-1))
-        place = np.arange(len(side)) - np.repeat(starts, np.diff(np.append(starts, len(side))))
-        kept[by_phrase[place >= most]] = False
+    kept[by_phrase[place >= most] % max(len(one), 1)] = False
     return one[kept], other[kept], near[kept]

@@ -92,12 +92,14 @@ class HippoRagStrategy(DerivedStrategy[HippoRagOptions]):
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Hybrid's passages and those that the walk finds, fused."""
-        found = self.base.retrieve(query, max(limit, DEPTH))
         graph = self._graph_of(live)
         named = self._named(query, graph)
         told = self._facts(query, graph, live) if self.options.version == 2 else []
-        if not found or told is None or not (named or told):
-            return found[:limit]
+        if told is None or not (named or told):
+            return self.base.retrieve(query, limit)
+        found = self.base.retrieve(query, max(limit, DEPTH))
+        if not found:
+            return []
         walk, phrase_ranks = self._walked(graph, named, told, found)
         sure = max((weight * graph.certainty(at) for at, weight in named.items()), default=0.0)
         fused = self._fused(graph, found, walk, self.options.share * sure**2)

@@ -97,7 +97,7 @@ class Graph:
 
 def _ranks(ends: Array, weights: Array, entities: int) -> list[int]:
     degrees = np.bincount(ends.ravel(), minlength=entities)
-    order = np.lexsort((-weights, -degrees[ends].sum(axis=1)))
+    order = np.lexsort((-weights.astype(np.float64), -degrees[ends].sum(axis=1)))
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     found: list[int] = ranks.tolist()

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from server.domain.chunk import ScoredChunk
+from server.domain.derived import Record
 from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.retrieval.derived.artefact import Artefact
@@ -32,6 +34,8 @@ from server.retrieval.rerank import FeatureReranker
 
 DEEP = 100
 """So deep the product's hybrid search is looked at in mix."""
+WORDED = 0.6
+"""How near the best match of words is taken to be, among cosines."""
 
 
 class LightRagStrategy(DerivedStrategy[LightRagOptions]):
@@ -54,7 +58,9 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
         limits = Limits(seen_in, self.options.entities, self.options.relations)
         made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
         for kind in (ENTITIES, RELATIONS):
-            kit.vectors(kind, made.records[kind])
+            read, unread = self._by_language(made.records[kind])
+            kit.vectors(kind, read)
+            kit.words(kind, unread)
         return made
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
@@ -73,6 +79,15 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
             except ValueError as error:
                 self._parts.on_failure("bad_reply", f"keywords of a question: {error}")
         return without_model(query.text, query.language, graph.named)
+
+    def _by_language(self, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+        """Those whose language the embedder reads, and the others, whose vectors would say nothing."""
+        read = [record for record in records if self._reads(record.language)]
+        return read, [record for record in records if not self._reads(record.language)]
+
+    def _reads(self, language: str) -> bool:
+        known = self._parts.embedder.languages
+        return not known or not language or language in known
 
     def _of(self, live: Artefact) -> Graph:
         if self._graph is None or self._graph.live is not live:
@@ -109,20 +124,25 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
         return _told(graph, picks, led, self._within(graph, picks, hits[:most]))
 
     def _picked(self, query: Query, graph: Graph) -> Picked:
-        def near(kind: str, text: str) -> dict[int, float]:
-            vector = self._parts.embedder.embed([text])[0]
-            hits = self.nearest(kind, vector, self.options.top_k, graph.live)
-            return {
-                graph.live.place[record.id]: cosine
-                for record, cosine in hits
-                if cosine >= self.options.similarity
-            }
+        keywords, options = self.keywords(query, graph), self.options
+        found = search(graph, keywords, query.text, options.mode, partial(self._near, query, graph))
+        kept = cut(graph, found, options, self._tokens)
+        return picked(graph, kept, options, partial(self._cosines, query))
 
-        found = search(graph, self.keywords(query, graph), query.text, self.options.mode, near)
-        kept = cut(graph, found, self.options, self._tokens)
-        return picked(graph, kept, self.options, lambda ids: self._cosines(query, ids))
+    def _near(self, query: Query, graph: Graph, kind: str, text: str) -> dict[int, float]:
+        """By vectors; by words where the embedder does not read the question."""
+        live, most = graph.live, self.options.top_k
+        if self._reads(query.language):
+            vector = self._parts.embedder.embed([text])[0]
+            hits = self.nearest(kind, vector, most, live)
+        else:
+            found = self.worded(kind, text, most, live)
+            hits = [(record, WORDED * score / found[0][1]) for record, score in found]
+        return {live.place[record.id]: near for record, near in hits if near >= self.options.similarity}
 
     def _cosines(self, query: Query, ids: Sequence[str]) -> Mapping[str, float]:
+        if not self._reads(query.language):
+            return {}
         vector = self._parts.embedder.embed([query.searched_text])[0]
         stored = self._parts.vectors.vectors(ids)
         return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))

@@ -25,4 +25,4 @@ def relevance(cosine: float | None, words: float) -> float:
 def spread(relevance: float) -> float:
     """The same on a scale on which a fair guess is well away from nothing, as the published penalties want:
     the rerankers that they were made for put most relevant chunks above a half."""
-    return relevance ** (1 / 3)
+    return math.pow(relevance, 1 / 3)

@@ -26,5 +26,5 @@ class SmallToBigOptions(StrategyOptions):
     """What the mode parent returns: chunks, or all chunks of a section of about 2,000 characters."""
     window: Annotated[int, Field(ge=0, le=10)] = 3
     """Sentences on each side that are returned with one, in the mode window."""
-    share: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Of a chunk's score, what its best part gives; the rest is the chunk's own."""
+    share: Annotated[float, Field(ge=0, le=1)] = 0.25
+    """Of a chunk's score by meaning, what its best part gives; the rest is the chunk's own."""

@@ -141,10 +141,16 @@ class SmallToBigStrategy(DerivedStrategy[SmallToBigOptions]):
         for page in pages:
             groups += ([chunk.id for chunk in group] for group in self._grouped(page))
             for chunk in page:
-                texts = self._texts(chunk.text)
+                texts, under = self._texts(chunk.text), self._under(chunk)
                 for text in texts if len(texts) > 1 else ():
-                    id = record_id(chunk.heading, text, chunk.language)
-                    yield Record(id, text, (chunk.id,), chunk.url, chunk.heading, chunk.language)
+                    id = record_id(under, text, chunk.language)
+                    yield Record(id, text, (chunk.id,), chunk.url, under, chunk.language)
+
+    def _under(self, chunk: Chunk) -> str:
+        """What stands over a part: over a sentence the last heading, which is all that it can bear."""
+        if self.options.mode == "window" and chunk.heading_path:
+            return chunk.heading_path[-1]
+        return chunk.heading
 
     def _grouped(self, page: Sequence[Chunk]) -> list[list[Chunk]]:
         size = {"parent": PARENT, "merging": SECTION, "window": WHOLE}[self.options.mode]
