@@ -89,7 +89,8 @@ def one(arguments: argparse.Namespace) -> dict[str, object]:
     with closing(Services(settings)) as services:
         started = time.monotonic()
         if arguments.one == "pages":
-            if services.sites.find(SITE.id) is None:
+            site = services.sites.find(SITE.id) or services.sites.create(SITE)
+            if not site.generation:
                 index(services, settings, arguments)
             pages, chunks = services.content(SITE.id).counts()
             return {"strategy": "", "pages": pages, "chunks": chunks, "seconds": time.monotonic() - started}
@@ -112,10 +113,9 @@ def one(arguments: argparse.Namespace) -> dict[str, object]:
 
 
 def index(services: Services, settings: Settings, arguments: argparse.Namespace) -> None:
-    services.sites.create(SITE)
     parts = services.parts(SITE.id, services.document_embedder)
     indexer = open_indexer(parts, open_strategy(SITE, parts, services.incidents, settings), settings)
-    indexer.begin()
+    indexer.begin(resume=True)
     for number, page in enumerate(pages_of(arguments.folders)):
         if number == arguments.pages:
             break

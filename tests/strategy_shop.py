@@ -1,7 +1,12 @@
 """A small site with one strategy over real indexes."""
 
+import atexit
+import shutil
+import sqlite3
+import tempfile
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Unwatched
@@ -29,17 +34,37 @@ def chunk(id, text, *, title="Help", language="en", position=0):
     return Chunk(id, f"{URL}/{id}", title, (), text, position, language)
 
 
+@cache
+def _embedder(models):
+    """One for all shops: opening it takes longer than a test."""
+    return EmbeddedEmbedder(models)
+
+
+@cache
+def _empty():
+    """A database with the site in it, to be copied."""
+    file = Path(tempfile.mkdtemp()) / "empty.sqlite3"
+    atexit.register(shutil.rmtree, file.parent)
+    database = Database(f"sqlite:///{file}")
+    database.migrate()
+    SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
+    database.close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return file
+
+
 class Shop:
     """A site with one strategy over real indexes."""
 
     def __init__(self, name, folder, models, model=None, **parts_given):
         """`name` is the spec of a strategy, or a class; `parts_given` are further fields of Parts."""
+        shutil.copy(_empty(), folder / "docent.sqlite3")
         self.database = database = Database(f"sqlite:///{folder}/docent.sqlite3")
-        database.migrate()
-        SiteStore(database).create(Site("shop", "Shop", "Shop", (f"{URL}/",)))
         self.content = ContentStore(database, "shop")
         self.chroma = open_chroma(folder / "chroma")
-        self.embedder = EmbeddedEmbedder(models)
+        self.embedder = _embedder(models)
         self.vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         self.failures = []
 

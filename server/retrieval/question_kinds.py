@@ -46,6 +46,19 @@ _CHAINED = (
     r"\bof the \w+(?: \w+){0,3} (?:of|in|by|from|for|behind) the\b",
 )  # fmt: skip
 
+_SITE = (
+    r"[\W_]+|\b(an?|about|all|and|are|at|by|can|cover(s|ed|ing)?|do|does|find|for|from|give|have|here|i|in|is|it|learn|list|me|of|on|"
+    r"one|please|tell|that|the|there|this|to|treat(s|ed)?|us|we|what|which|with|you|your|"
+    r"collection|company|content|contents|corpus|doc|docs|documents?|documentation|guide|handbook|help|knowledge base|manual|"
+    r"pages?|product|project|shop|service|site|store|text|web|website|wiki|"
+    r"was|welche|die|der|das|des|den|dieser|diese|dieses|über|von|im|es|gib|sind|ist|seite|webseite|dokumentation|handbuch|"
+    r"le|la|les|du|de|un|une|ce|cette|dans|quels|quelles|sont|site|documentation|"
+    r"el|los|las|del|en|este|esta|cuáles|son|sitio|documentación|o|os|as|do|da|no|na|deste|desta|quais|são|documentação|"
+    r"какие|в|на|о|этого|этой|сайта|сайт|документации|документация|каковы)\b"
+    r"|这|這|个|個|本|网站|網站|文档|文檔|文件|手册|手冊|的|是|有|什么|什麼|请|請|この|サイト|ドキュメント|文書|の|は|何|です|か|を|して|ください|"
+    r"이|사이트|문서|설명서|의|는|은|무엇|인가요|입니까|해|주세요|줘|هذا|هذه|الموقع|الوثائق|هي|ما|في",
+)  # fmt: skip
+
 
 def kind_of(text: str) -> QuestionKind:
     """Of any text; the kinds are tried in their order."""
@@ -56,6 +69,16 @@ def kind_of(text: str) -> QuestionKind:
     if compares(text) or len(parts_of(text)) > 1 or _matches(_CHAINED, text):
         return QuestionKind.SEVERAL
     return QuestionKind.LOOKUP
+
+
+def asks_for_the_whole(text: str) -> bool:
+    """Whether an overview is asked of the whole site: nothing is named that it should be about."""
+    if kind_of(text) is not QuestionKind.OVERVIEW:
+        return False
+    rest = text
+    for pattern in _compiled(_OVERVIEW):
+        rest = pattern.sub(" ", rest)
+    return not _compiled(_SITE)[0].sub(" ", rest).strip()
 
 
 def _matches(patterns: tuple[str, ...], text: str) -> bool:

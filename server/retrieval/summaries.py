@@ -33,6 +33,8 @@ ROUNDS = 50
 CLOSE_ENOUGH = 1e-6
 BALANCE = 0.7
 """MMR's lambda: the rest of it counts against what the chosen ones say already."""
+SAME = 0.8
+"""Sentences that are so like a chosen one are not chosen."""
 MOST_INPUT = 14_000
 """Characters that a model is given; of more the sentences that say most."""
 OVER = 2
@@ -157,8 +159,9 @@ def _likeness(of_sentence: Sequence[Sequence[str]]) -> Floats:
 def _central(likeness: Floats) -> Floats:
     """The share of each in a random walk from like to like, the best being 1."""
     count = len(likeness)
-    rows = likeness.sum(axis=1, keepdims=True)
-    steps = np.divide(likeness, rows, out=np.full_like(likeness, 1 / count), where=rows > 0)
+    others = likeness * (1 - np.eye(count))  # a sentence that is like no other but itself is not central
+    rows = others.sum(axis=1, keepdims=True)
+    steps = np.divide(others, rows, out=np.full_like(others, 1 / count), where=rows > 0)
     rank = np.full(count, 1 / count)
     for _ in range(ROUNDS):
         following = (1 - DAMPING) / count + DAMPING * (rank @ steps)
@@ -177,7 +180,7 @@ def _chosen(ranks: Floats, likeness: Floats, lengths: Sequence[int], room: int) 
     nearest = np.zeros(len(ranks))
     free = np.ones(len(ranks), bool)
     while True:
-        free &= size <= room
+        free &= (size <= room) & (nearest < SAME)
         if not free.any():
             return chosen
         # Rounded, so that the last bits of a sum, which differ by machine, do not choose.

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from server.domain.chunk import Chunk
 from server.indexes.scripts import UNSPACED_CHARACTER
@@ -49,13 +50,14 @@ def key_terms(
     counts: Counter[str] = Counter()
     written: dict[str, tuple[int, str]] = {}
     for word, times in words.items():
-        for token in set(page_tokens(word, language)) if len(word) <= LONGEST or _unspaced(word) else ():
+        tokens = _tokens(word, language)
+        for token in tokens:
             if len(token) < 2 or not any(char.isalpha() for char in token):
                 continue
             counts[token] += times
             shown = token if _unspaced(token) else word
             # A form that is one word is clearer than a name that contains it.
-            form = (times if len(page_tokens(shown, language)) == 1 else 0, shown)
+            form = (times if len(tokens) == 1 or shown == token else 0, shown)
             written[token] = max(written.get(token, (0, "")), form)
     telling = {
         token: (1 + math.log(times)) * frequencies.weight(token)
@@ -66,6 +68,14 @@ def key_terms(
     return _distinct([written[token][1] for token in best], texts, n)
 
 
+@lru_cache(maxsize=1 << 16)
+def _tokens(word: str, language: str) -> tuple[str, ...]:
+    """Of one word, each once; none of a word that is too long to be one."""
+    if len(word) > LONGEST and not _unspaced(word):
+        return ()
+    return tuple(dict.fromkeys(page_tokens(word, language)))
+
+
 def _distinct(terms: Sequence[str], texts: Sequence[str], n: int) -> list[str]:
     """Without those that say the same again; pairs of characters that follow each other become one."""
     whole = "\n".join(texts)
@@ -73,12 +83,13 @@ def _distinct(terms: Sequence[str], texts: Sequence[str], n: int) -> list[str]:
     for term in terms:
         if any(term.lower() in other.lower() for other in kept):
             continue
-        joined = next((at for at, other in enumerate(kept) if _joined(other, term, whole)), None)
-        if joined is not None:
-            kept[joined] = _joined(kept[joined], term, whole)
-        elif len(kept) < n:
+        longer = term
+        for other in [*kept]:
+            if joined := _joined(longer, other, whole):
+                kept[kept.index(other)] = longer = joined
+        if longer == term and len(kept) < n:
             kept.append(term)
-    return kept
+    return [term for term in kept if not any(term != other and term in other for other in kept)]
 
 
 def _joined(one: str, other: str, whole: str) -> str:

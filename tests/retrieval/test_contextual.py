@@ -223,7 +223,7 @@ def test_additions_changes_and_removals_leave_what_a_fresh_build_makes(make):
         assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.01)
 
 
-@pytest.mark.parametrize("spec", ["contextual[embed=joined]", "contextual[fusion=published]"])
+@pytest.mark.parametrize("spec", ["contextual[embed=none]", "contextual[fusion=published]"])
 def test_every_way_to_embed_and_fuse_finds_the_page(make, spec):
     shop = make(spec)
     shop.put(PRICES, LAMPS)
@@ -272,8 +272,10 @@ def test_rows_of_a_table_are_situated_by_its_head():
 
 def test_the_path_is_that_of_the_page_or_else_of_its_address():
     assert path("https://s/a/b-c.html", PageFacts("", ("Home", "Docs"))) == "Home › Docs"
-    assert path("https://s/guides/first-steps.html#top", PageFacts()) == "guides › first steps html"
+    assert path("https://s/guides/first-steps.html#top", PageFacts()) == "guides › first steps"
+    assert path("https://s/guides/index.html", PageFacts()) == "guides"
     assert path("12345", PageFacts()) == "12345"
+    assert path("http://[no address/of a page", PageFacts()) == "of page"
 
 
 def test_the_opening_ends_with_a_whole_word():

@@ -200,6 +200,20 @@ def test_an_overview_brings_chunks_of_several_themes_with_their_reports(built):
     assert len({hit.chunk.url for hit in hits}) == 4
 
 
+def test_the_whole_site_is_told_by_the_pages_that_stand_under_the_names_of_its_themes(built):
+    hits = built.found(OVERVIEW, limit=3)
+    reports = built.strategy.live().records["reports"]
+    leads = {id for report in reports for id in report.data["leads"]}
+    assert {hit.chunk.id for hit in hits} <= leads
+    assert all(hit.chunk.title.casefold() in hit.context.casefold() for hit in hits)
+
+
+def test_an_overview_of_something_is_about_that(built):
+    hits = built.found("What are the different ways to send parcels from Parcel Hub?", limit=3)
+    assert hits[0].chunk.id in {"p1", "p2", "p3"}
+    assert hits[0].why.startswith("report: ")
+
+
 def test_a_question_for_one_thing_finds_it_and_what_belongs_to_it(built):
     hits = built.found("Who carries parcels to islands from Parcel Hub?", limit=3)
     assert hits[0].chunk.id == "p1"

@@ -180,10 +180,12 @@ def test_a_question_without_keywords_is_searched_itself_however_long_it_is():
     assert seen == ["long question " * 20] * 2
 
 
-def test_low_keywords_are_names_and_high_ones_the_other_content_words():
-    found = without_model("Who repairs the glow maxi of Brass Works?", "en", {"glow maxi", "brass work"})
-    assert {word.casefold().strip("?") for word in found.low} == {"glow maxi", "brass works"}
-    assert found.high == ("repairs",)
+def test_low_keywords_are_names_and_high_ones_the_other_content_words_and_the_question_ends_both():
+    question = "Who repairs the glow maxi of Brass Works?"
+    found = without_model(question, "en", {"glow maxi", "brass work"})
+    assert {word.casefold().strip("?") for word in found.low[:-1]} == {"glow maxi", "brass works"}
+    assert found.high[:-1] == ("repairs",)
+    assert (found.low[-1], found.high[-1]) == (question, question)
 
 
 def test_names_are_found_in_a_script_without_spaces():

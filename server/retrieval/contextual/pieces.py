@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
@@ -35,6 +35,9 @@ _DEFINITION = re.compile(
 """What a line of code defines, in about twenty languages."""
 _FENCE = "```"
 _ADDRESS_WORD = re.compile(r"[^\W_]{2,}")
+_NOT_PATH = re.compile(r"^\w+://[^/?#]*|[?#].*", re.S)
+_ENDING = re.compile(r"(?:^index)?\.(?:x?html?|php|aspx?|jsp)$")
+"""Of an address, what tells nothing of the page."""
 
 
 def documents(pages: Iterable[list[Chunk]]) -> Iterator[list[Chunk]]:
@@ -85,7 +88,7 @@ def path(url: str, facts: PageFacts) -> str:
     """Where the page stands on the site."""
     if facts.breadcrumbs:
         return " › ".join(facts.breadcrumbs)
-    parts = (unquote(part) for part in urlsplit(url).path.split("/"))
+    parts = (_ENDING.sub("", unquote(part)) for part in _NOT_PATH.sub("", url).split("/"))
     return " › ".join(filter(None, (" ".join(_ADDRESS_WORD.findall(part)) for part in parts)))
 
 

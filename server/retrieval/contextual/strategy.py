@@ -37,20 +37,14 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
         if chosen.fusion == "published":
             tuning = replace(parts.tuning, fusion="reciprocal", dense_weight=0.8)
             parts = replace(parts, tuning=tuning)
-        of_vectors = chosen.vectors if self._joined else 0.0
+        of_vectors = chosen.vectors if chosen.embed == "joined" else 0.0
         self._layered = LayeredSearch(self, parts, KIND, (of_vectors, chosen.words))
-
-    @property
-    def _joined(self) -> bool:
-        """Whether contexts are embedded with their chunks."""
-        return self.options.embed == "joined" or (self.options.embed == "auto" and self.model is not None)
 
     def derive(self, kit: Kit) -> Artefact:
         """A record for each chunk; its text is the context."""
         records: list[Record] = []
         situated = self._situated(kit)
         while batch := list(islice(situated, BATCH)):
-            kit.monitor.step("situating chunks", len(records), len(kit.chunks))
             records += self._stored(kit, batch)
         return Artefact({KIND: records})
 
@@ -68,18 +62,16 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
 
     def _situated(self, kit: Kit) -> Iterator[tuple[Chunk, str]]:
         """Every chunk with its context, by page and position."""
-        pieces = Pieces(self.options)
+        pieces, done = Pieces(self.options), 0
         of_documents = documents(kit.text.pages())
         while batch := list(_about(of_documents, BATCH)):
-            chunks = [chunk for document in batch for chunk in document]
-            said = self._said(kit, batch) if self.model else [""] * len(chunks)
-            known = [
-                context
-                for document in batch
-                for context in pieces.of(document, kit.text.facts(document[0].url))
-            ]
-            for chunk, by_model, without in zip(chunks, said, known, strict=True):
-                yield chunk, "\n".join(filter(None, (by_model, without)))
+            said = iter(self._said(kit, batch) if self.model else ())
+            for document in batch:
+                kit.monitor.step("situating chunks", done, len(kit.chunks))
+                contexts = pieces.of(document, kit.text.facts(document[0].url))
+                for chunk, without_model in zip(document, contexts, strict=True):
+                    yield chunk, "\n".join(filter(None, (next(said, ""), without_model)))
+                done += len(document)
 
     def _said(self, kit: Kit, batch: Sequence[list[Chunk]]) -> list[str]:
         """By the model, of each chunk; prompts hold whole pages, so they are made for one batch at a time."""
@@ -87,7 +79,7 @@ class ContextualStrategy(DerivedStrategy[ContextualOptions]):
 
     def _stored(self, kit: Kit, batch: Sequence[tuple[Chunk, str]]) -> list[Record]:
         records = [_record(chunk, context) for chunk, context in batch]
-        if self._joined:
+        if self.options.embed == "joined":
             joined = [
                 replace(record, text=_joined(chunk.indexed_text, record.text))
                 for (chunk, _), record in zip(batch, records, strict=True)

@@ -19,6 +19,8 @@ from server.domain.protocols import Vector
 from server.retrieval.fusion import Words
 from server.retrieval.graphrag.view import GraphView
 
+RATING_SHARE = 0.3
+"""Of what a report matters to the site as a whole, beside how much of the site stands under its names."""
 REPORTS_READ = 60
 """Best reports whose findings become points."""
 UNRELATED, RELATED = 0.2, 0.55
@@ -53,6 +55,8 @@ class Asked:
     """BM25 of reports, by the ids of their records."""
     found: Sequence[ScoredChunk] = field(default=())
     """What hybrid search found."""
+    whole: bool = False
+    """Whether it asks for an overview of the whole site, so that no report is nearer to it than another."""
 
 
 def scored_reports(view: GraphView, asked: Asked) -> dict[int, float]:
@@ -64,11 +68,17 @@ def scored_reports(view: GraphView, asked: Asked) -> dict[int, float]:
     shares = asked.words.shares()
     worded = np.asarray([shares.get(one.id, 0.0) for one in view.reports])
     alike = 0.5 * near + 0.5 * worded
-    reach = np.asarray([one.data["reach"] for one in view.reports], np.float64)
+    headed = np.asarray([_headed(one) for one in view.reports])
     rating = np.asarray([one.data["rating"] for one in view.reports], np.float64) / 10
-    weighty = 0.5 * rating + 0.5 * np.sqrt(reach / max(1.0, reach.max()))
-    general = 1.0 - float(alike.max())
+    weighty = RATING_SHARE * rating + (1 - RATING_SHARE) * np.sqrt(headed / max(1.0, headed.max()))
+    general = 1.0 if asked.whole else 1.0 - float(alike.max())
     return {at: float(value) for at, value in enumerate((1 - general) * alike + general * weighty)}
+
+
+def _headed(report: Record) -> float:
+    """How much of the site stands under its names; less where most of what speaks of it does not."""
+    headed, reach = float(report.data["headed"]), max(1.0, float(report.data["reach"]))  # type: ignore[arg-type]
+    return headed * min(1.0, headed / reach)
 
 
 def selected(view: GraphView, scores: Mapping[int, float], level: int, *, dynamic: bool) -> list[int]:
@@ -95,6 +105,17 @@ def _down(view: GraphView, scores: Mapping[int, float], roots: Sequence[int], le
             if not good:
                 kept.append(at)
     return kept
+
+
+def points_of_the_whole(view: GraphView, scores: Mapping[int, float], level: int) -> list[Point]:
+    """The chunks that lead into the communities of all levels down to this one."""
+    points = []
+    for report in range(len(view.reports)):
+        if view.of(report, "level") <= level:
+            text = f"{view.of(report, 'title')}: {view.of(report, 'summary')}"
+            for place, id in enumerate(view.of(report, "leads")):
+                points.append(Point(id, report, scores[report] / (1 + place), text))
+    return points
 
 
 def points_of(

@@ -57,6 +57,18 @@ class SiteGraph(ABC):
         """Of each entity, how many relations it has."""
         return np.bincount(self.ends.ravel(), minlength=len(self.entities))
 
+    @cached_property
+    def _of_chunks(self) -> dict[int, set[int]]:
+        found: dict[int, set[int]] = {}
+        for at, entity in enumerate(self.entities):
+            for chunk in entity.chunks:
+                found.setdefault(chunk, set()).add(at)
+        return found
+
+    def inside(self, chunk: int) -> set[int]:
+        """The entities of a chunk."""
+        return self._of_chunks.get(chunk, set())
+
     def between(self, relation: int) -> str:
         """The names of both ends."""
         one, other = self.ends[relation]

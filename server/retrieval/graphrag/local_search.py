@@ -25,6 +25,8 @@ FOUND_SHARE = 0.3
 """and how much they do beside those that the question names."""
 NEIGHBOUR_SHARE = 0.3
 """Of its relevance that an entity gives to the other end of a relation."""
+LEAST = 1.0
+"""Evidence that counts in full: less says that the question names nothing rare."""
 TEXT_SHARE, REPORT_SHARE = 0.5, 0.15
 """Of the token budget; entities and relations have the rest."""
 
@@ -39,7 +41,7 @@ class Led:
     """With their relevance, best first."""
     relations: Sequence[int]
     chunks: Mapping[str, float]
-    """With their evidence, the best being 1."""
+    """With their evidence, in [0, 1]."""
 
 
 def entities_of(
@@ -84,7 +86,7 @@ def led_to(view: GraphView, entities: Mapping[int, float]) -> Led:
     for entity, value in relevance.items():
         for id in view.chunks_of(entity):
             evidence[id] = evidence.get(id, 0.0) + value / math.sqrt(view.spread(entity))
-    best = max(evidence.values(), default=1.0) or 1.0
+    best = max(LEAST, max(evidence.values(), default=0.0))
     return Led(entities, relations, {id: value / best for id, value in evidence.items()})
 
 

@@ -50,6 +50,10 @@ class Report:
     findings: tuple[Finding, ...]
     chunks: tuple[int, ...]
     """Where all of it comes from, the most telling first; never empty."""
+    leads: tuple[int, ...] = ()
+    """Chunks that lead into it: those under its names. Empty where no page or section has one."""
+    headed: int = 0
+    """How many chunks stand under its names."""
 
     @property
     def text(self) -> str:
@@ -87,6 +91,8 @@ def read_report(reply: str, statements: Sequence[Statement], twin: Report) -> Re
         _rating(whole.get("rating"), twin.rating),
         tuple(found[:MOST_FINDINGS]),
         tuple(chunks),
+        twin.leads,
+        twin.headed,
     )
 
 

@@ -12,6 +12,7 @@ from server.retrieval.derived.asking import Task
 from server.retrieval.derived.kit import Kit
 from server.retrieval.graphrag.communities import Community
 from server.retrieval.graphrag.graph import SiteGraph, Statement
+from server.retrieval.graphrag.leads import Leads
 from server.retrieval.graphrag.report import MOST_FINDINGS, Finding, Report, read_report, report_prompt
 from server.retrieval.summaries import lexrank
 
@@ -25,6 +26,8 @@ SUMMARY = 500
 """Characters of a summary without a model."""
 MOST_CHUNKS = 100
 """That a report names as its sources."""
+MAIN = 5
+"""Entities of a community by whose names the chunks that lead into it are found."""
 NAMES = 3
 """In a title."""
 
@@ -38,8 +41,9 @@ class Reports:
         self._kit = kit
         self._graph = graph
         self._communities = communities
+        self._leads = Leads(graph, kit.monitor)
         self._made: dict[int, Report] = {}
-        self._names: dict[int, list[str]] = {}
+        self._mains: dict[int, list[int]] = {}
         self._heaviest = {
             level: max(self._weight(one) for one in communities if one.level == level)
             for level in {one.level for one in communities}
@@ -160,25 +164,32 @@ class Reports:
         community = self._communities[at]
         rating = 10 * (self._weight(community) / self._heaviest[community.level]) ** 0.5
         names = ", ".join(self._named(at)[:NAMES])
-        return Report(names, summary, round(rating, 2), tuple(findings), tuple(chunks)[:MOST_CHUNKS])
+        leads = self._leads.into(community.entities, self._main(at)[:MAIN])
+        headed = self._leads.reach(community.entities)
+        kept = tuple(dict.fromkeys([*tuple(chunks)[:MOST_CHUNKS], *leads]))
+        return Report(names, summary, round(rating, 2), tuple(findings), kept, leads, headed)
 
     def _named(self, at: int) -> list[str]:
-        """The community's entities by the weight of their relations in it, without names inside others."""
-        if at not in self._names:
-            self._names[at] = self._by_weight(self._communities[at])
-        return self._names[at]
+        """The names of the main entities, without those inside others."""
+        names: list[str] = []
+        for name in (self._graph.entities[entity].name for entity in self._main(at)):
+            if not any(name.casefold() in other.casefold() for other in names):
+                names.append(name)
+        return names
 
-    def _by_weight(self, community: Community) -> list[str]:
+    def _main(self, at: int) -> list[int]:
+        """The entities of a community by the weight of their relations in it."""
+        if at not in self._mains:
+            self._mains[at] = self._by_weight(self._communities[at])
+        return self._mains[at]
+
+    def _by_weight(self, community: Community) -> list[int]:
         graph, relations = self._graph, community.relations
         ends, weight = graph.ends[relations].ravel(), np.repeat(graph.weights[relations], 2)
         weights = np.bincount(ends, weight, minlength=len(graph.entities))
         inside = np.asarray(community.entities)
-        best = inside[np.argsort(-weights[inside], kind="stable")][:40]
-        names: list[str] = []
-        for name in (graph.entities[int(entity)].name for entity in best):
-            if not any(name.casefold() in other.casefold() for other in names):
-                names.append(name)
-        return names
+        best: list[int] = inside[np.argsort(-weights[inside], kind="stable")][:40].tolist()
+        return best
 
     def _weight(self, community: Community) -> float:
         return float(self._graph.weights[community.relations].sum()) or 1e-9

@@ -80,6 +80,8 @@ def _report(graph: SiteGraph, community: Community, report: Report, ids: Sequenc
         "title": report.title,
         "summary": report.summary,
         "findings": findings,
+        "leads": [ids[at] for at in report.leads],
+        "headed": report.headed,
     }
     first = graph.chunks[report.chunks[0]]
     return Record(

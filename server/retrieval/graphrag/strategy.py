@@ -27,6 +27,7 @@ from server.retrieval.graphrag.global_search import (
     Point,
     in_turn,
     points_of,
+    points_of_the_whole,
     scored_reports,
     selected,
 )
@@ -38,7 +39,7 @@ from server.retrieval.graphrag.stored import ENTITIES, REPORTS, stored
 from server.retrieval.graphrag.told import told_graph
 from server.retrieval.graphrag.view import GraphView
 from server.retrieval.parts import cosines, ranked
-from server.retrieval.question_kinds import QuestionKind, kind_of
+from server.retrieval.question_kinds import QuestionKind, asks_for_the_whole, kind_of
 from server.retrieval.rarity import Rarity
 
 DEEP = 100
@@ -53,6 +54,7 @@ class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
     """Modes local and global, and auto, which chooses by the question."""
 
     row = "graphrag"
+    version = 2
     Options: ClassVar[type[GraphRagOptions]] = GraphRagOptions
     _read: tuple[Artefact, GraphView] | None = None
 
@@ -107,7 +109,8 @@ class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
         self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
     ) -> list[ScoredChunk]:
         vector = self._parts.embedder.embed([query.searched_text])[0]
-        scores = scored_reports(view, Asked(vector, self._words(query, view), found))
+        whole = asks_for_the_whole(query.text)
+        scores = scored_reports(view, Asked(vector, self._words(query, view), found, whole))
         reports = selected(view, scores, self.options.level, dynamic=self.options.dynamic)
         ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
             hit.chunk.id for hit in found
@@ -115,7 +118,8 @@ class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
         vectors = self._parts.vectors.vectors(sorted(ids))
         near = dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
         breadth = 1.0 if kind_of(query.text) is QuestionKind.OVERVIEW else NARROW
-        points = points_of(view, reports, scores, near, found, breadth)
+        points = points_of_the_whole(view, scores, self.options.level) if whole else []
+        points = points or points_of(view, reports, scores, near, found, breadth)
         points += self._said(query, view, reports, near)
         chunks = self._parts.chunks.load(list({one.chunk for one in points}))
         pages = {id: chunk.url for id, chunk in chunks.items()}

@@ -19,8 +19,8 @@ from server.retrieval.hierarchical.units import Unit, units
 from server.retrieval.parts import Parts
 
 KIND = "summaries"
-BATCH = 500
-"""Units that are summarised and stored at once."""
+BATCH = 100
+"""Units that are summarised and stored at once: about a second's work without a model."""
 CHARACTERS = 4
 """Of a token, about: a unit of one chunk is cut instead of summarised."""
 

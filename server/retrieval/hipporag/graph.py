@@ -86,18 +86,19 @@ class Graph:
 
     def fact_scores(self, text: str, language: str, limit: int) -> list[tuple[int, int, float]]:
         """(phrase, phrase, cosine of their words with the text) of the facts nearest to the text."""
-        facts = self.artefact.arrays["facts"]
         words, weights = self._words
         asked = [self._word_place[word] for word in set(tokens(text, language)) if word in self._word_place]
-        if not asked or not len(facts):
+        if not asked or not len(self._ends[0]):
             return []
         vector = np.zeros(words.shape[1], np.float32)
         vector[asked] = weights[asked]
         near = words @ vector
-        scores = (near[facts[:, 0]] + near[facts[:, 1]]) / self._fact_lengths / np.linalg.norm(vector)
-        best = np.argpartition(-scores, min(4 * limit, len(scores)) - 1)[: 4 * limit]
-        best = best[np.lexsort((best, -scores[best]))][:limit]
-        return [(int(facts[at, 0]), int(facts[at, 1]), float(scores[at])) for at in best if scores[at] > 0]
+        one, other = self._ends
+        scores = near[one] + near[other]
+        touched = np.flatnonzero(scores)
+        scores = scores[touched] / self._fact_lengths[touched] / np.linalg.norm(vector)
+        best = np.argsort(-scores, kind="stable")[:limit]
+        return [(int(one[touched[at]]), int(other[touched[at]]), float(scores[at])) for at in best]
 
     def passage_ranks(
         self, seeds: Seeds, passages: Floats, damping: float, links: bool
@@ -161,10 +162,16 @@ class Graph:
         return words.multiply(weights[None, :]).tocsr().astype(np.float32), weights
 
     @cached_property
+    def _ends(self) -> tuple[Array, Array]:
+        """Subject and object of each fact."""
+        facts = self.artefact.arrays["facts"]
+        return np.ascontiguousarray(facts[:, 0]), np.ascontiguousarray(facts[:, 1])
+
+    @cached_property
     def _fact_lengths(self) -> Floats:
         squares = np.asarray(self._words[0].multiply(self._words[0]).sum(axis=1)).ravel()
-        facts = self.artefact.arrays["facts"]
-        lengths = np.sqrt(squares[facts[:, 0]] + squares[facts[:, 1]])
+        one, other = self._ends
+        lengths = np.sqrt(squares[one] + squares[other])
         known: Floats = np.maximum(lengths, 1e-6).astype(np.float32)
         return known
 

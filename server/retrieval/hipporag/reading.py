@@ -51,12 +51,13 @@ class Reading:
                 self.names.add(key)
         return key
 
-    def passage(self, subjects: Iterable[str], under: Iterable[str], said: Counter[str]) -> None:
+    def passage(self, titles: Sequence[str], under: Sequence[str], said: Counter[str]) -> None:
         """The next chunk: what its page and its headings are called, and its phrases."""
-        above = list(dict.fromkeys(key for key in (*subjects, *under) if key))
-        for subject in above:
-            self.facts.update((subject, other) for other in said if other != subject)
-        self.passages.append(said + Counter(dict.fromkeys(above, 1)))
+        centres = dict.fromkeys((*titles[:1], *under[-1:]))
+        above = dict.fromkeys((*titles, *under), 1)
+        for centre in centres:
+            self.facts.update((centre, other) for other in said.keys() | above.keys() if other != centre)
+        self.passages.append(said + Counter(above))
 
 
 def aliases(title: str) -> list[str]:
@@ -77,8 +78,9 @@ class Subjects:
         self._common = {key for key, seen in counted.items() if seen > most}
 
     def of_page(self, page: Sequence[Chunk]) -> list[str]:
-        """Keys, the title first."""
-        return self._keys(aliases(page[0].title), page[0].language)
+        """Keys, the one that the star is made around first: without brackets and the name of the site."""
+        keys = self._keys(aliases(page[0].title), page[0].language)
+        return sorted(keys, key=lambda key: (len(key.split()) < 2, len(key)))
 
     def of_headings(self, chunk: Chunk) -> list[str]:
         """Keys of the two headings nearest to the chunk."""

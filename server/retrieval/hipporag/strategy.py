@@ -34,6 +34,8 @@ DEPTH = 50
 """Passages of hybrid search that a walk may start from, and that are fused with what it finds."""
 ALIKE = 0.5
 """How near a phrase of the question has to be spelled to one of the pages."""
+PLAIN_WEIGHT = 0.5
+"""Of a phrase that stands in the question like any other words, to one in capitals or quotation marks."""
 FACTS = 5
 """Facts that a walk starts from."""
 FACT_WEIGHT = 0.3
@@ -115,14 +117,14 @@ class HippoRagStrategy(DerivedStrategy[HippoRagOptions]):
 
     def _named(self, query: Query, graph: Graph) -> dict[int, float]:
         """Phrases of the pages that the question names, with how near they are spelled."""
-        asked = [phrase_key(phrase) for phrase in phrases(query.text, query.language)]
-        asked += graph.names.found(query.text)
+        asked = dict.fromkeys(map(phrase_key, phrases(query.text, query.language)), 1.0)
+        asked = dict.fromkeys(graph.names.found(query.text), PLAIN_WEIGHT) | asked
         found: dict[int, float] = {}
-        for key in dict.fromkeys(asked):
+        for key, weight in asked.items():
             known = graph.number.get(key)
             near = [(known, 1.0)] if known is not None else graph.likeness.nearest(key, ALIKE, 1)
             for at, cosine in near:
-                found[at] = max(cosine, found.get(at, 0.0))
+                found[at] = max(weight * cosine, found.get(at, 0.0))
         return found
 
     def _facts(self, query: Query, graph: Graph, live: Artefact) -> list[tuple[int, int, float]] | None:

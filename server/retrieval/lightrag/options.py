@@ -56,7 +56,7 @@ class LightRagOptions(StrategyOptions):
     """Entities, relations and chunks of one question together."""
     rerank: Literal["features", "none"] = "features"
     """Whether the chunks of a mode other than mix are reordered by the features of the match."""
-    graph_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    graph_share: Annotated[float, Field(ge=0, le=1)] = 0.3
     """In mix: what an entity or relation can add to the score of a chunk."""
     seen_in: Annotated[int, Field(ge=1, le=20)] = 2
     """Without a model: chunks that must have a phrase before it is an entity; titles and headings are."""

@@ -16,15 +16,6 @@ TOLD = 4
 """Descriptions that go along with a chunk at most."""
 
 
-@dataclass(frozen=True)
-class Picked:
-    """Chunk ids in the order that they are taken in, and what they were taken for."""
-
-    found: Found = field(default_factory=Found)
-    of_entities: Sequence[str] = ()
-    of_relations: Sequence[str] = ()
-
-
 @dataclass
 class Lead:
     """What leads to a chunk."""
@@ -36,13 +27,15 @@ class Lead:
     """What a model may read beside the chunk; each stands with one chunk only."""
 
 
-def picked(graph: Graph, found: Found, options: LightRagOptions, cosines: Cosines) -> Picked:
-    """Chunks of the entities first, then those of the relations that are not among them."""
+def picked(
+    graph: Graph, found: Found, options: LightRagOptions, cosines: Cosines
+) -> tuple[list[str], list[str]]:
+    """Chunks of the entities, and of the relations those that are not among them; best first."""
     lists = shared_out([graph.entities[n].sources for n in found.entities])
     of_entities = _taken(lists, options, cosines)
     others = [graph.relations[n].sources for n in found.relations]
     of_relations = _taken(shared_out(others, frozenset(of_entities)), options, cosines)
-    return Picked(found, of_entities, of_relations)
+    return of_entities, of_relations
 
 
 def leads(graph: Graph, found: Found) -> dict[str, Lead]:

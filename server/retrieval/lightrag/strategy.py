@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from heapq import nsmallest
 from typing import ClassVar
 
 from server.domain.chunk import ScoredChunk
 from server.domain.derived import Record
-from server.domain.protocols import ModelError
+from server.domain.protocols import ModelError, Vector
 from server.domain.question import Query
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
@@ -26,14 +27,16 @@ from server.retrieval.lightrag.keywords import Keywords, asked_of, without_model
 from server.retrieval.lightrag.limits import Limits
 from server.retrieval.lightrag.merging import Merged, merged
 from server.retrieval.lightrag.options import LightRagOptions
-from server.retrieval.lightrag.picking import Lead, Picked, leads, picked, tell
-from server.retrieval.lightrag.searching import cut, search
+from server.retrieval.lightrag.picking import Lead, leads, picked, tell
+from server.retrieval.lightrag.searching import Found, cut, search
 from server.retrieval.parts import Parts, cosines, ranked, search_live
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
 
 DEEP = 100
 """So deep the product's hybrid search is looked at in mix."""
+ADDED = 50
+"""Chunks that only the graph leads to, looked at beside those."""
 WORDED = 0.6
 """How near the best match of words is taken to be, among cosines."""
 
@@ -95,14 +98,14 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
         return self._graph
 
     def _mixed(self, query: Query, limit: int, graph: Graph) -> list[ScoredChunk]:
-        picks = self._picked(query, graph)
-        led = leads(graph, picks.found)
-        found = {hit.chunk.id: hit for hit in self.base.retrieve(query, max(DEEP, limit))}
-        taken = [id for id in (*picks.of_entities, *picks.of_relations) if id not in found]
-        more = self._parts.chunks.load(taken)
-        hits = [*found.values(), *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = ranked([self._joined(hit, led.get(hit.chunk.id)) for hit in hits], limit)
-        return _told(graph, picks, led, joined)
+        found = self._found(query, graph)
+        led = leads(graph, found)
+        hits = {hit.chunk.id: hit for hit in self.base.retrieve(query, max(DEEP, limit))}
+        others = nsmallest(ADDED, set(led) - set(hits), key=lambda id: (-led[id].near, id))
+        more = self._parts.chunks.load(others)
+        every = [*hits.values(), *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
+        joined = ranked([self._joined(hit, led.get(hit.chunk.id)) for hit in every], limit)
+        return _told(graph, found, led, joined)
 
     def _joined(self, hit: ScoredChunk, lead: Lead | None) -> ScoredChunk:
         share, near = self.options.graph_share, lead.near if lead else 0.0
@@ -112,22 +115,25 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
     def _pure(self, query: Query, graph: Graph) -> list[ScoredChunk]:
         """Chunks of the entities and of the relations in turn; in naive those next to the question."""
         mode, most = self.options.mode, self.options.chunk_top_k
-        picks = Picked() if mode == "naive" else self._picked(query, graph)
-        naive = self._naive(query, most) if mode == "naive" else []
-        order = in_turn(naive, picks.of_entities, picks.of_relations)
-        found = self._parts.chunks.load(order)
-        live = [found[id] for id in order if id in found]
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        found = Found() if mode == "naive" else self._found(query, graph)
+        near = partial(self._cosines, vector) if self._reads(query.language) else _no_cosines
+        naive = self._naive(vector, most) if mode == "naive" else []
+        order = in_turn(naive, *picked(graph, found, self.options, near))
+        chunks = self._parts.chunks.load(order)
+        live = [chunks[id] for id in order if id in chunks]
         hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
         if self.options.rerank == "features" and mode != "naive":
             hits = self._features.rerank(query, hits)
-        led = leads(graph, picks.found)
-        return _told(graph, picks, led, self._within(graph, picks, hits[:most]))
+        return _told(graph, found, leads(graph, found), self._within(graph, found, hits[:most]))
 
-    def _picked(self, query: Query, graph: Graph) -> Picked:
-        keywords, options = self.keywords(query, graph), self.options
-        found = search(graph, keywords, query.text, options.mode, partial(self._near, query, graph))
-        kept = cut(graph, found, options, self._tokens)
-        return picked(graph, kept, options, partial(self._cosines, query))
+    def _found(self, query: Query, graph: Graph) -> Found:
+        """Entities and relations within their budgets."""
+        keywords = self.keywords(query, graph)
+        near = partial(self._near, query, graph)
+        return cut(
+            graph, search(graph, keywords, query.text, self.options.mode, near), self.options, self._tokens
+        )
 
     def _near(self, query: Query, graph: Graph, kind: str, text: str) -> dict[int, float]:
         """By vectors; by words where the embedder does not read the question."""
@@ -140,24 +146,25 @@ class LightRagStrategy(DerivedStrategy[LightRagOptions]):
             hits = [(record, WORDED * score / found[0][1]) for record, score in found]
         return {live.place[record.id]: near for record, near in hits if near >= self.options.similarity}
 
-    def _cosines(self, query: Query, ids: Sequence[str]) -> Mapping[str, float]:
-        if not self._reads(query.language):
-            return {}
-        vector = self._parts.embedder.embed([query.searched_text])[0]
+    def _cosines(self, vector: Vector, ids: Sequence[str]) -> Mapping[str, float]:
         stored = self._parts.vectors.vectors(ids)
         return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
 
-    def _naive(self, query: Query, most: int) -> list[str]:
-        vector = self._parts.embedder.embed([query.searched_text])[0]
+    def _naive(self, vector: Vector, most: int) -> list[str]:
         hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, most)
         return [chunk.id for chunk, _ in hits]
 
-    def _within(self, graph: Graph, picks: Picked, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    def _within(self, graph: Graph, found: Found, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Those that the total budget has room for beside the entities and relations; one at the least."""
-        told = [graph.told_entity(n) for n in picks.found.entities]
-        told += [graph.told_relation(n) for n in picks.found.relations]
+        told = [graph.told_entity(n) for n in found.entities]
+        told += [graph.told_relation(n) for n in found.relations]
         left = self.options.total_tokens - sum(map(self._tokens, told))
         return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
+
+
+def _no_cosines(ids: Sequence[str]) -> Mapping[str, float]:
+    """Of chunks and questions in a language that the embedder does not read."""
+    return {}
 
 
 def _described(kit: Kit, graph: Merged) -> Artefact:
@@ -171,10 +178,10 @@ def _described(kit: Kit, graph: Merged) -> Artefact:
 
 
 def _told(
-    graph: Graph, picks: Picked, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
+    graph: Graph, found: Found, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
 ) -> list[ScoredChunk]:
     """The same with what led to each."""
-    tell(graph, picks.found, [hit.chunk.id for hit in hits], led)
+    tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
         with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit
         for hit in hits

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.cluster import KMeans
 
-from server.retrieval.raptor.mixture import Members, soft_clusters
+from server.retrieval.raptor.mixture import nearest_means
 from server.retrieval.raptor.reduction import DIMENSIONS, Reduce, Vectors
+from server.retrieval.raptor.soft import Members, soft_clusters
 
 ENOUGH = DIMENSIONS + 1
 """So few nodes are one cluster."""
@@ -77,10 +77,8 @@ class Clustering:
 
     def _halves(self, members: Members, vectors: Vectors) -> list[Members]:
         """Two parts by likeness; by order where all are alike."""
-        own = vectors[members]
-        if len(members) > 2 and len(np.unique(own.round(6), axis=0)) > 1:
-            side = KMeans(2, n_init=1, random_state=self.seed).fit_predict(own)
-            if 0 < side.sum() < len(members):
-                return [members[side == 0], members[side == 1]]
+        side = nearest_means(vectors[members].astype(np.float64), 2, self.seed)
+        if len(members) > 2 and 0 < side.sum() < len(members):
+            return [members[side == 0], members[side == 1]]
         middle = len(members) // 2
         return [members[:middle], members[middle:]]

@@ -105,9 +105,8 @@ class Forest:
             for group, title, summary in zip(groups, titles, summaries, strict=True)
         ]
         own = self._kit.vectors(KIND, records)
-        if (
-            self._kit.asking.trial
-        ):  # nothing is embedded then: the middle of the chunks stands for the summary
+        if self._kit.asking.trial:
+            # Nothing is embedded then: the middle of the chunks stands for the summary.
             own = np.stack([self.centre(self._leaves(group)) for group in groups])
         self.vectors = np.concatenate([self.vectors, own])
         for group, record in zip(groups, records, strict=True):

@@ -38,7 +38,7 @@ class RaptorOptions(StrategyOptions):
     """Length of a summary."""
     nodes: Annotated[int, Field(ge=1, le=50)] = 10
     """Summaries that a question looks below; with "traversal" half of them on each layer."""
-    weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.2
+    weight: Annotated[float, Field(ge=0.0, le=1.0)] = 0.1
     """Share of the summaries in a chunk's score; the rest is that of the hybrid search. Measured here."""
     seed: Annotated[int, Field(ge=0, le=2**31)] = 224
     """Equal seeds give equal trees."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 
 from server.domain.protocols import ModelError
+from server.retrieval.raptor.mixture import Points
 
 DIMENSIONS = 10
 LOCAL_NEIGHBOURS = 10
 
-Points = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Reduce = Callable[[Vectors, bool], Points]
 """Takes vectors, and whether they are all that is to be clustered or one cluster of it."""
@@ -25,23 +24,26 @@ Reduce = Callable[[Vectors, bool], Points]
 def reducer(kind: str, seed: int) -> Reduce:
     """The reduction of this name. Raises ModelError where it needs a package that is not installed."""
     if kind == "pca":
-        return lambda vectors, whole: by_components(vectors, seed)
+        return lambda vectors, whole: by_components(vectors)
     _umap()
     return lambda vectors, whole: by_neighbours(vectors, whole, seed)
 
 
-def by_components(vectors: Vectors, seed: int) -> Points:
+def by_components(vectors: Vectors) -> Points:
     """The first principal components, in the scale of the first: its spread is 1."""
     dimensions = min(DIMENSIONS, len(vectors) - 1, vectors.shape[1])
     if dimensions < 1:
         return np.zeros((len(vectors), 1))
-    solver: Literal["covariance_eigh", "full"] = (
-        "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
-    )
-    fitted = PCA(dimensions, svd_solver=solver, random_state=seed)
-    points: Points = fitted.fit_transform(vectors.astype(np.float64))
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    wide = len(vectors) > vectors.shape[1]
+    # The smaller of the two products has the same eigenvalues.
+    values, sides = np.linalg.eigh(centred.T @ centred if wide else centred @ centred.T)
+    first = sides[:, ::-1][:, :dimensions]
+    points: Points = centred @ first if wide else first * np.sqrt(np.maximum(values[::-1][:dimensions], 0.0))
+    # An eigenvector is one with either sign: the side with the farthest point is made the positive one.
+    points *= np.where(points.max(axis=0) >= -points.min(axis=0), 1.0, -1.0)
     spread = float(points[:, 0].std())
-    return points / spread if spread > 1e-9 else np.zeros_like(points)
+    return points / spread if spread > 1e-6 else np.zeros_like(points)
 
 
 def by_neighbours(vectors: Vectors, whole: bool, seed: int) -> Points:
@@ -50,7 +52,7 @@ def by_neighbours(vectors: Vectors, whole: bool, seed: int) -> Points:
     neighbours = math.isqrt(count - 1) if whole else LOCAL_NEIGHBOURS
     dimensions = min(DIMENSIONS, count - 2)
     if dimensions < 1:  # too few for a graph of neighbours
-        return by_components(vectors, seed)
+        return by_components(vectors)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a seed makes it run on one processor, which it tells every time
         made = _umap()(
