@@ -29,8 +29,8 @@ def test_chosen_sentences_stand_in_the_text_in_its_order_and_within_the_room():
 
 
 def test_what_was_said_is_not_said_again():
-    again = "The brass lamp has a dimmer and a very long cord."
-    found = lexrank([LAMPS, again, again.replace("very", "rather")], 130, "en")
+    again = "A brass lamp has the dimmer and the long cord."
+    found = lexrank([LAMPS, again, again.replace("A brass", "This brass")], 130, "en")
     assert sum("long cord" in sentence for sentence in found) == 1
 
 
@@ -67,7 +67,8 @@ def test_one_sentence_that_is_too_long_is_cut_at_a_word():
 
 def test_a_long_text_is_read_from_all_its_parts():
     texts = [
-        " ".join(f"Sentence {n} of part {part} tells of thing {part}." for n in range(200)) for part in range(4)
+        " ".join(f"Sentence {n} of part {part} tells of thing {part}." for n in range(200))
+        for part in range(4)
     ]
     found = lexrank(texts, 10**6)
     assert len(found) <= MOST_SENTENCES
@@ -87,7 +88,9 @@ def test_a_model_is_given_texts_as_data_and_its_summary_is_read():
     assert task.without_model() == extract(texts, 50, "en")
 
 
-@pytest.mark.parametrize("reply", ["", "no", "[1]", '{"summary": ""}', '{"summary": 3}', '{"other": "x"}', "{"])
+@pytest.mark.parametrize(
+    "reply", ["", "no", "[1]", '{"summary": ""}', '{"summary": 3}', '{"other": "x"}', "{"]
+)
 def test_a_reply_without_a_summary_is_not_taken(reply):
     task = summary_task([LAMPS], "", 50)
     with pytest.raises(ValueError):  # noqa: PT011  the kind of error is the contract

@@ -21,13 +21,15 @@ class RaptorOptions(StrategyOptions):
 
     QUERY: ClassVar[frozenset[str]] = frozenset({"mode", "nodes", "weight"})
 
-    clustering: Literal["gmm", "tree"] = "gmm"
-    """"gmm": mixtures of Gaussians over vectors; "tree": the site's own sections, pages and headings."""
+    clustering: Literal["tree", "gmm"] = "tree"
+    """"tree": the site's own sections, pages and headings, which measured better; "gmm": mixtures of Gaussians
+    over vectors, as published."""
     reduction: Literal["pca", "umap"] = "pca"
     """How vectors are brought to ten dimensions: principal components, or UMAP as published, which needs
     `pip install umap-learn`."""
-    mode: Literal["collapsed", "traversal"] = "collapsed"
-    """"collapsed" searches summaries of all layers at once; "traversal" goes down from the top."""
+    mode: Literal["traversal", "collapsed"] = "traversal"
+    """"traversal" goes down from the top, which measured better; "collapsed" searches summaries of all layers
+    at once, as published by default."""
     layers: Annotated[int, Field(ge=1, le=8)] = 5
     """Layers of summaries at most."""
     threshold: Annotated[float, Field(ge=0.01, le=0.99)] = 0.1
