@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, diags
 
 Floats = NDArray[np.float32]
-TOLERANCE = 1e-2
+TOLERANCE = 2e-2
 """Change of all ranks together below which a round is the last: smaller ones changed no result measured."""
 MOST_ROUNDS = 100
 

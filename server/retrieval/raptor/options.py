@@ -22,8 +22,8 @@ class RaptorOptions(StrategyOptions):
     QUERY: ClassVar[frozenset[str]] = frozenset({"mode", "nodes", "weight"})
 
     clustering: Literal["tree", "gmm"] = "tree"
-    """"tree": the site's own sections, pages and headings, which measured better; "gmm": mixtures of Gaussians
-    over vectors, as published."""
+    """"tree": the site's own sections, pages and headings, which measured better; "gmm": mixtures of
+    Gaussians over vectors, as published."""
     reduction: Literal["pca", "umap"] = "pca"
     """How vectors are brought to ten dimensions: principal components, or UMAP as published, which needs
     `pip install umap-learn`."""
