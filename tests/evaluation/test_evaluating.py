@@ -187,14 +187,17 @@ def test_a_journal_keeps_what_was_whole(tmp_path):
     assert "a" not in Journal(tmp_path, fresh=True)
 
 
-def test_the_command_evaluates_a_corpus(data, corpus_folder, tmp_path, capsys):
-    out = tmp_path / "out"
+def test_the_command_evaluates_a_corpus(model_cache, corpus_folder, tmp_path, capsys):
+    # A folder of its own: only one can have the vectors of a folder open, and tests before may end late.
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    (data / "models").symlink_to(model_cache)
     files = ["--corpus", str(corpus_folder), "--out", str(out)]
     code = main(
         ["--set", f"DATA_DIR={data}", "evaluate", *files, "--strategies", "hybrid,lexical", "--ranking-only"]
     )
     said = capsys.readouterr()
-    assert code == 0
+    assert code == 0, said.err
     assert "asking lexical, direct: 7 of 7\n" in said.err
     assert "recall@5: lexical, direct against hybrid, direct" in said.out
     assert {path.name for path in out.iterdir()} == {
