@@ -9,16 +9,15 @@ from functools import partial
 import numpy as np
 
 from server.retrieval.derived.kit import Kit
+from server.retrieval.graph.descriptions import KIND, telling
 from server.retrieval.graph.extraction import extract
+from server.retrieval.graph.limits import Limits
+from server.retrieval.graph.merging import merged
 from server.retrieval.graphrag.claims import claims_of
 from server.retrieval.graphrag.graph import Entity, SiteGraph, Statement
 from server.retrieval.graphrag.options import GraphRagOptions
-from server.retrieval.lightrag.descriptions import telling
-from server.retrieval.lightrag.limits import Limits
-from server.retrieval.lightrag.merging import merged
 from server.retrieval.summaries import summary_task
 
-KIND = "descriptions of entities and relations"
 MOST_TOKENS = 500
 """Of a description."""
 ALL = Limits(seen_in=1, entities=1_000_000_000, relations=1_000_000_000)

@@ -9,8 +9,8 @@ import numpy as np
 
 from server.domain.derived import Record, record_id
 from server.retrieval.derived.artefact import Array, Artefact
+from server.retrieval.graph.merging import Edge, Merged, Node
 from server.retrieval.graph.phrases import phrase_key
-from server.retrieval.lightrag.merging import Edge, Merged, Node
 
 ENTITIES, RELATIONS = "entities", "relations"
 

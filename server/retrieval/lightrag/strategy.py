@@ -19,13 +19,13 @@ from server.domain.question import Query
 from server.retrieval.derived.artefact import Artefact
 from server.retrieval.derived.kit import Kit
 from server.retrieval.derived.strategy import DerivedStrategy, with_context
+from server.retrieval.graph.descriptions import described
 from server.retrieval.graph.extraction import extract
+from server.retrieval.graph.limits import Limits
+from server.retrieval.graph.merging import Merged, merged
 from server.retrieval.lightrag.choosing import in_turn, within
-from server.retrieval.lightrag.descriptions import described
 from server.retrieval.lightrag.graph import ENTITIES, RELATIONS, Graph, artefact_of
 from server.retrieval.lightrag.keywords import Keywords, asked_of, without_model
-from server.retrieval.lightrag.limits import Limits
-from server.retrieval.lightrag.merging import Merged, merged
 from server.retrieval.lightrag.options import LightRagOptions
 from server.retrieval.lightrag.picking import Lead, leads, picked, tell
 from server.retrieval.lightrag.searching import Found, cut, search

@@ -14,8 +14,8 @@ from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
 from server.domain.titles import plain_heading, plain_title
 from server.retrieval.graph.extraction import Extraction, Relation
+from server.retrieval.graph.limits import Limits, kept_entities, kept_relations
 from server.retrieval.graph.phrases import phrase_key
-from server.retrieval.lightrag.limits import Limits, kept_entities, kept_relations
 
 MOST_SOURCES = 200
 """Chunks that an entity or relation names as its own."""
