@@ -96,10 +96,29 @@ class Shop:
     def change(self, *added, removed=()):
         """One complete crawl."""
         self.begin(*added, removed=removed)
+        self._go_live()
+
+    def _go_live(self):
         self.content.go_live()
         dead = self.content.dead()
         self.strategy.forget(dead)
         self.content.purge(dead)
+
+    def put(self, *pages, removed=(), facts=None):
+        """One complete crawl of pages of several chunks; `facts` are those of each page."""
+        self.strategy.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
+        for of_page in pages:
+            first = of_page[0]
+            texts = "".join(one.text for one in of_page)
+            record = PageRecord(first.url, first.title, "en", texts, "", "", 0, datetime.now(UTC))
+            gone = {one.id for one in self.content.page(first.url)} - {one.id for one in of_page}
+            self.content.put_page(record, of_page, sorted(gone))
+            if facts:
+                self.facts.put({first.url: facts})
+        for name in removed:
+            self.content.remove_page(f"{URL}/{name}")
+        self.strategy.complete(self.text(), self.monitor)
+        self._go_live()
 
     def text(self):
         """What strategies derive from."""

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from server.__main__ import main
 from server.domain.derived import BuildStopped
 from server.services import Services
 from server.settings import load_settings
+from tests.websites import SHOP, Website, serve
 
 DOCUMENTS = (
     ("delivery", "Delivery", "Parcels inside the country arrive within two working days.\n\nParcels to islands take five "
@@ -85,3 +87,12 @@ class Watch:
 
     def spent(self, used):
         pass
+
+
+@pytest.fixture(scope="module")
+def indexed_shop(data):
+    """The data folder, with the crawled shop in it."""
+    with serve(Website("Lantern Shop", SHOP)) as website:
+        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
+        assert main(["--set", f"DATA_DIR={data}", *crawl]) == 0
+    return data

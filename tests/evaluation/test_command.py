@@ -5,7 +5,7 @@ import json
 import pytest
 
 from server.__main__ import main
-from tests.websites import SHOP, Website, serve
+from tests.websites import SHOP
 
 QUESTIONS = (
     {"id": "islands", "question": "How long do parcels to islands take?", "expected_urls": ["/delivery"],
@@ -17,25 +17,14 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, model_cache):
-    """A data folder with the indexed shop."""
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "models").symlink_to(model_cache)
-    with serve(Website("Lantern Shop", SHOP)) as website:
-        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
-        assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
-    return folder
-
-
 @pytest.fixture
-def evaluate(folder, tmp_path, capsys):
+def evaluate(indexed_shop, tmp_path, capsys):
     def evaluate(*more, lines=QUESTIONS, site="shop"):
         questions = tmp_path / "questions.jsonl"
         questions.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         out = tmp_path / "out"
         files = ["--questions", str(questions), "--out", str(out)]
-        code = main(["--set", f"DATA_DIR={folder}", "evaluate", "--site", site, *files, *more])
+        code = main(["--set", f"DATA_DIR={indexed_shop}", "evaluate", "--site", site, *files, *more])
         said = capsys.readouterr()
         if code:
             return code, said.err, []

@@ -7,24 +7,12 @@ import pytest
 from server.__main__ import main
 from server.retrieval.table import STRATEGIES
 from tests.openai_server import OpenAIServer
-from tests.websites import SHOP, Website, serve
-
-
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory, model_cache):
-    """A data folder with the indexed shop."""
-    folder = tmp_path_factory.mktemp("data")
-    (folder / "models").symlink_to(model_cache)
-    with serve(Website("Lantern Shop", SHOP)) as website:
-        crawl = ["crawl", f"{website.url}/", "--site", "shop", "--allow-private"]
-        assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
-    return folder
 
 
 @pytest.fixture
-def strategies(indexed, capsys):
+def strategies(indexed_shop, capsys):
     def strategies(*arguments, **settings):
-        given = [f"{name}={value}" for name, value in {"DATA_DIR": indexed, **settings}.items()]
+        given = [f"{name}={value}" for name, value in {"DATA_DIR": indexed_shop, **settings}.items()]
         code = main([*(part for one in given for part in ("--set", one)), "strategies", *arguments])
         said = capsys.readouterr()
         return code, said.out, said.err
@@ -40,14 +28,21 @@ def test_every_strategy_is_listed_with_what_it_is_and_its_options(strategies):
     assert "mode=mix" in said
 
 
-def test_using_a_strategy_builds_it_and_the_site_answers_by_it(strategies, indexed, capsys):
+def test_using_a_strategy_builds_it_and_the_site_answers_by_it(strategies, indexed_shop, capsys):
     code, said, _ = strategies("use", "--site", "shop", "questions")
     assert code == 0
     assert "no call of a model is needed" in said
     assert "shop is searched by questions now." in said
     assert (
         main(
-            ["--set", f"DATA_DIR={indexed}", "ask", "--site", "shop", "How long do parcels to islands take?"]
+            [
+                "--set",
+                f"DATA_DIR={indexed_shop}",
+                "ask",
+                "--site",
+                "shop",
+                "How long do parcels to islands take?",
+            ]
         )
         == 0
     )

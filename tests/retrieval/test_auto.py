@@ -5,7 +5,7 @@ import pytest
 from server.retrieval.auto import AutoOptions, AutoStrategy
 from server.retrieval.choices import read_choices
 from server.retrieval.question_kinds import kind_of
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import chunk
 
 LAMPS = chunk("lamps", "The Glow Maxi is a lamp of brass with a dimmer.", title="Lamps")
 DELIVERY = chunk("delivery", "Parcels to islands take five working days.", title="Delivery")
@@ -41,19 +41,12 @@ def test_the_kind_of_a_question_is_told_by_its_words(kind, text):
 
 
 @pytest.fixture
-def make_shop(tmp_path, model_cache):
-    opened = []
-
+def make_shop(open_shop):
     def make(options=None, **chosen):
-        folder = tmp_path / str(len(opened))
-        folder.mkdir()
-        shop = Shop(lambda parts: AutoStrategy(parts, options), folder, model_cache, chosen=chosen)
-        opened.append(shop)
-        return shop
+        folder = options.untested if options else "plain"
+        return open_shop(lambda parts: AutoStrategy(parts, options), folder, chosen=chosen)
 
-    yield make
-    for shop in opened:
-        shop.chroma.close()
+    return make
 
 
 def test_each_kind_goes_where_the_evaluation_sends_it_and_the_first_hit_says_why(make_shop):

@@ -40,42 +40,18 @@ CODE = page(
 
 
 class Pages(Shop):
-    """Pages of several chunks."""
-
-    def put(self, *pages, removed=(), facts=None):
-        self.strategy.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
-        for of_page in pages:
-            first = of_page[0]
-            texts = "".join(one.text for one in of_page)
-            record = PageRecord(first.url, first.title, "en", texts, "", "", 0, datetime.now(UTC))
-            gone = {one.id for one in self.content.page(first.url)} - {one.id for one in of_page}
-            self.content.put_page(record, of_page, sorted(gone))
-            if facts:
-                self.facts.put({first.url: facts})
-        for name in removed:
-            self.content.remove_page(f"{URL}/{name}")
-        self.strategy.complete(self.text(), self.monitor)
-        self.content.go_live()
-        dead = self.content.dead()
-        self.strategy.forget(dead)
-        self.content.purge(dead)
+    """Tells what it derived."""
 
     def contexts(self):
         return {one.sources[0]: one.text for one in self.strategy.live().records["situated"]}
 
 
 @pytest.fixture
-def make(tmp_path, model_cache):
-    opened = []
-
+def make(open_shop):
     def made(spec="contextual", folder="one", model=None):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        opened.append(Pages(spec, tmp_path / folder, model_cache, model))
-        return opened[-1]
+        return open_shop(spec, folder, model, Pages)
 
-    yield made
-    for shop in opened:
-        shop.chroma.close()
+    return made
 
 
 @pytest.fixture

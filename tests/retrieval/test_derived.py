@@ -19,7 +19,7 @@ from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
-from tests.strategy_shop import Shop, chunk
+from tests.strategy_shop import chunk
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,11 @@ PARCELS = chunk("parcels", "Parcels to islands take five days.")
 
 
 @pytest.fixture
-def make_shop(tmp_path, model_cache):
-    opened = []
-
+def make_shop(open_shop):
     def make(folder="one", model=None, options=None):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        shop = Shop(lambda parts: SloganStrategy(parts, options), tmp_path / folder, model_cache, model)
-        opened.append(shop)
-        return shop
+        return open_shop(lambda parts: SloganStrategy(parts, options), folder, model)
 
-    yield make
-    for shop in opened:
-        shop.chroma.close()
+    return make
 
 
 @pytest.fixture

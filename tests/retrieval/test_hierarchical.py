@@ -1,18 +1,16 @@
 """Retrieval in two tiers: summaries of pages and sections, and the chunks below them."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
-from server.domain.chunk import Changes, Chunk
+from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts, record_id
 from server.domain.question import Query
 from server.domain.tuning import Tuning
 from server.models.openai import OpenAIChat
 from server.retrieval.hierarchical.options import HierarchicalOptions
 from server.retrieval.hierarchical.units import units
-from server.storage.content import PageRecord
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
 
@@ -47,40 +45,18 @@ PUMP = page(
 
 
 class Pages(Shop):
-    """Pages with sections."""
-
-    def put(self, *pages, removed=()):
-        self.strategy.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
-        for of_page in pages:
-            first = of_page[0]
-            texts = "".join(one.text for one in of_page)
-            record = PageRecord(first.url, first.title, "en", texts, "", "", 0, datetime.now(UTC))
-            gone = {one.id for one in self.content.page(first.url)} - {one.id for one in of_page}
-            self.content.put_page(record, of_page, sorted(gone))
-        for name in removed:
-            self.content.remove_page(f"{URL}/{name}")
-        self.strategy.complete(self.text(), self.monitor)
-        self.content.go_live()
-        dead = self.content.dead()
-        self.strategy.forget(dead)
-        self.content.purge(dead)
+    """Tells what it derived."""
 
     def summaries(self):
         return {(one.title, one.text, one.sources) for one in self.strategy.live().records["summaries"]}
 
 
 @pytest.fixture
-def make(tmp_path, model_cache):
-    opened = []
-
+def make(open_shop):
     def made(spec="hierarchical", folder="one", model=None, **given):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        opened.append(Pages(spec, tmp_path / folder, model_cache, model, **given))
-        return opened[-1]
+        return open_shop(spec, folder, model, Pages, **given)
 
-    yield made
-    for shop in opened:
-        shop.chroma.close()
+    return made
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import pytest
 from server.domain.derived import Unwatched
 from server.models.tokens import estimate_tokens
 from server.retrieval.derived.asking import Asking
+from server.retrieval.graph.descriptions import LONGEST, described, telling
 from server.retrieval.graph.extraction import Entity, Extraction, Relation
+from server.retrieval.graph.limits import Limits, kept_entities, kept_relations
+from server.retrieval.graph.merging import MOST_SOURCES, merged
 from server.retrieval.lightrag.choosing import by_cosine, by_polling, in_turn, shared_out, within
-from server.retrieval.lightrag.descriptions import LONGEST, described, telling
 from server.retrieval.lightrag.graph import Graph, artefact_of
 from server.retrieval.lightrag.keywords import Keywords, read, without_model
-from server.retrieval.lightrag.limits import Limits, kept_entities, kept_relations
-from server.retrieval.lightrag.merging import MOST_SOURCES, merged
 from server.retrieval.lightrag.searching import by_entities, by_relations, search
 from tests.strategy_shop import chunk
 

@@ -15,7 +15,7 @@ from server.retrieval.derived.kit import Kit, SideIndexes
 from server.retrieval.raptor.build import Build
 from server.retrieval.raptor.options import RaptorOptions
 from tests.openai_server import OpenAIServer
-from tests.strategy_shop import URL, Shop, chunk
+from tests.strategy_shop import URL, chunk
 
 TOPICS = ("lamp", "kettle", "island", "refund", "bicycle", "window", "garden", "piano", "harbour", "violin")
 WARRANTY = [
@@ -326,17 +326,11 @@ def test_the_sites_tree_is_after_changes_what_a_fresh_one_is(site):
 
 
 @pytest.fixture
-def make(tmp_path, model_cache):
-    opened = []
-
+def make(open_shop):
     def made(spec="raptor", folder="one", model=None):
-        (tmp_path / folder).mkdir(exist_ok=True)
-        opened.append(Shop(spec, tmp_path / folder, model_cache, model))
-        return opened[-1]
+        return open_shop(spec, folder, model)
 
-    yield made
-    for shop in opened:
-        shop.chroma.close()
+    return made
 
 
 @pytest.fixture
