@@ -8,17 +8,12 @@ import re
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-WIDGET = Path(__file__).parents[2] / "widget"
-TYPES = {
-    ".js": "text/javascript",
-    ".css": "text/css",
-    ".html": "text/html; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
+from server.api.widget_files import WidgetFiles
+
+FILES = WidgetFiles()
 QUOTE = "Docks open at 06:00 and close at 22:00 every day, including public holidays."
 PLAIN_PAGE = """<!doctype html><html lang="{lang}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>Harbour</title>{head}</head>
@@ -75,6 +70,8 @@ class Script:
     configuration: dict[str, Any] = field(default_factory=dict)
     pages: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
     """Pages by path: body and headers."""
+    scripts: dict[str, bytes] = field(default_factory=dict)
+    """Further scripts by path, such as a library that a page uses."""
     hold: threading.Event = field(default_factory=threading.Event)
     """A "hold" fault waits for it."""
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -133,6 +130,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(
                 200, body.replace("HOST", self.server.home).encode(), "text/html; charset=utf-8", **headers
             )
+        elif path in script.scripts:
+            self.reply(200, script.scripts[path], "text/javascript")
         elif path.startswith("/widget/"):
             self.widget_file(path)
         elif path.startswith("/api/v1/sites/"):
@@ -141,11 +140,12 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(404)
 
     def widget_file(self, path: str) -> None:
-        file = WIDGET / re.sub(r"^/widget/(v/[^/]+/)?", "", path)
-        if not file.is_file():
+        name = re.sub(r"^/widget/(v/[^/]+/)?", "", path)
+        asset = FILES.current().files.get(name)
+        if asset is None:
             return self.reply(404)
-        body = file.read_text().replace("__VERSION__", "abc123")
-        if file.name == "index.html":
+        body = asset.body.decode()
+        if name.endswith("index.html"):
             values = {
                 "__SITE_TITLE__": "Harbour & Co",
                 "__SITE_URL__": "https://harbour.example/",
@@ -153,7 +153,7 @@ class Handler(BaseHTTPRequestHandler):
             }
             for token, value in {**values, "__SITE__": "harbour"}.items():
                 body = body.replace(token, html.escape(value))
-        return self.reply(200, body.encode(), TYPES[file.suffix])
+        return self.reply(200, body.encode(), asset.mimetype)
 
     def configuration(self) -> dict[str, Any]:
         return {

@@ -90,7 +90,7 @@ def test_until_a_visitor_comes_near_only_files_that_never_change_are_fetched(vis
     page = visit()
     page.wait_for_function("!!customElements.get('site-chat')")
     assert script.requests[:2] == ["GET /", "GET /widget/embed.js"]
-    assert all(path.startswith("GET /widget/v/abc123/src/") for path in script.requests[2:])
+    assert all(path.startswith("GET /widget/v/") for path in script.requests[2:])
     page.locator(".launcher").hover()
     expect(page.locator(".chip").first).to_be_attached()
     assert "GET /api/v1/sites/harbour/widget" in script.requests
@@ -120,11 +120,11 @@ def test_it_survives_the_page_swapping_its_content(opened, swap):
 
 
 def test_when_the_panel_cannot_be_fetched_the_launcher_offers_it_again(visit, profile):
-    profile.route("**/src/api.js*", lambda route: route.abort())
+    profile.route("**/src/site-chat.js*", lambda route: route.abort())
     page = visit()
     page.locator(".launcher").click()
     expect(page.get_by_role("alert")).to_have_text("Ask a question ↻")
-    profile.unroute("**/src/api.js*")
+    profile.unroute("**/src/site-chat.js*")
     page.locator(".launcher").click()
     expect(page.get_by_role("dialog")).to_be_visible()
 
