@@ -22,6 +22,7 @@ from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import cosines
+from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
 
 DEFAULT_FLOOR = 0.35
@@ -40,6 +41,8 @@ compared only where these bounds leave it open, 1 question in 5; 2 of 540 were j
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best one's."""
 LIMIT = 6
+THEMES = 8
+"""So many themes of the site are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,14 @@ class EvidenceGrader:
         self._floor = floor
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """The chunks near the best one; [] when the evidence is under the floor."""
+        """The chunks near the best one; [] when the evidence is under the floor.
+
+        A question for all that the site has is answered by chunks that stand for its themes, or not here:
+        that a page shares the words "main" and "topics" with it says nothing.
+        """
+        themes = [hit for hit in chunks if hit.theme]
+        if themes or asks_for_themes(query.text):
+            return themes[:THEMES]
         if not chunks or self.quick_answerability(query, chunks) < self._floor:
             return []
         return [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]

@@ -10,7 +10,7 @@ from server.answering.landmarks import Landmarks
 from server.answering.phrases import refusal
 from server.answering.proofs import Proof
 from server.answering.quotation import escape_markdown
-from server.answering.routing import Kind, read
+from server.answering.routing import Kind, Message, read
 from server.answering.small_talk import offered
 from server.answering.talk import Said, say
 from server.answering.units import UnitKind, units
@@ -36,9 +36,15 @@ class Overview:
     name = "overview"
 
     def __init__(
-        self, site: Site, landmarks: Landmarks, origins: frozenset[str], page_text: Callable[[str], str]
+        self,
+        site: Site,
+        landmarks: Landmarks,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        asked: Callable[[Message, Question], bool] = lambda message, _: message.kind is Kind.OVERVIEW,
     ) -> None:
-        """Only pages of `origins` are cited."""
+        """Only pages of `origins` are cited. `asked` tells the questions that it answers."""
+        self._asked = asked
         self._site = site
         self._landmarks = landmarks
         self._origins = origins
@@ -47,7 +53,7 @@ class Overview:
     def answer(self, question: Question) -> Answer | None:
         """None for any other question, and where the site says nothing that could be quoted."""
         message = read(question.text, question.language)
-        if message.kind is not Kind.OVERVIEW:
+        if question.page or not self._asked(message, question):  # what a page is about, the page tells
             return None
         language = message.language or question.language
         title = escape_markdown(self._site.title or self._site.name)
@@ -91,10 +97,11 @@ def _telling(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk
 def _prose(chunk: Chunk) -> list[str]:
     """Whole sentences of a chunk that are long enough to say something."""
     sentences = [unit.text for unit in units(chunk.text) if unit.kind is UnitKind.SENTENCE]
-    return [text for text in sentences if _is_prose(text) and not _LEGAL.search(text)]
+    return [text for text in sentences if is_prose(text) and not _LEGAL.search(text)]
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
+    """Whether a text is a whole sentence that is long enough to say something."""
     ends = text.rstrip("\"'”’»)」』").endswith((".", "!", "。", "！", "؟", "۔"))
     long_enough = len(text.split()) >= 6 or (not text.isascii() and len(text) >= 18)
     return ends and long_enough and len(text) < 500

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from server.answering.evidence import Evidence
 from server.answering.quotation import Quotation
 from server.answering.selection import Place, Selection
+from server.answering.themes import of_themes
 from server.answering.units import Unit, units
 from server.answering.untrusted import trusted_units
 from server.domain.answer import Claim
@@ -32,7 +33,11 @@ class QuotingWriter:
         self._rarity = rarity
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-        """Quotations of `chunks` in page order; none when no unit bears on the query."""
+        """Quotations of `chunks` in page order; none when no unit bears on the query. Chunks that stand for
+        themes are told theme by theme."""
+        if any(hit.theme for hit in chunks):
+            yield from of_themes(chunks)
+            return
         chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
         evidence = Evidence(self._rarity, query)

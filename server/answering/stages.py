@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from server.answering.attempt import Attempt
 from server.answering.citations import Citer
+from server.answering.placing import placed
 from server.answering.refusal import refuse
 from server.answering.steps import Steps
 from server.answering.suggestions import next_questions
@@ -37,6 +38,10 @@ class Stages:
                 trace.note("guard", {"name": guard.name, "reason": verdict.reason})
                 return True
         return False
+
+    def placed(self, question: Question, trace: Trace) -> Question:
+        """The question with the page that it was asked on where it points at it, else without."""
+        return placed(question, self._site, trace)
 
     def shortcut(self, question: Question, trace: Trace) -> Answer | None:
         """The answer of the first shortcut that has one."""
@@ -124,8 +129,10 @@ class Stages:
         return replace(answer, suggestions=next_questions(found, used, query.text, asked))
 
     def refusal(self, question: Question, found: Sequence[ScoredChunk]) -> Answer:
-        """The honest answer when the site has none."""
-        return refuse(self._site, question.language, found)
+        """The honest answer when the site has none, unless a fallback knows one."""
+        answers = (fallback.answer(question) for fallback in self.steps.fallbacks)
+        known = next((answer for answer in answers if answer), None)
+        return known or refuse(self._site, question.language, found)
 
     def report(self, question: Question, kind: str, message: str, trace: Trace) -> None:
         """An incident, for the operator."""

@@ -41,6 +41,8 @@ class Steps:
     """Where a visitor opens a page, by its stored address."""
     shortcuts: Sequence[Shortcut] = ()
     """Asked in turn before anything is retrieved."""
+    fallbacks: Sequence[Shortcut] = ()
+    """Asked in turn where the site would be said not to answer."""
     reader: Reader | None = None
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
     """Made anew for each answer, from the chunks that were read and the answer's language."""

@@ -55,6 +55,9 @@ class ScoredChunk:
     read it beside the chunk; it is never quoted or cited."""
     why: str = ""
     """How it was found, in words, for the trace; empty where the scores tell."""
+    theme: str = ""
+    """Name of the part of the whole that the chunk stands for, where all of the site is asked for and the
+    strategy knows its themes; such a chunk need not share a word with the question."""
 
 
 @dataclass(frozen=True, slots=True)

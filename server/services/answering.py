@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 from server.answering.claim_review import ClaimReviewer
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
+from server.answering.page_first import PageFirst
 from server.answering.pipeline import Pipeline, Steps
+from server.answering.placing import PageRewriter
 from server.answering.prompts import leak_check
 from server.answering.quoting import QuotingWriter
 from server.answering.reading import NeighbourReader, joined_text
@@ -22,6 +24,7 @@ from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
 from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.site import Site
+from server.domain.visiting import PageUse
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
 from server.models.minilm_words import common_words
@@ -31,6 +34,7 @@ from server.services.flows import open_flow
 from server.services.query_work import QueryWork
 from server.services.shortcuts import Given, with_known_answers
 from server.services.sites import SiteParts, open_strategy, tuning_of
+from server.services.visitor_pages import page_finder
 from server.settings import Settings
 
 
@@ -51,6 +55,8 @@ def open_pipeline(
     rewriter = asked.rewriter(rarity, parts.content)
     if tuning.typo_tolerance:
         rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
+    if PageUse.of(site.options).page:
+        rewriter = PageRewriter(rewriter, page_finder(parts.content.page, base), title)
     synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = open_grader(site, parts, settings)
@@ -68,7 +74,7 @@ def open_pipeline(
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=rewriter,
-        strategy=asked.expanded(searched, rarity),
+        strategy=PageFirst(asked.expanded(searched, rarity), parts.content.page, rarity),
         grader=evidence,
         writers=writers,
         page_text=page_text,
@@ -79,6 +85,7 @@ def open_pipeline(
         retrieve_limit=settings.retrieve_limit,
         address=address,
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
+        fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
     )
     steps = with_known_answers(steps, site, parts, model, settings, given)

@@ -14,11 +14,14 @@ from server.answering.landmarks import Landmarks
 from server.answering.model_expansion import ModelExpander, Task
 from server.answering.overview import Overview
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.answering.routing import Message
 from server.answering.small_talk import SmallTalk
 from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
 from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Rewriter, Shortcut, Strategy
+from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.tuning import Tuning
+from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
 from server.services.sites import SiteParts
 from server.storage.live_content import LiveContent
@@ -68,6 +71,18 @@ class QueryWork:
             Overview(self._site, landmarks, origins, page_text),
         ]
 
+    def fallbacks(
+        self,
+        parts: SiteParts,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        address: Callable[[str], str],
+        base: str,
+    ) -> list[Shortcut]:
+        """What answers in place of a refusal: asked for its themes, a site can tell at least what it is."""
+        landmarks = Landmarks(self._site, parts.content, address, base)
+        return [Overview(self._site, landmarks, origins, page_text, _asks_for_themes)]
+
     def clarifiers(self) -> list[Clarifier]:
         """What asks the visitor back."""
         if not self._tuning.clarify:
@@ -93,6 +108,10 @@ class QueryWork:
         if self._model is None:
             return plain
         return ModelExpander(self._model, task, plain, self._incidents, self._site.id)
+
+
+def _asks_for_themes(_: Message, question: Question) -> bool:
+    return asks_for_themes(question.text)
 
 
 def spoken_on(content: LiveContent) -> Callable[[], frozenset[str]]:

@@ -206,11 +206,13 @@ def test_the_whole_site_is_told_by_the_pages_that_stand_under_the_names_of_its_t
     leads = {id for report in reports for id in report.data["leads"]}
     assert {hit.chunk.id for hit in hits} <= leads
     assert all(hit.chunk.title.casefold() in hit.context.casefold() for hit in hits)
+    assert all(hit.theme and hit.why == f"report: {hit.theme}" for hit in hits)
 
 
 def test_an_overview_of_something_is_about_that(built):
     hits = built.found("What are the different ways to send parcels from Parcel Hub?", limit=3)
     assert hits[0].chunk.id in {"p1", "p2", "p3"}
+    assert not any(hit.theme for hit in hits)
     assert hits[0].why.startswith("report: ")
 
 

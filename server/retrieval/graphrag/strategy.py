@@ -49,6 +49,8 @@ OVERSAMPLE = 2
 WORDED = 300
 """Reports that are found by words."""
 
+WHY = "report: "
+
 
 class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
     """Modes local and global, and auto, which chooses by the question."""
@@ -123,7 +125,8 @@ class GraphRagStrategy(DerivedStrategy[GraphRagOptions]):
         points += self._said(query, view, reports, near)
         chunks = self._parts.chunks.load(list({one.chunk for one in points}))
         pages = {id: chunk.url for id, chunk in chunks.items()}
-        return _hits(in_turn(points, view, pages, limit, breadth), chunks, near, view)
+        hits = _hits(in_turn(points, view, pages, limit, breadth), chunks, near, view)
+        return [replace(hit, theme=hit.why.removeprefix(WHY)) for hit in hits] if whole else hits
 
     def _said(
         self, query: Query, view: GraphView, reports: Sequence[int], near: Mapping[str, float]
@@ -186,7 +189,7 @@ def _hits(
         scores = {"dense": round(near[one.chunk], 4)} if one.chunk in near else {}
         context = why = ""
         if one.report >= 0:
-            why = f"report: {view.of(one.report, 'title')}"
+            why = f"{WHY}{view.of(one.report, 'title')}"
             context = (
                 one.text if one.report in told else f"{one.text}\n\n{view.reports[one.report].text}".strip()
             )
