@@ -12,6 +12,7 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
+	@$(MAKE) --no-print-directory $(VENV)/.node
 	$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
@@ -34,6 +35,14 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.run
 	@echo "Installing what the tests need ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
+
+# The types of the widget are checked by TypeScript, and it is tried with libraries that swap pages. Without npm
+# the tests that need them say so.
+$(VENV)/.node: tests/widget/package.json tests/widget/package-lock.json | $(VENV)/.venv
+	@mkdir -p $(VENV)/node && cp $^ $(VENV)/node
+	@if ! command -v npm > /dev/null; then echo "Not installed: npm, for TypeScript."; \
+	elif npm ci --prefix $(VENV)/node --silent --ignore-scripts --no-audit --no-fund; then touch $@; \
+	else echo "npm could not install what tests/widget/package.json names."; fi
 
 $(VENV)/.venv:
 	@$(PYTHON) -c 'import sys; sys.exit("Docent needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12") if sys.version_info < (3, 11) else None'

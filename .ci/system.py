@@ -15,6 +15,7 @@ PROGRAMS = {
     "postgresql": ("initdb",),
     "redis-server": ("redis-server",),
     "nodejs": ("node",),
+    "npm": ("npm",),
 }
 """Debian package -> names of a program that it brings."""
 

@@ -19,6 +19,7 @@ from admin.sessions import current_operator
 from admin.table import PAGES
 from server.storage.errors import (
     StorageError,
+    UnknownContactRequest,
     UnknownConversation,
     UnknownCrawl,
     UnknownCuratedAnswer,
@@ -28,6 +29,10 @@ from server.storage.errors import (
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+# What is shown in a frame of the dashboard holds the widget, whose picture may come from anywhere.
+FRAMED_POLICY = POLICY.replace(
+    "frame-ancestors 'none'", "frame-ancestors 'self'; img-src 'self' https: data:"
+)
 STATIC = "admin.static"
 FORM_BYTES = 100_000
 """Of an upload, beside the files."""
@@ -39,6 +44,7 @@ csrf = CSRFProtect()
 _page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
 
 _large = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.large)
+_framed = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.framed)
 
 for _page in PAGES:
     _page.register(blueprint)
@@ -98,9 +104,10 @@ def _require_token() -> None:
 
 @blueprint.after_request
 def _headers(response: Response) -> Response:
-    response.headers["Content-Security-Policy"] = POLICY
+    framed = request.endpoint in _framed and bool(g.get("operator"))
+    response.headers["Content-Security-Policy"] = FRAMED_POLICY if framed else POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["X-Frame-Options"] = "DENY"
+    response.headers["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
     # The address of the setup page holds its token. "no-referrer" would also blank the forms' origin.
     response.headers["Referrer-Policy"] = "same-origin"
     if request.endpoint != STATIC:
@@ -127,6 +134,7 @@ blueprint.register_error_handler(404, not_found)
 blueprint.register_error_handler(413, too_large)
 blueprint.register_error_handler(UnknownSite, not_found)
 blueprint.register_error_handler(UnknownConversation, not_found)
+blueprint.register_error_handler(UnknownContactRequest, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
 blueprint.register_error_handler(UnknownSource, not_found)
 blueprint.register_error_handler(UnknownCuratedAnswer, not_found)

@@ -45,9 +45,14 @@ KINDS = {
         "Visitors are answered from the last complete crawl, if there is one.",
         "Do what the message says, then crawl again.",
     ),
+    "contact_failed": Kind(
+        "Message of a visitor not sent",
+        "The visitor waits for an answer; the message is kept under Messages.",
+        "Do what the message says, then press “Send again” there.",
+    ),
 }
 
-MODEL_KINDS = frozenset(KINDS) - {"crawl_failed"}
+MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed"}
 
 
 def kind_of(name: str, message: str = "") -> Kind:

@@ -22,6 +22,8 @@ class Route:
     view: Callable[..., ResponseReturnValue]
     large: bool = False
     """Whether it takes uploads, which are larger than any other form."""
+    framed: bool = False
+    """Whether other pages of the dashboard may show it in a frame."""
 
 
 class Page:
@@ -42,8 +44,8 @@ class Page:
         """Endpoint of the page itself: that of its first route."""
         return self.routes[0].endpoint
 
-    def get(self, rule: str) -> Callable[[View], View]:
-        return self._route(rule, "GET")
+    def get(self, rule: str, *, framed: bool = False) -> Callable[[View], View]:
+        return self._route(rule, "GET", framed=framed)
 
     def post(self, rule: str, *, large: bool = False) -> Callable[[View], View]:
         return self._route(rule, "POST", large=large)
@@ -52,9 +54,11 @@ class Page:
         for route in self.routes:
             blueprint.add_url_rule(route.rule, route.endpoint, route.view, methods=[route.method])
 
-    def _route(self, rule: str, method: str, *, large: bool = False) -> Callable[[View], View]:
+    def _route(
+        self, rule: str, method: str, *, large: bool = False, framed: bool = False
+    ) -> Callable[[View], View]:
         def remember(view: View) -> View:
-            self.routes.append(Route(rule, view.__name__, method, view, large))
+            self.routes.append(Route(rule, view.__name__, method, view, large, framed))
             return view
 
         return remember

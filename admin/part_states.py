@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from admin.incident_kinds import MODEL_KINDS, kind_of
+from server.domain.contact import ContactOptions, DeliveryState
 
 if TYPE_CHECKING:
     from server.services import Services
@@ -21,6 +22,8 @@ ADVICE = {
     "vectors": ("Vectors (Chroma)", "Check that the Chroma server runs, and CHROMA_URL if you set it."),
     "index": ("Index", "Add a site, or look at its last crawl."),
 }
+
+WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
 
 PATIENCE = timedelta(seconds=60)
 """A crawl that waits longer while none runs has no worker to take it."""
@@ -41,7 +44,7 @@ class PartState:
 def part_states(services: Services) -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in services.readiness().items()]
-    return [*parts, _chat_model(services), _worker(services)]
+    return [*parts, _chat_model(services), _worker(services), *_contact(services)]
 
 
 def _part(name: str, state: str) -> PartState:
@@ -90,6 +93,28 @@ def _worker(services: Services) -> PartState:
             "Queue worker",
             False,
             f"{len(waiting)} crawls wait and nobody takes them",
-            "Start the worker: `make run` does, as does `python -m server worker` where processes run apart.",
+            WORKER,
         )
     return PartState("Queue worker", True, f"{len(waiting)} crawls wait" if waiting else "Nothing waits")
+
+
+def _contact(services: Services) -> list[PartState]:
+    """Nothing while no site takes messages and none is left from when one did."""
+    options = [ContactOptions.of(site.options) for site in services.sites.all()]
+    waiting, failed = (
+        services.contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
+    )
+    label = "Messages to people"
+    if any(one.email for one in options) and not services.settings.smtp_url:
+        says = "Messages of a site go to an e-mail address, but no mail server is set"
+        advice = "Set SMTP_URL and MAIL_FROM, then start Docent again. Until then messages are kept."
+        return [PartState(label, False, says, advice)]
+    due = services.deliveries.due_since()
+    if due and datetime.now(UTC) - due > PATIENCE:
+        return [PartState(label, False, "Some wait and nobody sends them", WORKER)]
+    if failed:
+        says = f"{failed} {'was' if failed == 1 else 'were'} not sent after every try"
+        return [PartState(label, False, says, "Open Messages: each says why. Then press “Send again”.")]
+    if waiting:
+        return [PartState(label, True, f"{waiting} {'is' if waiting == 1 else 'are'} on the way")]
+    return [PartState(label, True, "Nothing waits")] if any(one.on for one in options) else []

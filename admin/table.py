@@ -10,6 +10,7 @@ from admin.pages import (
     curated,
     health,
     login,
+    messages,
     missing,
     overview,
     scope,
@@ -18,6 +19,7 @@ from admin.pages import (
     site_new,
     sites,
     sources,
+    widget,
 )
 
 PAGES: tuple[Page, ...] = (
@@ -28,11 +30,13 @@ PAGES: tuple[Page, ...] = (
     scope.page,
     sources.page,
     curated.page,
+    widget.page,
     crawl.page,
     crawl_control.page,
     content.page,
     conversations.page,
     conversation.page,
+    messages.page,
     health.page,
     setup.page,
     login.page,

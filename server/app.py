@@ -24,6 +24,7 @@ from server.api.source_files import sources_blueprint
 from server.api.streams import Streams
 from server.api.visitor_tokens import VisitorTokens
 from server.api.widget_files import WidgetFiles, widget_blueprint
+from server.guards.proof_of_work import ProofOfWork
 from server.services import Services
 from server.settings import Settings, load_settings
 
@@ -53,6 +54,7 @@ def create_app(settings: Settings | None = None, services: Services | None = Non
     app.extensions["docent"] = services
     app.extensions["docent-sites"] = RecentSites(services.sites)
     app.extensions["docent-tokens"] = VisitorTokens(services.secret_key, settings.visitor_token_hours)
+    app.extensions["docent-proofs"] = ProofOfWork(services.secret_key, lambda: services.cache)
     app.extensions["docent-streams"] = Streams(lambda: services.cache, settings.web_threads)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies

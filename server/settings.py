@@ -9,22 +9,21 @@ import difflib
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 from dotenv import dotenv_values
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from server.contact_settings import ContactSettings, RateLimit
 from server.crawl_settings import CrawlSettings
 from server.tuning_settings import TuningSettings
-
-RateLimit = Annotated[str, Field(pattern=r"^\d+ ?(/|per) ?(second|minute|hour|day)$")]
 
 
 class SettingsError(Exception):
     """One line that names the setting, what is wrong with it and what to write instead."""
 
 
-class Settings(TuningSettings, CrawlSettings):
+class Settings(TuningSettings, CrawlSettings, ContactSettings):
     """Typed and immutable. Field order and groups are those of `env.example`, inherited ones last."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -165,6 +164,7 @@ class Settings(TuningSettings, CrawlSettings):
     # --- Visitors
     message_chars: int = Field(2000, ge=10, description="Longest question, in characters.")
     body_bytes: int = Field(65_536, ge=1024, description="Largest request body.")
+    selection_chars: int = Field(1000, ge=50, description="Characters of what is marked on a page.")
     visitor_token_hours: float = Field(24.0, gt=0, description="Hours that a visitor's token is valid.")
     visitor_limit: RateLimit = Field("20/minute", description="Questions of one visitor.")
     address_limit: RateLimit = Field("120/minute", description="Questions from one network address.")
@@ -251,7 +251,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def env_example() -> str:
     """The text of `env.example`: every setting with its default and meaning."""
-    names = ("settings.py", "tuning_settings.py", "crawl_settings.py")
+    names = ("settings.py", "contact_settings.py", "tuning_settings.py", "crawl_settings.py")
     sources = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
     groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", sources, re.M)
     lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]

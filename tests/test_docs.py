@@ -171,7 +171,7 @@ def test_every_menu_entry_of_the_dashboard_is_documented():
 def test_every_attribute_of_the_embed_tag_is_documented_and_none_is_invented():
     loader = (ROOT / "widget" / "embed.js").read_text(encoding="utf-8")
     read = re.search(r"const \{ ([\w, ]+) \} = script\.dataset", loader)[1].split(", ")
-    documented = {row[0].strip("`") for row in rows(text("embedding")) if row[0].startswith("`data-")}
+    documented = {row[0].strip("`") for row in rows(text("widget")) if row[0].startswith("`data-")}
     assert documented == {f"data-{name}" for name in read}
 
 

@@ -1,5 +1,5 @@
 // Docent's loader: draws the launcher, and imports the panel when a visitor comes near or the page is idle.
-// The element is then upgraded in place. What the tag may say: ../docs/embedding.md.
+// The element is then upgraded in place. What the tag may say: ../docs/widget.md.
 (() => {
   const TEXTS = {
     en: "Ask a question",
@@ -13,36 +13,43 @@
     ru: "Задать вопрос",
     ar: "اطرح سؤالاً",
   };
+  const ICONS = {
+    chat: "M4 6.5A2.5 2.5 0 0 1 6.5 4h11A2.5 2.5 0 0 1 20 6.5v7a2.5 2.5 0 0 1-2.5 2.5H11l-4.5 4v-4A2.5 2.5 0 0 1 4 13.5zM8.5 8.5h7M8.5 11.5h4",
+    help: "M3.5 12a8.5 8.5 0 1 0 17 0a8.5 8.5 0 1 0-17 0M9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.7.4-1.1.9-1.1 1.8M12 16.5v.1",
+    spark: "M11 4l1.8 5.2L18 11l-5.2 1.8L11 18l-1.8-5.2L4 11l5.2-1.8zM18.5 15.5v5M16 18h5",
+    search: "M4 10.5a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0-13 0M15.5 15.5l4.5 4.5",
+  };
   // Against the page's own !important only one from inside a shadow root wins.
   const STYLES = `
-:host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important;
-  bottom: calc(var(--gap) + env(safe-area-inset-bottom)) !important; right: calc(var(--gap) + env(safe-area-inset-right)) !important;
-  font-family: var(--site-chat-font, system-ui, sans-serif) !important; --gap: var(--site-chat-offset, 20px); --accent: #155e52; --on: #fff }
-:host([position="left"]) { right: auto !important; left: calc(var(--gap) + env(safe-area-inset-left)) !important }
-.launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; height: 56px; padding: 0 15px; border-radius: 28px;
-  border: 1px solid transparent; cursor: pointer; font-weight: 600; color: var(--on); background: var(--accent);
+:host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important; bottom: calc(var(--offset) + env(safe-area-inset-bottom)) !important;
+  right: calc(var(--offset) + env(safe-area-inset-right)) !important; font-family: var(--site-chat-font, system-ui, sans-serif) !important;
+  --offset: var(--site-chat-offset, 20px) !important; --radius: var(--site-chat-radius, 18px) !important; --accent: var(--site-chat-accent, #155e52) !important }
+:host([data-side="left"]) { right: auto !important; left: calc(var(--offset) + env(safe-area-inset-left)) !important }
+.launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; height: 56px; padding: 0 15px; border-radius: min(28px, var(--radius) * 1.6);
+  border: 1px solid transparent; cursor: pointer; font-weight: 600; color: lab(from var(--accent) calc((49.4 - l) * 99) 0 0); background: var(--accent);
   box-shadow: 0 1px 3px #0003, 0 6px 20px #0003; transition: transform .15s }
 .launcher:hover { transform: translateY(-2px) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
-.launcher[aria-expanded="true"] svg:first-child, .launcher[aria-expanded="false"] svg + svg { display: none }
+.launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty, .launcher[hidden] { display: none }
 .launcher[aria-busy] svg { opacity: .5 }
-.launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }`;
+.launcher + :not(:empty) { position: absolute; bottom: 68px; inset-inline-end: 0; width: 15em; padding: 12px; border-radius: 12px; color: #1e1d1b; background: #fff; border: 1px solid #999 }
+@supports not (color: lab(from red l a b)) { .launcher { color: #fff; background: #155e52 } }`;
 
   const script = document.currentScript || document.querySelector('script[data-site][src*="/embed.js"]');
   if (!(script instanceof HTMLScriptElement) || !("adoptedStyleSheets" in document)) return;
-  const { site, lang, title, accent, position, theme, label, open } = script.dataset;
+  const { site, mode, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut, open } = script.dataset;
   if (!site) return console.error('Docent: the embed tag needs data-site="ID", the id of the site as the dashboard shows it.');
-  if (document.querySelector(`site-chat[mode="floating"][site="${CSS.escape(site)}"]`)) return;
+  if (document.querySelector(`site-chat[data-side][site="${CSS.escape(site)}"]`)) return;
 
   const kept = (kind, name) => {
     try {
       return JSON.parse(window[kind][`site-chat:${site}:${name}`]);
     } catch {}
   };
-  const look = kept("localStorage", "look") || {};
   const language = lang || document.documentElement.lang || navigator.language;
-  const ask = label || TEXTS[language.slice(0, 2).toLowerCase()] || TEXTS.en;
+  const tongue = language.slice(0, 2).toLowerCase();
+  const ask = TEXTS[tongue] || TEXTS.en;
 
   /** @type {any} */
   const host = document.createElement("site-chat");
@@ -51,26 +58,41 @@
     for (const name in attributes) if (attributes[name]) node.setAttribute(name, attributes[name]);
     return node;
   };
-  dress(host, { site, lang, title, accent, theme, mode: "floating" });
-  dress(host, { position: position || look.position || (/^ar/i.test(language) ? "left" : "right") });
-  const sheet = new CSSStyleSheet();
-  const colour = accent || look.accent;
-  const own = /^#[\da-f]{6}$/i.test(colour) ? `:host { --accent: ${colour}; --on: ${look.on === "#000" ? "#000" : "#fff"} }` : "";
-  sheet.replaceSync(STYLES + own);
-  root.adoptedStyleSheets.unshift(sheet);
+  dress(host, { site, lang, title, label, accent, position, theme, radius, font, offset, icon, avatar, shortcut });
+  dress(host, { mode: /^(full|modal)$/.test(mode || "") ? mode : "floating" });
 
-  const icon = (d) => {
+  const drawing = () => {
     const space = "http://www.w3.org/2000/svg";
     const svg = dress(document.createElementNS(space, "svg"), { viewBox: "0 0 24 24", "aria-hidden": "true" });
-    svg.append(dress(document.createElementNS(space, "path"), { d }));
-    return svg;
+    return svg.appendChild(dress(document.createElementNS(space, "path"), { d: "M6 6l12 12M18 6L6 18" }));
   };
+  const [sign, cross] = [drawing(), drawing()];
+  const words = document.createElement("span");
   const alert = dress(document.createElement("div"), { role: "alert" });
   const button = dress(document.createElement("button"), {
-    class: "launcher", part: "launcher", type: "button", "aria-expanded": "false", "aria-haspopup": "dialog", "aria-label": ask, "data-label": ask,
+    class: "launcher", part: "launcher", type: "button", "aria-expanded": "false", "aria-haspopup": "dialog",
   });
-  button.append(icon("M4 6.5A2.5 2.5 0 0 1 6.5 4h11A2.5 2.5 0 0 1 20 6.5v7a2.5 2.5 0 0 1-2.5 2.5H11l-4.5 4v-4A2.5 2.5 0 0 1 4 13.5zM8.5 8.5h7M8.5 11.5h4"), icon("M6 6l12 12M18 6L6 18"), label || "");
+  button.append(sign.parentNode, cross.parentNode, words);
   root.append(button, alert);
+
+  // By the attributes, then by what the site's configuration says: the module calls it when that has come.
+  const wear = (host.wear = (look) => {
+    const says = (name) => host.getAttribute(name) || look[name];
+    host.dataset.side = says("position") || (tongue === "ar" ? "left" : "right");
+    dress(sign, { d: ICONS[says("icon")] || ICONS.chat });
+    words.textContent = says("label");
+    dress(button, { "aria-label": says("label") || ask, "data-label": says("label") || ask });
+  });
+  const look = kept("localStorage", "look");
+  wear(look || {});
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(STYLES);
+  root.adoptedStyleSheets.unshift(sheet);
+  const { style } = /** @type {CSSStyleRule} */ (sheet.cssRules[0]);
+  for (const [name, property] of Object.entries({ accent: "--accent", offset: "--offset", radius: "--radius", font: "font-family" })) {
+    const said = host.getAttribute(name) || (look?.[name] && `var(--site-chat-${name}, ${look[name]})`);
+    if (said) style.setProperty(property, said, "important");
+  }
 
   let loading;
   let again = "";
@@ -83,9 +105,11 @@
   const use = (then) => {
     button.setAttribute("aria-busy", "true");
     alert.textContent = "";
-    load().then(then, () => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
+    return load().then(then, () => (alert.textContent = `${ask} ↻`)).finally(() => button.removeAttribute("aria-busy"));
   };
-  button.addEventListener("click", () => use(() => host.toggle()));
+  // Until the element is upgraded, which removes them.
+  for (const method of ["open", "close", "toggle", "ask", "reset"]) host[method] ||= (...given) => use(() => host[method](...given));
+  button.addEventListener("click", () => host.toggle());
   for (const sign of ["pointerenter", "focus", "touchstart"])
     button.addEventListener(sign, () => load().then(() => host.prepare(), () => {}), { once: true, passive: true });
 
@@ -97,8 +121,9 @@
     new MutationObserver(() => host.isConnected || (returns-- && html.append(host))).observe(html, { childList: true });
     if ((open != null || kept("sessionStorage", "open")) && matchMedia("(min-width: 640px) and (min-height: 480px)").matches)
       use(() => host.open({ focus: false }));
-    else if (!navigator["connection"]?.saveData) {
-      const idle = () => (window.requestIdleCallback || setTimeout)(() => load().catch(() => {}));
+    else if (shortcut || !navigator["connection"]?.saveData) {
+      // On the first page it learns what the site looks like; later ones know.
+      const idle = () => (window.requestIdleCallback || setTimeout)(() => load().then(() => look || host.prepare()).catch(() => {}));
       if (document.readyState === "complete") idle();
       else addEventListener("load", idle);
     }

@@ -22,23 +22,66 @@ export interface Configuration {
   suggestions: string[];
   look: Look;
   limits: { message_chars: number };
+  /** What a visitor agrees to before the first message; without a text nothing. */
+  consent?: Consent;
+  contact?: ContactRules;
+  /** What of the page may be sent with a question. */
+  context?: { page: boolean; selection: boolean };
 }
 
-export interface Look {
-  /** #rrggbb */
-  accent?: string;
-  position?: string;
+export interface Consent {
+  text: string;
+  privacy_url: string;
 }
+
+/** How the site's people can be written to. */
+export interface ContactRules {
+  on: boolean;
+  /** Whether somebody is there just now. */
+  open: boolean;
+  /** The hours in the site's own words. */
+  hours: string;
+  /** ISO time of the next opening, or empty. */
+  opens: string;
+  /** Address of the site's contact page, or empty. */
+  link: string;
+}
+
+/** The page that a question is asked on. */
+export interface Whereabouts {
+  url: string;
+  title: string;
+  /** What the visitor has marked on it. */
+  selection?: string;
+}
+/** Address (without fragment, and without a query unless the page's canonical address has it) and title of the page. */
+export type Here = (selection?: string) => Whereabouts;
+/** What is marked on the page outside of `host`. */
+export type Marked = (host: HTMLElement) => string;
+
+/** How a site wants its chat to look. What each may be: docs/widget.md. */
+export type Look = Partial<
+  Record<"accent" | "position" | "theme" | "radius" | "font" | "offset" | "icon" | "label" | "title" | "avatar", string>
+>;
+/** Whether the keys of a shortcut such as mod+k were pressed; without a modifier not while a field is written in. */
+export type Pressed = (shortcut: string, event: KeyboardEvent) => boolean;
 
 export interface Question {
   role: "visitor";
+  text: string;
+  page?: Whereabouts;
+}
+
+/** Says that a message has gone to the site's people; its text is the reference. */
+export interface Sent {
+  role: "contact";
   text: string;
 }
 
 export interface Reply {
   role: "answer";
-  /** searching: nothing written yet; writing: words arrive; the others are final. */
-  state: "searching" | "writing" | "done" | "stopped" | "failed";
+  /** searching: nothing written yet; writing: words arrive; consent: not asked before the visitor agrees; the others are final. */
+  state: "searching" | "writing" | "consent" | "done" | "stopped" | "failed";
   /** Markdown as it was streamed, at the end the server's own. */
   text: string;
   html?: string;
@@ -49,15 +92,19 @@ export interface Reply {
   outcome?: string;
   citations: Citation[];
   suggestions: string[];
+  /** The browser is doing the work that the server asks of it, for longer than a moment. */
+  checking?: boolean;
   helpful?: boolean;
+  /** Why it did not help, as far as it is typed and not yet sent. */
+  comment?: string;
   error?: Failure;
 }
 
-export type Message = Question | Reply;
+export type Message = Question | Reply | Sent;
 
 /** Why an answer failed. `kind` is a key of the texts; before `until` (ms since 1970) it is futile to ask again. */
 export interface Failure {
-  kind: "offline" | "failed" | "limited" | "refused" | "cut" | "long";
+  kind: "offline" | "failed" | "limited" | "refused" | "cut" | "long" | "insecure";
   until: number;
 }
 
@@ -120,9 +167,14 @@ export type Keep = (store: Store, talk: Talk) => void;
 /** What the server can be asked. Failures reject with an ApiError, in which `wait` are the seconds before
  * which asking again is futile. A token that the server takes no more is renewed once. */
 export interface Api {
-  configuration(): Promise<Configuration>;
+  /** `anew` goes past what the browser keeps. */
+  configuration(anew?: boolean): Promise<Configuration>;
   /** The events of an answer as they come: of a new one, or, after `last` (an event's id), of one that broke off. */
-  chat(body: Record<string, unknown>, last: string, signal: AbortSignal): AsyncGenerator<ChatEvent>;
+  chat(body: Record<string, unknown>, last: string, signal: AbortSignal, working: Working): AsyncGenerator<ChatEvent>;
+  /** To the site's people, with the conversation. */
+  contact(body: { email: string; message: string; conversation_id?: string }): Promise<{ reference: string }>;
+  /** From now on the visitor has agreed to this text; the server is told with the next token. */
+  agree(text: string | true): void;
   feedback(message: string, helpful: boolean, comment?: string): Promise<unknown>;
   /** Erases at the server what this visitor said, and forgets the visitor. */
   erase(): Promise<void>;
@@ -133,14 +185,32 @@ export type Send = (
   method: string,
   path: string,
   body?: unknown,
-  headers?: Record<string, string>,
-  signal?: AbortSignal,
+  how?: { headers?: Record<string, string>; signal?: AbortSignal; working?: Working },
 ) => Promise<Response>;
+
+/** Is told now and then for how many ms the browser has been working. */
+export type Working = (time: number) => void;
+/**
+ * Finds a text so that SHA-256("challenge:text") begins with `bits` zero bits. The page stays responsive meanwhile.
+ * Rejects with the ApiError "insecure" where the browser has no SHA-256, and when the signal ends it.
+ */
+export type Solve = (challenge: string, bits: number, signal?: AbortSignal, working?: Working) => Promise<string>;
+/** A time to come in the visitor's language and time zone, with the date if it is not within days; else empty. */
+export type Opening = (time: string, language: string, now?: number) => string;
+/** How the contact form is offered after these messages: empty when not, closed as a line, or open. */
+export type Offered = (messages: Message[]) => "" | "closed" | "open";
 
 /** What was asked and answered, and the rules of asking: one answer at a time, nothing lost, nothing doubled. */
 export interface Conversation {
   readonly talk: Talk;
   readonly busy: boolean;
+  /** Whether a question can be asked now: no answer is being written, none waits for the visitor's consent. */
+  readonly ready: boolean;
+  /** Whether nothing has to be agreed to (any more). */
+  readonly agreed: boolean;
+  /** What the site says of itself, as far as it is known. */
+  readonly rules: Partial<Configuration>;
+  configure(known: Configuration): void;
   /** Those kept on this device, newest first. */
   readonly talks: Talk[];
   /** Shows a kept conversation (the given one, else this tab's, else the last day's newest) and finishes its answer. */
@@ -149,8 +219,14 @@ export interface Conversation {
   fresh(): void;
   /** Keeps the conversation as it is at this moment. */
   save(): void;
-  /** Asks, unless an answer is being written. Settles when it is answered, stopped or failed. */
-  ask(text: string): Promise<void>;
+  /** Takes over what another tab has added to this conversation. */
+  refresh(): void;
+  /** Asks, if it is `ready`. Settles when it is answered, stopped or failed, or waits for the visitor's consent. */
+  ask(text: string, page?: Whereabouts): Promise<void>;
+  /** The visitor agrees; what waits for that is asked. */
+  agree(): Promise<void>;
+  /** Sends a message to the site's people and resolves to its reference. */
+  contact(email: string, message: string): Promise<string>;
   /** Goes on with the last answer where it broke off, or asks for it again. */
   retry(): Promise<void>;
   stop(): void;
@@ -175,6 +251,8 @@ export type MakeElement = <T extends keyof HTMLElementTagNameMap>(
 ) => HTMLElementTagNameMap[T];
 /** A button that is an icon, its name shown on hover. */
 export type MakeTool = (name: string, path: string, onclick: () => void, more?: Record<string, any>) => HTMLButtonElement;
+/** Lets a button say how long it cannot be pressed yet, and frees it at `until` (ms since 1970). */
+export type Countdown = (node: HTMLButtonElement, name: string, until: number) => void;
 /** A link out of the widget; whether it needs a new tab is decided when it is followed. */
 export type MakeLink = (href: string, attributes: Record<string, any>, ...children: Child[]) => HTMLAnchorElement;
 /** Cleaned markup as nodes; `cite` and `code` make what stands for a citation marker and for a block of code. */
@@ -183,12 +261,42 @@ export type Build = (tree: Tree, cite: (number: number) => Node, code: (pre: HTM
 /** What the parts of the panel share. */
 export interface Context {
   texts: Texts;
+  language: string;
   conversation: Conversation;
   /** Copies, and lets the button say so. */
   copy(words: string, button: HTMLElement): void;
-  /** Asks and follows the answer. */
-  ask(question: string): void;
+  /** Asks and follows the answer; a question that cannot be asked now is offered to the composer. */
+  ask(question: string, page?: Whereabouts): void;
+  /** The link to the privacy page, if there is one. */
+  privacy(consent?: Consent): (Node | string)[];
+  /** Tells screen readers, and moves the focus to the conversation. */
+  tell(words: string): void;
 }
+
+/** Where the visitor writes, with what he has marked on the page. */
+export interface Composer {
+  node: HTMLElement;
+  focus(): void;
+  draw(): void;
+  /** Notes what is marked on the page just now. */
+  take(host: HTMLElement): void;
+  /** What goes with the next question, and is used up by that. */
+  page(): Whereabouts | undefined;
+  /** Writes the words for the visitor unless he has written some. */
+  offer(words: string): void;
+  configure(known: Configuration): void;
+}
+export type MakeComposer = (context: Context, store: Store) => Composer;
+
+/** The form by which the visitor reaches people. */
+export interface Contact {
+  node: HTMLElement;
+  /** Offers itself when the conversation gives reason to. */
+  draw(): void;
+  /** What the menu has of it; `done` closes the menu. */
+  items(done: () => void): HTMLElement[];
+}
+export type MakeContact = (context: Context, store: Store) => Contact;
 
 /** The small card beside a citation marker that is pointed at or focused: title, quote, address. */
 export interface Card {
@@ -211,6 +319,10 @@ export interface Panel {
   /** Draws what changed. A given answer is told to screen readers too: when it is sought, and once when it is done. */
   changed(reply?: Reply): void;
   configure(known: Configuration): void;
+  /** Notes what is marked on the page just now. */
+  take(host: HTMLElement): void;
+  /** Its heading, and the address of a picture beside it. */
+  wear(title?: string, picture?: string): void;
   /** Hides what lies over the panel; false when nothing did. */
   dismiss(): boolean;
 }
@@ -219,7 +331,6 @@ export type MakePanel = (given: {
   texts: Texts;
   language: string;
   conversation: Conversation;
-  title: string | null;
   store: Store;
   close?: () => void;
 }) => Panel;

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from admin.access import services
 from admin.page import Page
 from admin.pages import conversations as conversations_page
+from admin.pages.messages import with_deliveries, words
 from server.answering.markup import answer_html
 
 page = Page(under=conversations_page.page)
@@ -25,7 +26,14 @@ def conversation(conversation_id: str) -> ResponseReturnValue:
         for message in found.messages
     ]
     site = services().sites.find(found.site_id)
-    return render_template("admin/conversation.html", conversation=found, messages=messages, site=site)
+    return render_template(
+        "admin/conversation.html",
+        conversation=found,
+        messages=messages,
+        site=site,
+        written=with_deliveries(services().contact.of_conversation(conversation_id)),
+        words=words(),
+    )
 
 
 def _readable(trace: dict[str, object]) -> str:

@@ -34,9 +34,11 @@ def conversations() -> ResponseReturnValue:
         ),
         ROWS,
     )
+    handed_over = services().contact.handed_over({message.conversation_id for message in questions.rows})
     return render_template(
         "admin/conversations.html",
         questions=questions,
+        handed_over=handed_over,
         sites=sites,
         site_id=site_id,
         site_options=site_options(sites),

@@ -17,9 +17,9 @@ class AnswerCache:
     """Implements Shortcut; `remember` is for Steps.
 
     Two questions share an answer when they are of one essence: likeness of vectors is not asked, for it
-    does not tell version 14 from version 15. Only questions without a history are remembered, and only
-    answers of the model that should have written them. What is stored is a hash and the answer: nothing
-    that a visitor wrote.
+    does not tell version 14 from version 15. Only questions without a history that point at no page are
+    remembered, and only answers of the model that should have written them. What is stored is a hash and
+    the answer: nothing that a visitor wrote.
     """
 
     name = "answer-cache"
@@ -33,7 +33,7 @@ class AnswerCache:
 
     def answer(self, question: Question) -> Answer | None:
         """The answer that was remembered for this question, in whatever words of the same essence."""
-        if question.history:
+        if question.history or question.page:
             return None
         stored = self._cache.get(self._key(question))
         if stored is None:
@@ -45,7 +45,7 @@ class AnswerCache:
     def remember(self, question: Question, answer: Answer) -> None:
         """Keeps an answer that nothing went wrong with."""
         fit = answer.outcome is Outcome.ANSWERED and answer.model == self._model and answer.citations
-        if fit and not question.history and not answer.trace.get("incidents"):
+        if fit and not (question.history or question.page) and not answer.trace.get("incidents"):
             self._cache.set(self._key(question), _to_json(answer), self._ttl_s)
 
     def forget(self, question: Question) -> None:

@@ -14,6 +14,7 @@ from server.domain.conversation import Message
 from server.domain.protocols import History
 from server.domain.question import Question, Turn
 from server.domain.site import Site
+from server.domain.visitor_page import VisitorPage
 from server.storage.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
 
@@ -49,8 +50,9 @@ class Chat:
         visitor_id: str,
         conversation_id: str | None = None,
         message_id: str | None = None,
+        page: VisitorPage | None = None,
     ) -> Exchange:
-        """Starts a conversation, or goes on with `conversation_id`.
+        """Starts a conversation, or goes on with `conversation_id`. `page` is where the visitor asks.
 
         Raises UnknownConversation when that is not this visitor's on this site.
         """
@@ -63,7 +65,7 @@ class Chat:
             turns = self._history.turns(conversation_id)
         message_id = message_id or uuid4().hex
         fallback = turns[-1].language if turns and turns[-1].language else site.language or "en"
-        question = Question(text, site.id, turns, question_language(text, fallback))
+        question = Question(text, site.id, turns, question_language(text, fallback), page=page)
         pipeline = self._pipeline_of(site)
         known = conversation_id
 

@@ -9,7 +9,7 @@ from server.domain.chunk import ScoredChunk
 
 def fenced(text: str) -> str:
     """Text that cannot close the fence around it."""
-    return text.replace("</", "<\u200b/").replace("<chunk", "<\u200bchunk")
+    return text.replace("</", "<\u200b/").replace("<chunk", "<\u200bchunk").replace("<page", "<\u200bpage")
 
 
 def attribute(text: str) -> str:

@@ -14,6 +14,7 @@ from server.answering.talk import Said, say
 from server.answering.units import UnitKind, units
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.contact import ContactOptions
 from server.domain.question import Question
 from server.domain.site import Site
 
@@ -34,6 +35,7 @@ class Handoff:
         self._landmarks = landmarks
         self._origins = origins
         self._page_text = page_text
+        self._contact = ContactOptions.of(site.options)
 
     def answer(self, question: Question) -> Answer | None:
         """None when nobody is asked for."""
@@ -42,6 +44,8 @@ class Handoff:
             return None
         language = message.language or question.language
         first = say(Said.PERSON, language, self._title)
+        if self._contact.on:
+            first = f"{first} {say(Said.LEAVE, language, self._title)}"
         url = self._landmarks.contact
         told = _told(self._landmarks.chunks(url)) if url else []
         citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in told], self._origins, self._page_text)
@@ -51,12 +55,18 @@ class Handoff:
             if markers:
                 lines.append(f"- {escape_markdown(' '.join(text.split()))} {markers}")
         if not lines:
-            return Answer(Outcome.HANDOFF, f"{first}\n\n{say(Said.NO_CONTACT, language, self._title)}")
+            return Answer(Outcome.HANDOFF, f"{first}\n\n{self._without_page(language)}".strip())
         chunk = told[0][0]
         link = f"[{escape_markdown(chunk.title or chunk.url)}](<{chunk.url}>)"
         page = f"{say(Said.CONTACT, language, self._title)} {link}"
         text = "\n\n".join([first, page, "\n".join(lines)])
         return Answer(Outcome.HANDOFF, text, citer.citations, pages=((chunk.url, chunk.title or chunk.url),))
+
+    def _without_page(self, language: str) -> str:
+        """Where the operator says to get in touch, when no page that was read says so."""
+        if page := self._contact.page:
+            return f"{say(Said.CONTACT, language, self._title)} [{escape_markdown(page)}](<{page}>)"
+        return "" if self._contact.on else say(Said.NO_CONTACT, language, self._title)
 
 
 def _told(chunks: list[Chunk]) -> list[tuple[Chunk, str]]:

@@ -55,6 +55,7 @@ class Pipeline:
         if stopped:
             yield self._finished(self._stages.refusal(question, ()), trace)
             return
+        question = self._stages.placed(question, trace)
         with trace.step("shortcut"):
             known = self._stages.shortcut(question, trace)
         if known:

@@ -17,6 +17,7 @@ class Said(StrEnum):
     WELLBEING = "wellbeing"
     IDENTITY = "identity"
     PERSON = "person"
+    LEAVE = "leave"
     CONTACT = "contact"
     NO_CONTACT = "no_contact"
     ABOUT = "about"
@@ -31,6 +32,7 @@ _EN = {
     "identity": "I am Docent, a computer program, not a person. I answer from the pages of {title} and show"
     " where it says so.",
     "person": "I am a computer program and cannot put you through to a person.",
+    "leave": "You can leave a message right here; people read it, and the answer comes by e-mail.",
     "contact": "This page of {title} is about getting in touch:",
     "no_contact": "I did not find a page about getting in touch on {title}.",
     "about": "What {title} says about itself:",
@@ -46,6 +48,7 @@ _TEXTS = {
         "identity": "Ich bin Docent, ein Computerprogramm und kein Mensch. Ich antworte aus den Seiten von {title} und"
         " zeige, wo es steht.",
         "person": "Ich bin ein Computerprogramm und kann Sie nicht mit einem Menschen verbinden.",
+        "leave": "Sie können gleich hier eine Nachricht hinterlassen; Menschen lesen sie, und die Antwort kommt per E-Mail.",
         "contact": "Auf dieser Seite von {title} geht es um den Kontakt:",
         "no_contact": "Auf {title} habe ich keine Seite zum Kontakt gefunden.",
         "about": "Was {title} über sich selbst sagt:",
@@ -59,6 +62,7 @@ _TEXTS = {
         "identity": "Je suis Docent, un programme informatique et non une personne. Je réponds à partir des pages de"
         " {title} et je montre où c'est écrit.",
         "person": "Je suis un programme informatique et ne peux pas vous mettre en relation avec une personne.",
+        "leave": "Vous pouvez laisser un message ici même ; des personnes le liront et la réponse viendra par e-mail.",
         "contact": "Cette page de {title} concerne la prise de contact :",
         "no_contact": "Je n'ai pas trouvé de page de contact sur {title}.",
         "about": "Ce que {title} dit de lui-même :",
@@ -72,6 +76,7 @@ _TEXTS = {
         "identity": "Soy Docent, un programa informático, no una persona. Respondo a partir de las páginas de {title} e"
         " indico dónde lo dicen.",
         "person": "Soy un programa informático y no puedo ponerle en contacto con una persona.",
+        "leave": "Puede dejar un mensaje aquí mismo; lo leerán personas y la respuesta llegará por correo electrónico.",
         "contact": "Esta página de {title} trata del contacto:",
         "no_contact": "No he encontrado una página de contacto en {title}.",
         "about": "Lo que {title} dice de sí mismo:",
@@ -85,6 +90,7 @@ _TEXTS = {
         "identity": "Sou o Docent, um programa de computador, não uma pessoa. Respondo a partir das páginas de {title} e"
         " mostro onde está escrito.",
         "person": "Sou um programa de computador e não posso passar a conversa para uma pessoa.",
+        "leave": "Pode deixar uma mensagem aqui mesmo; pessoas vão lê-la e a resposta chega por e-mail.",
         "contact": "Esta página de {title} trata do contato:",
         "no_contact": "Não encontrei uma página de contato em {title}.",
         "about": "O que {title} diz sobre si:",
@@ -97,6 +103,7 @@ _TEXTS = {
         "wellbeing": "Tutto bene, grazie. Che cosa vuole sapere su {title}?",
         "identity": "Sono Docent, un programma e non una persona. Rispondo dalle pagine di {title} e mostro dove è scritto.",
         "person": "Sono un programma e non posso metterla in contatto con una persona.",
+        "leave": "Può lasciare un messaggio proprio qui; lo leggeranno delle persone e la risposta arriverà per e-mail.",
         "contact": "Questa pagina di {title} riguarda i contatti:",
         "no_contact": "Non ho trovato una pagina di contatto su {title}.",
         "about": "Che cosa {title} dice di sé:",
@@ -110,6 +117,7 @@ _TEXTS = {
         "identity": "Я Docent, компьютерная программа, а не человек. Я отвечаю по страницам сайта {title} и показываю,"
         " где это сказано.",
         "person": "Я компьютерная программа и не могу соединить вас с человеком.",
+        "leave": "Вы можете оставить сообщение прямо здесь: его прочтут люди, а ответ придёт по электронной почте.",
         "contact": "Эта страница сайта {title} о том, как связаться:",
         "no_contact": "На сайте {title} не нашлось страницы с контактами.",
         "about": "Что {title} рассказывает о себе:",
@@ -122,6 +130,7 @@ _TEXTS = {
         "wellbeing": "一切都好，谢谢。关于 {title}，您想了解什么？",
         "identity": "我是 Docent，一个计算机程序，不是真人。我根据 {title} 的页面回答，并标明出处。",
         "person": "我是计算机程序，无法为您转接真人。",
+        "leave": "您可以直接在这里留言；会有工作人员阅读，并通过电子邮件回复您。",
         "contact": "{title} 的这个页面介绍联系方式：",
         "no_contact": "在 {title} 上没有找到联系方式的页面。",
         "about": "{title} 的自我介绍：",
@@ -134,6 +143,7 @@ _TEXTS = {
         "wellbeing": "おかげさまで順調です。{title} について何をお知りになりたいですか。",
         "identity": "私は Docent というコンピュータープログラムで、人間ではありません。{title} のページをもとに、出典を示してお答えします。",
         "person": "私はコンピュータープログラムのため、担当者におつなぎすることはできません。",
+        "leave": "こちらでメッセージを残していただけます。担当者が読み、メールでお返事します。",
         "contact": "{title} のお問い合わせに関するページ：",
         "no_contact": "{title} には、お問い合わせのページが見つかりませんでした。",
         "about": "{title} の紹介文：",
@@ -146,6 +156,7 @@ _TEXTS = {
         "wellbeing": "잘 지내고 있습니다, 감사합니다. {title}에 대해 무엇을 알고 싶으신가요?",
         "identity": "저는 Docent라는 컴퓨터 프로그램이며 사람이 아닙니다. {title}의 페이지 내용으로 답하고 출처를 보여 드립니다.",
         "person": "저는 컴퓨터 프로그램이라 사람에게 연결해 드릴 수 없습니다.",
+        "leave": "바로 여기에 메시지를 남기실 수 있습니다. 담당자가 읽고 이메일로 답변을 드립니다.",
         "contact": "{title}의 연락에 관한 페이지입니다:",
         "no_contact": "{title}에서 연락처 페이지를 찾지 못했습니다.",
         "about": "{title}의 소개:",
@@ -158,6 +169,7 @@ _TEXTS = {
         "wellbeing": "كل شيء على ما يرام، شكرًا. ماذا تود أن تعرف عن {title}؟",
         "identity": "أنا Docent، برنامج حاسوب ولست إنسانًا. أجيب من صفحات {title} وأبيّن مصدر كل معلومة.",
         "person": "أنا برنامج حاسوب ولا أستطيع تحويلك إلى شخص.",
+        "leave": "يمكنك ترك رسالة هنا مباشرة؛ يقرؤها أشخاص، ويصلك الرد بالبريد الإلكتروني.",
         "contact": "هذه الصفحة من {title} تتعلق بالتواصل:",
         "no_contact": "لم أجد صفحة للتواصل في {title}.",
         "about": "ما يقوله {title} عن نفسه:",

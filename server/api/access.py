@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from server.api.recent_sites import RecentSites
     from server.api.streams import Streams
     from server.api.visitor_tokens import VisitorTokens
+    from server.guards.proof_of_work import ProofOfWork
     from server.services import Services
 
 
@@ -31,3 +32,8 @@ def recent_sites() -> RecentSites:
 def visitor_tokens() -> VisitorTokens:
     """Makes and reads visitors' tokens."""
     return cast("VisitorTokens", current_app.extensions["docent-tokens"])
+
+
+def proof_of_work() -> ProofOfWork:
+    """Makes and checks what new visitors of busy sites have to solve."""
+    return cast("ProofOfWork", current_app.extensions["docent-proofs"])

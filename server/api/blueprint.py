@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from server.api import chat, feedback, sites, visitors
+from server.api import chat, contact, feedback, sites, visitors
 from server.api.origins import add_cors, preflight
 
 
@@ -19,6 +19,7 @@ def api_blueprint() -> Blueprint:
     api.add_url_rule("/chat", "chat", chat.ask, methods=["POST"])
     api.add_url_rule("/chat/events", "events", chat.resume, methods=["GET"])
     api.add_url_rule("/feedback", "feedback", feedback.judge, methods=["POST"])
+    api.add_url_rule("/contact", "contact", contact.write, methods=["POST"])
     api.add_url_rule("/sites/<site_id>/widget", "widget", sites.widget, methods=["GET"])
     return api
 

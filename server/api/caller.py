@@ -12,6 +12,7 @@ from server.api.errors import ApiError
 from server.api.origins import calling_origin
 from server.api.visitor_tokens import TokenExpired, TokenInvalid
 from server.domain.site import Site
+from server.domain.visiting import Consent
 
 NEW_TOKEN = "Get a new one with POST /api/v1/visitors."
 
@@ -22,6 +23,8 @@ class Caller:
 
     visitor_id: str
     site: Site
+    consent: str = ""
+    """The mark of the text that the visitor agreed to."""
 
     @property
     def key(self) -> str:
@@ -52,7 +55,17 @@ def known_caller() -> Caller:
     # Without an Origin header it is no cross-origin page: those cannot leave the header out.
     if (origin := calling_origin(site)) and origin != visitor.origin:
         raise ApiError(401, "token_invalid", f"The visitor token was made for another origin. {NEW_TOKEN}")
-    return Caller(visitor.id, site)
+    return Caller(visitor.id, site, visitor.consent)
+
+
+def require_consent(caller: Caller) -> None:
+    """For what stores words of the visitor. Raises ApiError 401 when the site wants a consent that the token
+    does not have, as after its text was changed; a renewal then asks for it."""
+    consent = Consent.of(caller.site.options)
+    if consent.needed and caller.consent != consent.mark:
+        raise ApiError(
+            401, "consent_missing", f"The visitor has not agreed to the site's consent text. {NEW_TOKEN}"
+        )
 
 
 def known_site(site_id: str) -> Site:

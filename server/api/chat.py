@@ -11,11 +11,12 @@ from server.answering.chat import Exchange
 from server.answering.response import response as answer_response
 from server.api.access import services, streams
 from server.api.bodies import json_body
-from server.api.caller import Caller, known_caller, limit, network_address
+from server.api.caller import Caller, known_caller, limit, network_address, require_consent
 from server.api.errors import ApiError
-from server.api.schemas import ChatRequest
+from server.api.schemas import ChatRequest, PageRequest
 from server.api.streams import Event, UnknownStream
 from server.domain.answer import Answer, Citation
+from server.domain.visitor_page import VisitorPage
 from server.storage.errors import UnknownConversation
 
 LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
@@ -27,13 +28,18 @@ def ask() -> Response:
     body = json_body(ChatRequest)
     if body.resume:
         return _resumed(caller)
+    require_consent(caller)
     message = _message(body)
     settings = services().settings
     limit(settings.visitor_limit, f"visitor:{caller.key}")
     limit(settings.address_limit, f"address:{network_address()}")
     try:
         exchange = services().chat.ask(
-            caller.site, message, visitor_id=caller.visitor_id, conversation_id=body.conversation_id
+            caller.site,
+            message,
+            visitor_id=caller.visitor_id,
+            conversation_id=body.conversation_id,
+            page=_page(caller, body.page),
         )
     except UnknownConversation:
         raise ApiError(
@@ -65,6 +71,14 @@ def _message(body: ChatRequest) -> str:
             422, "message_too_long", f"The message has {len(message)} characters; send at most {longest}."
         )
     return message
+
+
+def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
+    """What of it the site allows to be used; never an error, for the question can be answered without."""
+    if page is None:
+        return None
+    longest = services().settings.selection_chars
+    return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
 
 
 def _whole(exchange: Exchange) -> dict[str, object]:

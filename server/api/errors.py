@@ -9,6 +9,7 @@ anything else            a defect: 500 with a number that stands beside the trac
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from uuid import uuid4
 
 from flask import Flask, Response, current_app, jsonify, make_response, render_template, request
@@ -33,17 +34,29 @@ CODES = {
 class ApiError(Exception):
     """What a route refuses. `code` is for programs and never changes, `message` is for people."""
 
-    def __init__(self, status: int, code: str, message: str, *, wait_s: float = 0) -> None:
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        wait_s: float = 0,
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        """`details` stand beside code and message in the answer."""
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
         self.retry_after = retry_after(wait_s) if wait_s else None
+        self.details = dict(details or {})
 
 
-def error_body(code: str, message: str, retry_after: int | None = None) -> dict[str, object]:
+def error_body(
+    code: str, message: str, retry_after: int | None = None, details: Mapping[str, object] | None = None
+) -> dict[str, object]:
     """The JSON object that every error is."""
-    error: dict[str, object] = {"code": code, "message": message}
+    error: dict[str, object] = {"code": code, "message": message, **(details or {})}
     if retry_after:
         error["retry_after"] = retry_after
     return {"error": error}
@@ -76,7 +89,7 @@ def wants_json() -> bool:
 
 def _failed(error: Exception) -> Response:
     failure = failure_of(error)
-    return _answer(failure.status, failure.code, failure.message, failure.retry_after)
+    return _answer(failure.status, failure.code, failure.message, failure.retry_after, failure.details)
 
 
 def _refused(error: HTTPException) -> Response:
@@ -102,9 +115,15 @@ def _message(status: int, error: HTTPException) -> str:
     return error.description or error.name
 
 
-def _answer(status: int, code: str, message: str, wait: int | None = None) -> Response:
+def _answer(
+    status: int,
+    code: str,
+    message: str,
+    wait: int | None = None,
+    details: Mapping[str, object] | None = None,
+) -> Response:
     if wants_json():
-        response = jsonify(error_body(code, message, wait))
+        response = jsonify(error_body(code, message, wait, details))
     else:
         response = make_response(render_template("error.html", status=status, message=message))
     response.status_code = status

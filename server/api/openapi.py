@@ -16,9 +16,11 @@ MODELS: tuple[type[BaseModel], ...] = (
     schemas.VisitorRequest,
     schemas.ChatRequest,
     schemas.FeedbackRequest,
+    schemas.ContactRequest,
     schemas.VisitorResponse,
     schemas.AnswerResponse,
     schemas.WidgetResponse,
+    schemas.ContactResponse,
     schemas.ErasedResponse,
     schemas.HealthResponse,
     schemas.ReadyResponse,
@@ -29,9 +31,11 @@ ERRORS = {
     401: "The visitor token is missing, expired or not of this server; get one with POST /api/v1/visitors.",
     403: "The calling page's origin is not on the site's list.",
     404: "There is no such site, conversation, message or stream.",
+    409: "The site takes no messages here.",
     413: "The body is too large.",
     415: "The body is not sent as application/json.",
     422: "A field is missing, unknown, of the wrong type, or the message is empty or too long.",
+    428: "A new visitor needs a proof of work; the error says which.",
     429: "Too often; wait as long as Retry-After says.",
     503: "A part of the server is out of order; try again later.",
 }
@@ -86,7 +90,7 @@ def _paths() -> dict[str, Any]:
     return {
         "/api/v1/visitors": {
             "post": _operation(
-                "Get or renew a visitor token", "VisitorResponse", [403, 404, 429], "VisitorRequest"
+                "Get or renew a visitor token", "VisitorResponse", [403, 404, 428, 429], "VisitorRequest"
             )
         },
         "/api/v1/visitors/me": {
@@ -107,6 +111,7 @@ def _paths() -> dict[str, Any]:
             "post": _operation("Say whether an answer helped", "", [401, 403, 404, 429], "FeedbackRequest")
             | {"security": visitor}
         },
+        "/api/v1/contact": {"post": _contact() | {"security": visitor}},
         "/api/v1/sites/{site_id}/widget": {
             "get": _operation("What the widget must know of a site", "WidgetResponse", [403, 404])
             | {
@@ -132,6 +137,12 @@ def _chat() -> dict[str, Any]:
     chat["responses"]["200"]["content"] |= _stream()["content"]
     chat["responses"]["200"]["description"] = "The answer; a stream of events with `stream` or `resume`."
     return chat | {"parameters": [_last_event(required=False)]}
+
+
+def _contact() -> dict[str, Any]:
+    contact = _operation("Write to people", "ContactResponse", [401, 403, 404, 409, 429], "ContactRequest")
+    contact["responses"]["201"] = contact["responses"].pop("200")
+    return contact
 
 
 def _readiness() -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from flask import Response, request
 
 from server.api.access import recent_sites, services
 from server.api.errors import ApiError
+from server.domain.addresses import origin_of
 from server.domain.site import Site
 
 PREFLIGHT_S = 600
@@ -55,7 +54,7 @@ def add_cors(response: Response) -> Response:
 
 def _is_own(origin: str) -> bool:
     """Whether it is this server itself: as its setting says, or as the caller addressed it."""
-    return origin in (_origin_of(services().settings.base_url), request.host_url.rstrip("/"))
+    return origin in (origin_of(services().settings.base_url), request.host_url.rstrip("/"))
 
 
 def _is_listed_anywhere(origin: str) -> bool:
@@ -69,13 +68,4 @@ def _all_listed() -> frozenset[str]:
 
 def _spelled(site: Site) -> frozenset[str]:
     """The site's origins as browsers write them: lower case, no default port."""
-    return frozenset(map(_origin_of, site.allowed_origins))
-
-
-def _origin_of(address: str) -> str:
-    parts = urlsplit(address)
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
-    default = {"http": 80, "https": 443}.get(parts.scheme)
-    port = f":{parts.port}" if parts.port and parts.port != default else ""
-    return f"{parts.scheme}://{host}{port}"
+    return frozenset(map(origin_of, site.allowed_origins))

@@ -14,12 +14,41 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class ProofRequest(_Request):
+    """The solution of a challenge, for a site that asks for a proof of work."""
+
+    challenge: Annotated[str, StringConstraints(max_length=1000)] = Field(
+        description="As the error proof_required gave it."
+    )
+    nonce: Annotated[str, StringConstraints(min_length=1, max_length=100)] = Field(
+        description="SHA-256 of CHALLENGE:NONCE begins with as many zero bits as were asked for."
+    )
+
+
 class VisitorRequest(_Request):
     """Asks for a visitor token."""
 
     site: SiteId = Field(description="Id of the site, as in the embed tag.")
     visitor: Annotated[str, StringConstraints(max_length=2000)] | None = Field(
         None, description="The visitor's earlier token, expired or not, to stay the same visitor."
+    )
+    consent: StrictBool = Field(
+        False, description="The visitor agreed to the site's consent text; needed where it has one."
+    )
+    proof: ProofRequest | None = Field(
+        None, description="Needed for a new token where the site asks for a proof of work."
+    )
+
+
+class PageRequest(_Request):
+    """The page that the visitor is on."""
+
+    url: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Its address; of the site, else the page is not looked at."
+    )
+    title: str = Field("", description="Its title; what is too long is cut.")
+    selection: str | None = Field(
+        None, description="The words that are marked on it; cut to SELECTION_CHARS."
     )
 
 
@@ -32,6 +61,9 @@ class ChatRequest(_Request):
     resume: StrictBool = Field(
         False, description="Go on after the event that the Last-Event-ID header names."
     )
+    page: PageRequest | None = Field(
+        None, description="Where the visitor asks. Used where the site allows it, else not looked at."
+    )
 
 
 class FeedbackRequest(_Request):
@@ -41,6 +73,16 @@ class FeedbackRequest(_Request):
     helpful: StrictBool
     comment: Annotated[str, StringConstraints(max_length=2000)] = Field(
         "", description="Why, in the visitor's words."
+    )
+
+
+class ContactRequest(_Request):
+    """A message to people."""
+
+    email: Annotated[str, StringConstraints(max_length=320)] = Field(description="Where the answer goes to.")
+    message: str = Field(description="As long as a question may be, at most.")
+    conversation_id: Identifier | None = Field(
+        None, description="Of the visitor's own conversation, to be sent along."
     )
 
 
@@ -84,6 +126,51 @@ class WidgetLimits(BaseModel):
     message_chars: int
 
 
+class WidgetConsent(BaseModel):
+    """What a visitor agrees to before the first message."""
+
+    text: str = Field(description="Empty: nothing.")
+    privacy_url: str
+
+
+class WidgetContext(BaseModel):
+    """What of the visitor's page may be sent with a question."""
+
+    page: bool = Field(description="Address and title.")
+    selection: bool = Field(description="The marked words.")
+
+
+class WidgetLook(BaseModel):
+    """How the widget looks; what is not chosen is missing."""
+
+    accent: str | None = Field(None, description="#rrggbb")
+    position: Literal["left", "right"] | None = None
+    theme: Literal["light", "dark", "auto"] | None = None
+    radius: str | None = Field(None, description="Such as 12px.")
+    font: str | None = Field(None, description="Names of font families, without quotes.")
+    offset: str | None = Field(None, description="Such as 20px.")
+    icon: Literal["chat", "help", "spark", "search"] | None = None
+    label: str | None = Field(None, description="Words on the launcher.")
+    title: str | None = Field(None, description="Name of the panel.")
+    avatar: str | None = Field(None, description="Address of a picture.")
+
+
+class WidgetContact(BaseModel):
+    """Whether visitors can leave a message, and when somebody is there to read it."""
+
+    on: bool
+    open: bool = Field(description="True when no hours are set, too.")
+    hours: str = Field(description="As the operator wrote them; may be empty.")
+    opens: str = Field(description="When it opens next, as ISO 8601; empty while it is open.")
+    link: str = Field(description="The site's own contact page; may be empty.")
+
+
+class ContactResponse(BaseModel):
+    """The message is stored, and will be sent."""
+
+    reference: str = Field(description="What the visitor names to come back to it.")
+
+
 class WidgetResponse(BaseModel):
     """What visitors may know of a site."""
 
@@ -93,8 +180,11 @@ class WidgetResponse(BaseModel):
     language: str
     greeting: str
     suggestions: list[str]
-    look: dict[str, str]
+    look: WidgetLook
+    consent: WidgetConsent
+    context: WidgetContext
     limits: WidgetLimits
+    contact: WidgetContact
 
 
 class ErasedResponse(BaseModel):
@@ -122,6 +212,8 @@ class ErrorDetail(BaseModel):
     code: str
     message: str
     retry_after: int | None = Field(None, ge=1, description="Seconds to wait; in the Retry-After header too.")
+    challenge: str | None = Field(None, description="Of the error proof_required: what is to be solved.")
+    bits: int | None = Field(None, description="Of the error proof_required: zero bits that are asked for.")
 
 
 class ErrorResponse(BaseModel):

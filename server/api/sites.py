@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from flask import Response, jsonify
+from flask import Response, jsonify, request
 
 from server.api.access import services
 from server.api.caller import known_site
+from server.api.contact import public_contact
 from server.api.origins import calling_origin
+from server.domain.look import Look
 from server.domain.site import Site
+from server.domain.visiting import Consent, PageUse
+from server.domain.widget_texts import Welcome
 
 
 def widget(site_id: str) -> Response:
@@ -16,30 +20,32 @@ def widget(site_id: str) -> Response:
     calling_origin(site)
     response = jsonify(_configuration(site))
     response.headers["Cache-Control"] = "public, max-age=60"
-    return response
+    response.add_etag()
+    return response.make_conditional(request)  # type: ignore[return-value]
 
 
 def _configuration(site: Site) -> dict[str, object]:
+    """Field by field: what is stored beside these stays here, and what is wrong in them is left out."""
+    welcome = Welcome.of(site.options)
     return {
         "site": site.id,
         "name": site.name,
         "title": site.title or site.name,
         "language": site.language,
-        "greeting": _text(site.options.get("greeting")),
-        "suggestions": [text for text in _items(site.options.get("suggestions")) if isinstance(text, str)],
-        "look": _look(site.options.get("look")),
+        "greeting": welcome.greeting,
+        "suggestions": list(welcome.suggestions),
+        "look": _look(site),
+        "consent": Consent.of(site.options).to_json(),
+        "context": PageUse.of(site.options).to_json(),
+        "contact": public_contact(site),
         "limits": {"message_chars": services().settings.message_chars},
     }
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _items(value: object) -> list[object]:
-    return list(value) if isinstance(value, list | tuple) else []
-
-
-def _look(value: object) -> dict[str, str]:
-    pairs = value.items() if isinstance(value, dict) else ()
-    return {str(name): text for name, text in pairs if isinstance(text, str)}
+def _look(site: Site) -> dict[str, str]:
+    """A picture of this server with its whole address: the widget stands on other hosts."""
+    look = Look.read(site.options.get("look")).to_json()
+    if look.get("avatar", "").startswith("/"):
+        base = services().settings.public_url or request.host_url.rstrip("/")
+        look["avatar"] = base + look["avatar"]
+    return look

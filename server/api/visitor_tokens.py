@@ -1,4 +1,4 @@
-"""Visitors' tokens: signed, timed, bound to a site and an origin. Nothing is stored."""
+"""Visitors' tokens: signed, timed, bound to a site, an origin and a consent. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class Visitor:
     site_id: str
     origin: str
     """Where the token was given out; empty for a caller that is no web page."""
+    consent: str = ""
+    """The mark of the text that the visitor agreed to; empty when there was none."""
 
 
 class TokenExpired(Exception):
@@ -36,14 +38,22 @@ class VisitorTokens:
         self.lifetime_s = int(hours * 3600)
         self._signer = URLSafeTimedSerializer(secret_key, salt="docent.visitor.1")
 
-    def issue(self, site_id: str, origin: str, renewed: str | None = None) -> str:
-        """A new token. The visitor stays the same when `renewed` is an authentic token of this site and
-        origin that is at most 30 days old; otherwise it is a new visitor."""
-        known = self._known(renewed) if renewed else None
-        if known is None or (known.site_id, known.origin) != (site_id, origin):
-            known = Visitor(uuid4().hex, site_id, origin)
-        token: str = self._signer.dumps([known.id, site_id, origin])
+    def issue(self, site_id: str, origin: str, renewed: str | None = None, consent: str = "") -> str:
+        """A new token. The visitor stays the same when `renewed` is one that `known` takes; otherwise it is
+        a new visitor."""
+        known = self.known(renewed, site_id, origin) or Visitor(uuid4().hex, site_id, origin)
+        token: str = self._signer.dumps([known.id, site_id, origin, consent])
         return token
+
+    def known(self, token: str | None, site_id: str, origin: str) -> Visitor | None:
+        """Whose token it is, when it is an authentic one of this site and origin that ended at most 30 days
+        ago."""
+        visitor = self._loaded(token, self.lifetime_s + RENEWABLE_S) if token else None
+        return visitor if visitor and (visitor.site_id, visitor.origin) == (site_id, origin) else None
+
+    def is_valid(self, token: str | None) -> bool:
+        """Whether it can still be used."""
+        return bool(token) and self._loaded(token or "", self.lifetime_s) is not None
 
     def read(self, token: str) -> Visitor:
         """Raises TokenExpired, TokenInvalid."""
@@ -54,12 +64,12 @@ class VisitorTokens:
         except (BadSignature, ValueError, TypeError):
             raise TokenInvalid from None
 
-    def _known(self, token: str) -> Visitor | None:
+    def _loaded(self, token: str, age_s: float) -> Visitor | None:
         try:
-            return self._load(token, self.lifetime_s + RENEWABLE_S)
+            return self._load(token, age_s)
         except (BadSignature, ValueError, TypeError):
             return None
 
     def _load(self, token: str, age_s: float) -> Visitor:
-        visitor_id, site_id, origin = self._signer.loads(token, max_age=int(age_s))
-        return Visitor(str(visitor_id), str(site_id), str(origin))
+        visitor_id, site_id, origin, *more = self._signer.loads(token, max_age=int(age_s))
+        return Visitor(str(visitor_id), str(site_id), str(origin), str(more[0]) if more else "")

@@ -1,6 +1,9 @@
-"""Addresses of pages that Docent serves itself: kept as paths, to outlive a change of PUBLIC_URL."""
+"""Addresses of pages, those that Docent serves itself kept as paths, to outlive a change of PUBLIC_URL; and
+their origins."""
 
 from __future__ import annotations
+
+from urllib.parse import urlsplit
 
 
 def absolute(url: str, base: str) -> str:
@@ -11,3 +14,14 @@ def absolute(url: str, base: str) -> str:
 def stored(url: str, base: str) -> str:
     """What `absolute` made, as it is stored."""
     return url.removeprefix(base) if url.startswith(f"{base}/sources/") else url
+
+
+def origin_of(address: str) -> str:
+    """scheme://host[:port] as browsers write it: lower case, no default port; for what is no address, some
+    text that no origin equals."""
+    parts = urlsplit(address)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    default = {"http": 80, "https": 443}.get(parts.scheme)
+    port = f":{parts.port}" if parts.port and parts.port != default else ""
+    return f"{parts.scheme}://{host}{port}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from server.domain.visitor_page import VisitorPage
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -28,6 +30,9 @@ class Question:
     """Primary language subtag of the question, "en" when nothing tells otherwise."""
     avoid: tuple[str, ...] = ()
     """Claims of an earlier try that the pages do not support: a writer that words answers leaves them out."""
+    page: VisitorPage | None = None
+    """Where it was asked, as the visitor's browser says. An answer is made with it only where the question
+    points at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,10 @@ class Query:
     """Queries of earlier turns, newest first: retrieval adds a part of their scores."""
     typed: str = ""
     """The question as it was typed, where typing errors in it were mended; else empty."""
+    page: str = ""
+    """Stored address of the page that the question points at."""
+    page_share: float = 0.0
+    """Share of the best score by which that page's chunks are preferred."""
 
     @property
     def searched_text(self) -> str:

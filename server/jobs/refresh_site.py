@@ -228,12 +228,13 @@ class _Refresh:
 
     def _keep_what_was_learned(self) -> None:
         """For the answers, and for the next crawl."""
-        described = profile(self._job._sites.get(self._site.id), self._content)
-        noted = {**described.options, "indexed_with": self._index.signature(self._site)}
+        noted: dict[str, object] = {"indexed_with": self._index.signature(self._site)}
         if self._index.vectors is not None:
             scale = calibrate(self._index.embedder, self._content.every_chunk())
             noted["calibration"] = scale.to_json(self._index.embedder.fingerprint)
-        self._job._sites.update(replace(described, options=noted))
+        # Read last: what operators changed meanwhile stays.
+        described = profile(self._job._sites.get(self._site.id), self._content)
+        self._job._sites.update(replace(described, options={**described.options, **noted}))
         if template := self._journal.notes().get(TEMPLATE, ""):
             self._job._notes.set(self._site.id, TEMPLATE, template)
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from server.domain.site import Site
 from server.domain.titles import main_first, plain_title
+from server.domain.widget_texts import CHOSEN
 from server.storage.content import ContentStore
 
 TOPICS = 6
@@ -36,7 +37,9 @@ def profile(site: Site, content: ContentStore) -> Site:
     names = (plain_title(title) for url, title in near if url not in start)
     titles = list(dict.fromkeys(name for name in names if len(name) > SHORTEST))
     home = next((page.title for page in pages if page.url in start), near[0][1])
-    options = {**site.options, "topics": titles[:TOPICS], "suggestions": titles[:SUGGESTIONS]}
+    options = {**site.options, "topics": titles[:TOPICS]}
+    if not options.get(CHOSEN):
+        options["suggestions"] = titles[:SUGGESTIONS]
     origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,

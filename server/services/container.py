@@ -17,6 +17,7 @@ from server.answering.chat import Chat
 from server.answering.flows import FLOWS
 from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
+from server.contact.outbox import Outbox
 from server.data_folder import DataFolder
 from server.domain.curated import CuratedAnswer
 from server.domain.protocols import Cache, ChatModel, Deriver, Embedder, History, RelevanceModel
@@ -51,11 +52,13 @@ from server.services.sites import (
     open_vector_store,
 )
 from server.settings import Settings
+from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
 from server.storage.database import Database
+from server.storage.deliveries import DeliveryStore
 from server.storage.errors import StorageError
 from server.storage.feedback import FeedbackStore
 from server.storage.history import DiskHistory, RedisHistory
@@ -85,6 +88,8 @@ class Services:
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
         self.feedback = FeedbackStore(self.database)
+        self.contact = ContactStore(self.database)
+        self.deliveries = DeliveryStore(self.database)
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
@@ -210,10 +215,12 @@ class Services:
         self._upkeep().take_up_left()
 
     def work(self) -> None:
-        """Runs queued jobs and looks after crawls and schedules, until SIGTERM or SIGINT."""
+        """Runs queued jobs, looks after crawls and schedules, and sends visitors' messages, until SIGTERM or
+        SIGINT."""
         upkeep = self._upkeep()
         upkeep.take_up_left()
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
+        Outbox(self.database, self.incidents, self.settings).start(self._ending)
         self.jobs.work(self.settings.crawls_at_once, self._ending)
 
     def refresh(

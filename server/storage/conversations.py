@@ -17,7 +17,7 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
 from server.storage.statements import AnyRow, AnySelect, among
-from server.storage.tables import conversations, messages
+from server.storage.tables import conversations, messages, of_contact
 
 _ADD = insert(messages)
 _START = insert(conversations)
@@ -81,9 +81,14 @@ class ConversationStore:
         return self._load(ordered.limit(limit).offset(offset))
 
     def erase_visitor(self, site_id: str, visitor_id: str) -> int:
-        """Deletes all that a visitor said on a site; returns how many conversations there were."""
+        """Deletes all that a visitor said on a site, what he wrote to people included; returns how many
+        conversations there were."""
         said = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        wrote = of_contact.requests
         with self._db.begin() as connection:
+            # Those that belong to no conversation go with none.
+            theirs = (wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+            connection.execute(delete(wrote).where(*theirs))
             return connection.execute(delete(conversations).where(*said)).rowcount
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:

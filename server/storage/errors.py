@@ -9,6 +9,7 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── WrongState             a crawl cannot be paused, resumed or stopped as it is
 ├── UnknownSource          no source of the site has this id
 ├── UnknownCuratedAnswer   no curated answer of the site has this number
+├── UnknownContactRequest  no message to people has this id
 ├── SourceTooLarge         the sources of a site would take more than they may
 └── OperatorExists         the e-mail address of a new operator is taken
 """
@@ -50,6 +51,10 @@ class UnknownSource(StorageError):
 
 class UnknownCuratedAnswer(StorageError):
     """No curated answer of the site has this number."""
+
+
+class UnknownContactRequest(StorageError):
+    """No message to people has this id."""
 
 
 class SourceTooLarge(StorageError):

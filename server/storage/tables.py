@@ -19,6 +19,7 @@ from sqlalchemy import (
 
 from server.storage.answer_tables import answer_tables
 from server.storage.columns import Json, Moment, Path, Words
+from server.storage.contact_tables import contact_tables
 from server.storage.derived_tables import derived_tables
 from server.storage.source_tables import source_tables
 
@@ -264,3 +265,4 @@ incidents = Table(
 of_sources = source_tables(metadata)
 of_answers = answer_tables(metadata)
 of_derived = derived_tables(metadata)
+of_contact = contact_tables(metadata)

@@ -21,11 +21,13 @@ from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.source_intake import SourceIntake
 from server.settings import Settings
+from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
 from server.storage.database import Database
+from server.storage.deliveries import DeliveryStore
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
 from server.storage.schedules import ScheduleStore
@@ -34,7 +36,7 @@ from server.storage.sites import SiteStore
 from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
 from server.storage.usage import UsageStore
-from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site
+from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
@@ -74,6 +76,8 @@ class Stores:
         self.database = Database(self.settings.database_url)
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
+        self.contact = ContactStore(self.database)
+        self.deliveries = DeliveryStore(self.database)
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
@@ -259,7 +263,8 @@ def busy(services, site):
     services.incidents.record(
         "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
     )
-    return SimpleNamespace(conversation_id=first.conversation_id)
+    written = write_messages(services, first.conversation_id)
+    return SimpleNamespace(conversation_id=first.conversation_id, message_id=written)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from uuid import uuid4
 from crawler.journal import Entry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
+from server.domain.contact import Channel, DeliveryState, DeliveryTry
 from server.domain.conversation import Message
 from server.domain.site import Site
 from server.storage.crawl_journal import CrawlJournal
@@ -100,3 +101,33 @@ def make_long_crawl(services):
     CrawlJournal(services.database, crawl_id).write(rows)
     services.crawls.progress(crawl_id, 400, 100, 90, rate=12.34, remaining_s=190)
     return crawl_id
+
+
+def write_messages(services, conversation_id):
+    """Two messages to people: one sent at the second try by e-mail and never by webhook, one on its way.
+    Returns the id of the first."""
+    said = "Please call me about the green lamp.\n\nIt arrived broken, and I need it on Saturday."
+    both = list(Channel)
+    first = services.contact.add("lantern", "v", "vera@visitor.example", said, conversation_id, both)
+    address = "https://hooks.lantern.example/services/a-very-long-name-that-nobody-chose/T00000000/B00000000"
+    mail = "mail.lantern.example:587"
+    people = "people@lantern.example"
+    outcomes = {
+        Channel.EMAIL: [
+            DeliveryTry(datetime.now(UTC), people, False, f"{mail} answered 451 4.7.1 Greylisted, try later"),
+            DeliveryTry(datetime.now(UTC), people, True, f"{mail} took it"),
+        ],
+        Channel.WEBHOOK: [
+            DeliveryTry(datetime.now(UTC), address, False, "hooks.lantern.example answered 503"),
+            DeliveryTry(datetime.now(UTC), address, False, "hooks.lantern.example gave no answer in 20 s"),
+        ],
+    }
+    while claimed := services.deliveries.claim(datetime.now(UTC), timedelta(minutes=1)):
+        tried = outcomes[claimed.channel].pop(0)
+        last = DeliveryState.SENT if tried.arrived else DeliveryState.FAILED
+        state = DeliveryState.WAITING if outcomes[claimed.channel] else last
+        services.deliveries.record(claimed, tried, state, tried.at)
+    services.contact.add(
+        "lantern", "v", "noor@visitor.example", "هل يمكنني زيارة الورشة؟", None, [Channel.EMAIL]
+    )
+    return first.id

@@ -23,9 +23,12 @@ PAGES = {
     "sources": "/admin/sites/lantern/sources",
     "source": f"/admin/sites/lantern/sources/{source_id('file', 'guide.md')}",
     "curated": "/admin/sites/lantern/answers?try=Do+you+deliver",
+    "widget": "/admin/sites/lantern/widget",
     "curated_new": "/admin/sites/lantern/answers/new",
     "conversations": "/admin/conversations",
     "conversation": "/admin/conversations/{conversation_id}",
+    "messages": "/admin/messages",
+    "message": "/admin/messages/{message_id}",
     "health": "/admin/health",
     "not_found": "/admin/nothing",
 }
@@ -33,6 +36,7 @@ EMPTY_PAGES = {
     "empty_overview": "/admin/",
     "empty_sites": "/admin/sites",
     "empty_conversations": "/admin/conversations",
+    "empty_messages": "/admin/messages",
     "empty_health": "/admin/health",
 }
 EVERY_RULE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -65,7 +69,7 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([ty
 def test_every_page_is_readable(browser, address, cookie, busy, size, scheme):
     with opened(browser, address, size, scheme, [cookie]) as tab:
         for name, path in PAGES.items():
-            tab.goto(path.format(conversation_id=busy.conversation_id))
+            tab.goto(path.format(conversation_id=busy.conversation_id, message_id=busy.message_id))
             check(tab, name, size, scheme)
 
 

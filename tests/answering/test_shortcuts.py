@@ -133,5 +133,44 @@ def test_without_a_contact_page_nothing_is_made_up(site, content):
     assert "keine Seite zum Kontakt" in answer.text
 
 
+def with_contact(site, **contact):
+    return replace(site, options={**site.options, "contact": contact})
+
+
+@pytest.mark.parametrize(
+    ("language", "wish", "offered"),
+    [
+        ("en", "I want to talk to a human", "You can leave a message right here"),
+        ("de", "Ich möchte mit einem Menschen sprechen", "gleich hier eine Nachricht hinterlassen"),
+    ],
+)
+def test_where_messages_are_taken_who_wants_a_person_is_told_to_leave_one(
+    site, content, language, wish, offered
+):
+    answer = ask(made(Handoff, with_contact(site, email="people@lantern.example"), content), wish, language)
+    assert answer.outcome is Outcome.HANDOFF
+    assert offered in answer.text
+    assert "help@lantern.example" in answer.text  # what the site says itself is told all the same
+
+
+def test_where_no_messages_are_taken_none_is_offered(site, content):
+    only_link = with_contact(site, link="https://lantern.example/contact", hours="Mo-Fr 09:00-17:00")
+    assert "leave a message" not in ask(made(Handoff, only_link, content), "I want to talk to a human").text
+
+
+def test_the_contact_page_of_the_settings_stands_in_for_one_that_was_not_found(site, content):
+    contact = {"email": "people@lantern.example", "link": "https://lantern.example/write-to-us"}
+    for url in (f"{HOME}/contact", f"{HOME}/de/kontakt-formular-alt"):
+        content.remove_page(url)
+    content.go_live()
+    wish = "I want to talk to a human"
+    answer = ask(made(Handoff, with_contact(site, **contact), content), wish)
+    assert "(<https://lantern.example/write-to-us>)" in answer.text
+    without = ask(made(Handoff, with_contact(site, email="people@lantern.example"), content), wish)
+    assert "I did not find a page" not in without.text
+    hostile = with_contact(site, email="people@lantern.example", link="javascript:alert(1)")
+    assert "javascript" not in ask(made(Handoff, hostile, content), wish).text
+
+
 def test_a_question_that_only_names_a_person_is_no_wish_to_talk_to_one(site, content):
     assert ask(made(Handoff, site, content), "Which person signs the contract?") is None

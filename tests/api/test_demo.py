@@ -1,5 +1,9 @@
+import re
 from dataclasses import replace
 
+import pytest
+
+from server.api.demo import PAGES
 from server.api.widget_files import WidgetFiles
 from tests.api.conftest import OTHER, SHOP
 
@@ -40,9 +44,27 @@ def test_scripts_and_styles_of_a_demo_page_come_from_this_server_only(client):
     policy = response.headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "unsafe-inline" not in policy
-    files = WidgetFiles().current().files["demo/index.html"].body.decode()
-    assert "<style" not in files
-    assert " style=" not in files
+    files = WidgetFiles().current().files
+    for name in ("frame", *PAGES):
+        source = files[f"demo/{name}.html"].body.decode()
+        assert "<style" not in source
+        assert " style=" not in source
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_form_has_a_page_that_leads_to_the_others(client, name):
+    response = client.get("/demo/shop" if name == "index" else f"/demo/shop/{name}")
+    assert response.status_code == 200
+    assert 'data-site="shop"' in response.text or '<site-chat site="shop"' in response.text
+    assert not re.search(r"__[A-Z_]+__", response.text)
+    for address in re.findall(r'(?:href|src)="(/[^"]*)"', response.text):
+        assert client.get(address).status_code in (200, 302), address
+
+
+def test_a_demo_page_that_does_not_exist_names_those_that_do(client):
+    response = client.get("/demo/shop/nothing")
+    assert response.status_code == 404
+    assert "modal" in response.text
 
 
 def test_a_demo_of_no_site_is_a_404_page(client):

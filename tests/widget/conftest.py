@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from tests.conftest import missing_program
 from tests.widget.service import PLAIN_PAGE, Script, Server
 
 TAG = '<script src="HOST/widget/embed.js" data-site="harbour" {} async></script>'
+
+
+@pytest.fixture(scope="session")
+def node_modules() -> Path:
+    """Where the packages of package.json are, which `make test` has installed."""
+    folder = Path(sys.prefix) / "node" / "node_modules"
+    if not folder.is_dir():
+        missing_program("what tests/widget/package.json names", "make .venv/.node, which needs npm")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def widget_policy() -> str:
+    """The Content-Security-Policy that the documentation gives."""
+    text = (Path(__file__).parents[2] / "docs" / "widget.md").read_text(encoding="utf-8")
+    return next(line for line in text.splitlines() if line.startswith("Content-Security-Policy: ")).partition(": ")[2]
 
 
 @pytest.fixture(scope="session")

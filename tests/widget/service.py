@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -78,8 +79,23 @@ class Script:
     """Bodies of chat requests, with "last" where they resumed and "token"."""
     feedback: list[dict[str, Any]] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    consent: bool = False
+    """Whether a token is given only to who has agreed."""
+    bits: int = 0
+    """Of the work that a token costs."""
+    visitors: list[dict[str, Any]] = field(default_factory=list)
+    """Bodies of the requests for a token."""
+    contact_faults: list[tuple[int, str]] = field(default_factory=list)
+    """(status, code) for the next messages to people, one each."""
+    contacts: list[dict[str, Any]] = field(default_factory=list)
     tokens: int = 0
     answers: int = 0
+
+
+def proved(challenge: str, nonce: str, bits: int) -> bool:
+    """Whether the work was done."""
+    digest = hashlib.sha256(f"{challenge}:{nonce}".encode()).digest()
+    return bool(challenge) and int.from_bytes(digest, "big") >> (256 - bits) == 0
 
 
 def event(name: str, data: object, number: int, message: str) -> bytes:
@@ -110,11 +126,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def fail(self, status: int, wait: int = 0) -> None:
+    def fail(self, status: int, wait: int = 0, code: str = "scripted", **more: object) -> None:
         error = {
-            "code": "scripted",
+            "code": code,
             "message": "As the script says.",
             **({"retry_after": wait} if wait else {}),
+            **more,
         }
         self.reply(status, json.dumps({"error": error}).encode())
 
@@ -186,13 +203,34 @@ class Handler(BaseHTTPRequestHandler):
         if self.refused(name):
             return
         if name == "visitors":
-            script.tokens += 1
-            self.reply(200, json.dumps({"token": f"token{script.tokens}", "expires_in": 3600}).encode())
+            self.visitor(body)
+        elif name == "contact":
+            self.contact(body)
         elif name == "feedback":
             script.feedback.append(body)
             self.reply(204)
         else:
             self.chat(body)
+
+    def visitor(self, body: dict[str, Any]) -> None:
+        script = self.server.script
+        script.visitors.append(body)
+        if script.consent and not body.get("consent"):
+            return self.fail(403, code="consent_required")
+        proof = body.get("proof", {"challenge": "", "nonce": ""})
+        if script.bits and not proved(proof["challenge"], proof["nonce"], script.bits):
+            challenge = f"challenge{len(script.visitors)}"
+            return self.fail(428, code="proof_required", challenge=challenge, bits=script.bits)
+        script.tokens += 1
+        return self.reply(200, json.dumps({"token": f"token{script.tokens}", "expires_in": 3600}).encode())
+
+    def contact(self, body: dict[str, Any]) -> None:
+        script = self.server.script
+        if script.contact_faults:
+            status, code = script.contact_faults.pop(0)
+            return self.fail(status, 2 if status == 429 else 0, code)
+        script.contacts.append(body)
+        return self.reply(201, json.dumps({"reference": f"R-{len(script.contacts)}"}).encode())
 
     def chat(self, body: dict[str, Any]) -> None:
         script = self.server.script

@@ -1,4 +1,4 @@
-import { ApiError } from "./api.js";
+import { ApiError } from "./api-error.js";
 import { keep } from "./store.js";
 
 // Before a broken stream is taken up again, in ms; progress starts the row anew.
@@ -7,7 +7,7 @@ const DAY = 864e5;
 
 const running = ({ state }) => state === "searching" || state === "writing";
 
-const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [] });
+const restart = (reply) => Object.assign(reply, { state: "searching", text: "", id: "", seen: 0, citations: [], checking: undefined });
 
 // False for an event that says nothing new: after a resumption some come twice.
 const take = (reply, talk, { type, id, number, data }) => {
@@ -17,8 +17,7 @@ const take = (reply, talk, { type, id, number, data }) => {
   }
   if (reply.id && id !== reply.id) restart(reply);
   if (number <= reply.seen) return false;
-  reply.id = id;
-  reply.seen = number;
+  Object.assign(reply, { id, seen: number, checking: undefined });
   if (type === "meta") talk.id = data.conversation_id;
   else if (type === "delta") {
     reply.text += data.text;
@@ -31,10 +30,10 @@ const take = (reply, talk, { type, id, number, data }) => {
   return true;
 };
 
-const fail = (reply, { status, wait }) => {
+const fail = (reply, { status, wait, code }) => {
   const gone = !status && globalThis.navigator?.onLine === false;
   const kinds = { 403: "refused", 413: "long", 422: "long", 429: "limited" };
-  const kind = kinds[status] || (gone ? "offline" : reply.text ? "cut" : "failed");
+  const kind = code === "insecure" ? code : kinds[status] || (gone ? "offline" : reply.text ? "cut" : "failed");
   reply.state = "failed";
   reply.error = { kind, until: Date.now() + (wait || 0) * 1000 };
 };
@@ -53,6 +52,7 @@ const blank = () => ({ id: "", started: Date.now(), messages: [] });
 export const makeConversation = (api, store, tab, changed) => {
   let asking;
   let talk = blank();
+  let rules = {};
   const show = (next) => {
     asking?.abort();
     talk = next;
@@ -60,23 +60,41 @@ export const makeConversation = (api, store, tab, changed) => {
     changed();
   };
   const fresh = () => show(blank());
+  const newest = () => /** @type {import("../types").Reply | undefined} */ (talk.messages.findLast(({ role }) => role === "answer"));
+  const configure = (known) => {
+    rules = known;
+    // Who agreed to another text has not agreed to this one.
+    if (![undefined, known.consent?.text].includes(store.get("consent"))) store.set("consent", null);
+  };
+  const agreed = () => !rules.consent?.text || !!store.get("consent");
+  // The site has come to ask for it, or for another one.
+  const disagree = async () => {
+    store.set("consent", null);
+    await api.configuration(true).then(configure, () => {});
+  };
 
   const run = async (reply) => {
     const { signal } = (asking = new AbortController());
     const own = asking;
     const mine = talk;
     const tell = () => mine === talk && changed(reply);
-    const message = mine.messages[mine.messages.indexOf(reply) - 1].text;
+    const working = (time) => {
+      if (time < 1000 || reply.checking) return;
+      reply.checking = true;
+      tell();
+    };
+    const { text: message, page } = /** @type {import("../types").Question} */ (mine.messages[mine.messages.indexOf(reply) - 1]);
     let pause = 0;
     let anew = 2;
     tell();
+    if (!reply.id) restart(reply);
+    keep(store, mine);
     while (running(reply)) {
       const last = reply.id && `${reply.id}:${reply.seen}`;
       if (!last) restart(reply);
-      keep(store, mine);
-      const body = last ? { resume: true } : { message, conversation_id: mine.id || undefined, stream: true };
+      const body = last ? { resume: true } : { message, conversation_id: mine.id || undefined, stream: true, page };
       try {
-        for await (const event of api.chat(body, last, signal)) {
+        for await (const event of api.chat(body, last, signal, working)) {
           if (signal.aborted || !take(reply, mine, event)) continue;
           pause = 0;
           if (event.type === "meta") keep(store, mine);
@@ -84,9 +102,13 @@ export const makeConversation = (api, store, tab, changed) => {
         }
         if (running(reply)) throw new ApiError();
       } catch (/** @type {any} */ error) {
-        const { status } = error;
+        const { status, code } = error;
+        reply.checking = undefined;
         if (signal.aborted) reply.state = "stopped";
-        else if ((status === 404 || status === 409) && (last || mine.id) && anew--) {
+        else if (code === "consent_required") {
+          await disagree();
+          reply.state = "consent";
+        } else if ((status === 404 || status === 409) && (last || mine.id) && anew--) {
           // The server has lost the answer, or the conversation: ask again, at last in a new one.
           if (!last) mine.id = "";
           reply.id = "";
@@ -100,11 +122,21 @@ export const makeConversation = (api, store, tab, changed) => {
   };
 
   return {
+    configure,
+    get rules() {
+      return rules;
+    },
+    get agreed() {
+      return agreed();
+    },
     get talk() {
       return talk;
     },
     get busy() {
       return !!asking;
+    },
+    get ready() {
+      return !asking && newest()?.state !== "consent";
     },
     get talks() {
       return store.get("talks", []);
@@ -114,25 +146,57 @@ export const makeConversation = (api, store, tab, changed) => {
       const found = this.talks.find((old) => (started ? old.started === started : old.started > Date.now() - DAY));
       if (!found) return;
       show(found);
-      const reply = found.messages.at(-1);
-      if (reply?.role === "answer" && running(reply)) run(reply);
+      const reply = newest();
+      if (reply && running(reply)) run(reply);
+    },
+    refresh() {
+      const found = !asking && this.talks.find(({ started }) => started === talk.started);
+      if (!found) return;
+      // What has not changed stays what it was: it need not be drawn again.
+      const { messages } = talk;
+      found.messages = found.messages.map((message, at) => (JSON.stringify(message) === JSON.stringify(messages[at]) ? messages[at] : message));
+      show(found);
+      const reply = newest();
+      // Without an id the question is still on its way from the other tab, and must not be asked twice.
+      if (reply?.id && running(reply)) run(reply);
     },
     save: () => keep(store, talk),
     stop: () => asking?.abort(),
-    async ask(text) {
-      if (asking || !text.trim()) return;
+    async ask(text, page) {
+      if (!this.ready || !text.trim()) return;
       const reply = restart({ role: "answer", suggestions: [] });
       tab.set("talk", talk.started);
-      talk.messages.push({ role: "visitor", text: text.trim() }, reply);
+      talk.messages.push({ role: "visitor", text: text.trim(), page }, reply);
       changed();
-      return run(reply);
+      if (agreed()) return run(reply);
+      reply.state = "consent";
+      keep(store, talk);
+      changed(reply);
     },
     async retry() {
-      const reply = talk.messages.at(-1);
-      if (asking || reply?.role !== "answer") return;
+      const reply = newest();
+      if (asking || !reply) return;
       reply.error = undefined;
       reply.state = reply.text ? "writing" : "searching";
       return run(reply);
+    },
+    async agree() {
+      api.agree(rules.consent?.text || true);
+      if (!this.ready) return this.retry();
+    },
+    async contact(email, message) {
+      const mine = talk;
+      const send = () => api.contact({ email, message, conversation_id: mine.id || undefined });
+      const { reference } = await send().catch(async ({ ...error }) => {
+        if (error.code === "consent_required") await disagree();
+        if (error.status !== 404 || !mine.id) throw error;
+        mine.id = ""; // erased meanwhile
+        return send();
+      });
+      mine.messages.push({ role: "contact", text: reference });
+      keep(store, mine);
+      if (mine === talk) changed();
+      return reference;
     },
     async rate(reply, helpful, comment) {
       await api.feedback(reply.id, helpful, comment);
@@ -141,7 +205,7 @@ export const makeConversation = (api, store, tab, changed) => {
     },
     async erase() {
       await api.erase();
-      store.set("talks", null);
+      for (const name of ["talks", "contact"]) store.set(name, null);
       fresh();
     },
   };

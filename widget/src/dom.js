@@ -1,3 +1,5 @@
+export const CLOSE = "M6 6l12 12M18 6L6 18";
+
 export const set = (node, name, value) =>
   value === false || value == null ? node.removeAttribute(name) : node.setAttribute(name, value === true ? "" : value);
 
@@ -11,7 +13,7 @@ export const h = (tag, attributes = {}, ...children) => {
   return node;
 };
 
-const icon = (d) => {
+export const icon = (d) => {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   set(svg, "viewBox", "0 0 24 24");
@@ -26,8 +28,17 @@ export const rename = (node, name) => ["aria-label", "title"].forEach((label) =>
 
 /** @type {import("../types").MakeTool} */
 export const tool = (name, path, onclick, more) =>
-  button({ class: "tool", "aria-label": name, title: name, onclick, ...more }, icon(path));
+  button({ class: "tool", part: "button", "aria-label": name, title: name, onclick, ...more }, icon(path));
 
 /** @type {import("../types").MakeLink} */
 export const link = (href, attributes, ...children) =>
   h("a", { href, target: "_blank", rel: "noopener", ...attributes }, ...children);
+
+/** @type {import("../types").Countdown} */
+export const countdown = (node, name, until) => {
+  const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const minutes = left > 99 ? `${Math.floor(left / 60)}:` : "";
+  node.disabled = left > 0;
+  node.textContent = left ? `${name} (${minutes}${minutes ? `${left % 60}`.padStart(2, "0") : left})` : name;
+  if (left) setTimeout(countdown, 1000, node, name, until);
+};

@@ -1,9 +1,17 @@
-import { button, h, link, set, tool } from "./dom.js";
+import { button, countdown, h, icon, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
 const COPY = "M9 9h10v10H9zM5 15V5h10";
 const UP = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
 const DOWN = "M7 13V4H4v9zM7 13l4 8a2.5 2.5 0 0 0 2.5-2.5V15H19a1.5 1.5 0 0 0 1.5-1.8l-1.4-7.4a2 2 0 0 0-2-1.8H7";
+
+const AGAIN = "M4 12a8 8 0 1 1 2.6 5.9M4 19v-4.5h4.5";
+const MARKS = {
+  failed: "M12 7v6M12 16.5h.01M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18",
+  stopped: "M8 8h8v8H8z",
+  done: "M5 13l4.5 4.5L19 7",
+};
+const SOURCES = 3;
 
 /** @type {import("../types").Build} */
 const build = (tree, cite, code) => {
@@ -36,14 +44,20 @@ const proof = ({ link: href, title, quote, url }, attributes = {}) => [
 ];
 
 const sourceList = (citations, texts) => {
-  const rows = citations.map((citation) => h("li", { class: "source" }, h("b", {}, `${citation.number}`), h("div", { dir: "auto" }, ...proof(citation))));
+  const rows = citations.map((citation) => h("li", { class: "source", part: "source" }, h("b", {}, `${citation.number}`), h("div", { dir: "auto" }, ...proof(citation))));
   const name = h("summary", {}, `${texts.sources}: ${rows.length}`);
-  return h("details", { class: "sources", open: rows.length < 4 }, name, h("ol", { role: "list" }, ...rows));
+  const more = rows[SOURCES] && button({ class: "push", onclick: () => {
+    for (const row of rows) row.hidden = false;
+    rows[SOURCES].querySelector("a")?.focus();
+    more?.remove();
+  } }, texts.all);
+  for (const row of rows.slice(SOURCES)) row.hidden = true;
+  return h("details", { class: "sources", open: true }, name, h("ol", { role: "list" }, ...rows), more);
 };
 
 /** @type {import("../types").MakeCard} */
 export const makeCard = () => {
-  const node = h("div", { class: "card", id: "card", role: "tooltip", dir: "auto", hidden: true });
+  const node = h("div", { class: "card", part: "card", id: "card", role: "tooltip", dir: "auto", hidden: true });
   let shown;
   let timer;
   const hide = () => {
@@ -89,23 +103,32 @@ export const makeCard = () => {
   };
 };
 
+const marked = (kind, ...children) => h("div", { class: "note" }, icon(MARKS[kind]), ...children);
+
 /** @type {import("../types").MakeView} */
-export const makeView = (message, { texts, conversation, copy }, card) => {
-  if (message.role === "visitor") {
-    const said = h("div", { class: "you", dir: "auto" }, message.text);
-    return { node: h("article", { "aria-label": texts.you }, said), update() {} };
+export const makeView = (message, { texts, conversation, copy, ask, privacy }, card) => {
+  if (message.role === "contact") {
+    const sent = h("p", {}, `${texts.sent} `, h("b", { dir: "auto" }, message.text));
+    return { node: h("article", { "aria-label": texts.contact }, marked("done", sent)), update() {} };
   }
-  const body = h("div", { class: "body", dir: "auto" });
+  if (message.role === "visitor") {
+    const { selection } = message.page || {};
+    const said = h("div", { class: "you", part: "question", dir: "auto" }, selection && h("q", {}, selection), message.text);
+    return { node: h("article", { part: "message", "aria-label": texts.you }, said), update() {} };
+  }
+  const body = h("div", { class: "body", part: "answer", dir: "auto" });
   let tail = h("div");
-  const node = h("article", { "aria-label": texts.answer }, body, tail);
+  const node = h("article", { part: "message", "aria-label": texts.answer }, body, tail);
   let blocks = [];
   let drawn;
+  // Of what is still being written: the characters and the blocks that no further word can change.
+  let settled = { length: 0, count: 0, citations: 0 };
 
   const cite = (number) => {
     const citation = message.citations.find((known) => known.number === number);
     if (!citation) return h("span", { class: "cite" }, `${number}`);
     const name = `${texts.sources} ${number}: ${citation.title}`;
-    const marker = link(citation.link || citation.url, { class: "cite", "data-cite": number, "aria-label": name }, `${number}`);
+    const marker = link(citation.link || citation.url, { class: "cite", part: "citation", "data-cite": number, "aria-label": name }, `${number}`);
     card.attach(marker, citation);
     return marker;
   };
@@ -115,15 +138,31 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     return h("div", { class: "code" }, pre, copier);
   };
 
+  const settle = () => {
+    const end = message.text.lastIndexOf("\n\n");
+    const more = message.text.slice(settled.length, end);
+    if (end <= settled.length || (more.match(/^\s*```/gm)?.length || 0) % 2) return;
+    settled = { length: end, count: settled.count + markdown(more).length, citations: settled.citations };
+  };
+
   // Leaves untouched what stands already: the reader may have selected or focused it.
   const write = () => {
-    const trees = message.state === "done" && message.html ? parse(message.html) : markdown(message.text);
-    const next = trees.map((tree) => JSON.stringify([tree, message.citations]));
+    const { text, html, citations, state } = message;
+    const whole = state === "done" && html;
+    if (whole || text.length < settled.length || citations.length !== settled.citations)
+      settled = { length: 0, count: 0, citations: citations.length };
+    const trees = whole ? parse(html) : markdown(text.slice(settled.length));
+    const next = trees.map((tree) => {
+      const words = JSON.stringify(tree);
+      return words.includes("data-cite") ? JSON.stringify([words, citations]) : words;
+    });
+    const { count } = settled;
     let same = 0;
-    while (same < next.length && next[same] === blocks[same]) same++;
-    while (body.childNodes.length > same) body.lastChild?.remove();
+    while (same < next.length && next[same] === blocks[count + same]) same++;
+    while (body.childNodes.length > count + same) body.lastChild?.remove();
     body.append(...trees.slice(same).map((tree) => build(tree, cite, code)));
-    blocks = next;
+    blocks.splice(count, blocks.length, ...next);
+    if (!whole) settle();
   };
 
   const plain = () => [message.text, ...message.citations.map(({ number, title, url }) => `[${number}] ${title} ${url}`)].join("\n\n");
@@ -138,6 +177,7 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
       }
       set(up, "aria-pressed", `${message.helpful === true}`);
       set(down, "aria-pressed", `${message.helpful === false}`);
+      if (comment) message.comment = undefined;
       form.hidden = message.helpful !== false || !!comment;
       if (!helpful && !form.hidden) words.focus();
       else if (comment) down.focus();
@@ -150,22 +190,31 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
     const up = tool(texts.helpful, UP, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
     const down = tool(texts.unhelpful, DOWN, () => rate(false), { "aria-pressed": `${message.helpful === false}` });
     const said = h("span", { role: "status" });
-    const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing });
-    const form = h("form", { class: "comment", hidden: true, onsubmit }, words, h("button", { class: "push" }, texts.send));
-    return [h("div", { class: "acts" }, copier, up, down, said), form];
+    const oninput = () => (message.comment = words.value); // what is typed outlives the page
+    const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing, oninput });
+    words.value = message.comment || "";
+    const form = h("form", { class: "comment", hidden: !words.value, onsubmit }, words, h("button", { class: "push" }, texts.send));
+    const again = tool(texts.again, AGAIN, () => ask(question().text, question().page));
+    return [h("div", { class: "acts" }, copier, again, up, down, said), form];
+  };
+
+  const question = () => {
+    const { messages } = conversation.talk;
+    return /** @type {import("../types").Question} */ (messages[messages.indexOf(message) - 1]);
   };
 
   const note = (last) => {
     const { kind, until } = message.error || { until: 0 };
     const again = button({ class: "push", onclick: () => conversation.retry() });
-    const count = () => {
-      const left = Math.ceil((until - Date.now()) / 1000);
-      again.disabled = left > 0;
-      again.textContent = left > 0 ? `${texts.retry} (${left})` : texts.retry;
-      if (left > 0) setTimeout(count, 1000);
-    };
-    count();
-    return h("div", { class: "note", role: kind && "alert" }, h("span", {}, kind ? texts[kind] : texts.stopped), last && again);
+    countdown(again, texts.retry, until);
+    const words = h("span", { role: last && kind && "alert" }, kind ? texts[kind] : texts.stopped);
+    return marked(kind ? "failed" : "stopped", words, last && again);
+  };
+
+  const terms = () => {
+    const { consent } = conversation.rules;
+    const agree = button({ class: "main", onclick: () => conversation.agree() }, texts.agree);
+    return h("div", { class: "note terms" }, h("p", { dir: "auto" }, consent?.text, " ", ...privacy(consent)), agree);
   };
 
   return {
@@ -174,7 +223,7 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
       const { state } = message;
       const running = state === "searching" || state === "writing";
       // What follows the words depends on no more than this, and must not be redrawn under the reader's hands.
-      const now = [state, last && state !== "done", message.error].join();
+      const now = [state, last && state !== "done", message.error, message.checking].join();
       if (now === drawn && !running) return;
       set(node, "aria-busy", running && "true");
       write();
@@ -183,13 +232,15 @@ export const makeView = (message, { texts, conversation, copy }, card) => {
       const old = tail;
       old.replaceWith((tail = h("div"))); // a new one: the old one moving would count as a layout shift
       if (state === "searching") {
-        const wait = h("p", { class: "wait" }, texts.searching);
-        setTimeout(() => (wait.textContent = texts.slow), 8000);
+        const wait = h("p", { class: "wait" }, message.checking ? texts.checking : texts.searching);
+        if (!message.checking) setTimeout(() => (wait.textContent = texts.slow), 8000);
         tail.append(wait);
       } else if (state === "done") {
+        if (message.outcome === "curated") tail.append(h("p", { class: "label" }, icon(MARKS.done), texts.curated));
         if (message.citations[0]) tail.append(sourceList(message.citations, texts));
         tail.append(...acts());
-      } else if (!running) tail.append(note(last));
+      } else if (state === "consent") tail.append(terms());
+      else if (!running) tail.append(note(last));
     },
   };
 };

@@ -1,85 +1,32 @@
-import { button, h, rename, set, tool } from "./dom.js";
+import { makeComposer } from "./composer.js";
+import { makeContact } from "./contact.js";
+import { button, CLOSE, h, link, rename, set, tool } from "./dom.js";
 import { makeCard, makeView } from "./message.js";
 
-const SEND = "M12 19V5M6 11l6-6 6 6";
-const STOP = "M7 7h10v10H7z";
+const AT_ONCE = 20;
 const PLUS = "M12 5v14M5 12h14";
 const DOTS = "M5 12h.01M12 12h.01M19 12h.01";
-const CLOSE = "M6 6l12 12M18 6L6 18";
+const WIDE = "M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7";
 const DOWN = "M12 5v14M6 13l6 6 6-6";
 
-// Nothing typed is cut off or lost: what is too long is only not sent.
-const makeComposer = ({ texts, conversation, ask }, store) => {
-  let limit = 2000;
-  const draw = () => {
-    const { length } = text.value;
-    const over = length > limit;
-    const { busy } = conversation;
-    set(grow, "data-text", text.value);
-    set(text, "aria-invalid", over && "true");
-    set(foot, "class", over ? "foot over" : "foot");
-    foot.textContent = length > limit * 0.8 ? `${length} / ${limit} ${over ? texts.long : ""}` : texts.notice;
-    set(send, "aria-disabled", (over || !text.value.trim()) && "true");
-    if (!busy && stop.matches(":focus")) text.focus();
-    send.hidden = busy;
-    stop.hidden = !busy;
-  };
-  const oninput = () => {
-    store.set("draft", text.value);
-    draw();
-  };
-  const write = (words) => {
-    text.value = words;
-    oninput();
-  };
-  const go = () => {
-    const { value } = text;
-    if (conversation.busy || value.length > limit || !value.trim()) return;
-    write("");
-    ask(value);
-  };
-  const onkeydown = (event) => {
-    // 229 is what Safari says of the Enter that only ends the composing of a word.
-    if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === "Enter" && !event.shiftKey) {
-      event.preventDefault();
-      go();
-    } else if (event.key === "ArrowUp" && !text.value) {
-      write(conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");
-    }
-  };
-  const text = h("textarea", { rows: 1, "aria-label": texts.ask, "aria-describedby": "foot", placeholder: texts.ask, dir: "auto", enterkeyhint: "send", oninput, onkeydown });
-  const grow = h("div", { class: "grow" }, text);
-  const send = tool(texts.send, SEND, () => {
-    text.focus();
-    go();
-  }, { class: "go" });
-  const stop = tool(texts.stop, STOP, conversation.stop, { class: "go" });
-  const foot = h("p", { id: "foot" });
-  text.value = store.get("draft", "");
-  return {
-    node: h("div", {}, h("div", { class: "compose" }, grow, send, stop), foot),
-    focus: () => text.focus({ preventScroll: true }),
-    draw,
-    limit(most) {
-      limit = most;
-      draw();
-    },
-  };
-};
-
 /** @type {import("../types").MakePanel} */
-export const makePanel = ({ texts, language, conversation, title, store, close }) => {
+export const makePanel = ({ texts, language, conversation, store, close }) => {
   const views = new Map();
+  const waiting = new Set();
+  let filling;
   let suggestions = [];
+  let offered = "";
   let follow = true;
+  let question;
+  let frame;
 
   const announce = (words) => {
     if (status.textContent !== words) status.textContent = words;
   };
-  const ask = (question) => {
+  const ask = (words, page = composer.page()) => {
+    if (!conversation.ready) return composer.offer(words);
     follow = true;
-    conversation.ask(question);
+    conversation.ask(words, page);
   };
   const copy = (words, copier) =>
     navigator.clipboard?.writeText(words).then(() => {
@@ -87,9 +34,15 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
       announce(texts.copied);
       setTimeout(() => rename(copier, texts.copy), 2000);
     }, () => {});
-  const context = { texts, conversation, copy, ask };
+  const tell = (words) => {
+    announce(words);
+    log.focus();
+  };
+  const privacy = (consent) => (consent?.privacy_url ? [" ", link(consent.privacy_url, {}, texts.privacy)] : []);
+  const context = { texts, language, conversation, copy, ask, privacy, tell };
   const card = makeCard();
   const composer = makeComposer(context, store);
+  const contact = makeContact(context, store);
   const active = () => /** @type {ShadowRoot} */ (node.getRootNode()).activeElement;
 
   const menuItems = () => {
@@ -105,7 +58,7 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
       if (erase.textContent === texts.erase) return (erase.textContent = texts.sure);
       conversation.erase().then(() => announce((erase.textContent = texts.erased)), () => (erase.textContent = texts.unsent));
     } }, texts.erase);
-    return [...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
+    return [...contact.items(() => toggle(false)), ...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
   };
   const toggle = (open) => {
     if (!open && menu.contains(active())) more.focus();
@@ -122,72 +75,123 @@ export const makePanel = ({ texts, language, conversation, title, store, close }
   const leave = () => (follow = false);
   // Follows the text as it grows, but never past the question: reading begins at its top.
   const scroll = () => {
-    const question = [...views.values()].at(-2)?.node;
     if (follow && question) log.scrollTop = question.offsetTop - log.offsetTop - 12;
     moved();
   };
 
-  const pick = (question) => {
+  const pick = (words) => {
     composer.focus();
-    ask(question);
+    ask(words);
+  };
+  const drawChips = (last) => {
+    const next = (last ? last.state === "done" && last.suggestions : suggestions) || [];
+    const words = next.slice(0, 4).join("\n");
+    if (words === offered) return;
+    offered = words;
+    chips.replaceChildren(...next.slice(0, 4).map((one) => button({ class: "chip", part: "chip", dir: "auto", onclick: () => pick(one) }, one)));
+  };
+  // A long conversation is filled from its end.
+  const catchUp = () => {
+    clearTimeout(filling);
+    if (waiting.size) filling = setTimeout(() => {
+      for (const view of [...waiting].slice(-2 * AT_ONCE)) if (waiting.delete(view)) view.update(false);
+      catchUp();
+    });
   };
   const draw = () => {
     const { messages } = conversation.talk;
     const wanted = new Set(messages);
-    for (const [message, view] of views) if (!wanted.has(message) && views.delete(message)) view.node.remove();
-    const last = messages.at(-1);
-    for (const message of messages) {
-      if (!views.has(message)) {
-        views.set(message, makeView(message, context, card));
-        chips.before(views.get(message).node);
+    for (const [message, view] of views)
+      if (!wanted.has(message) && views.delete(message)) {
+        waiting.delete(view);
+        view.node.remove();
       }
-      views.get(message).update(message === last);
+    const last = messages.findLast(({ role }) => role === "answer");
+    const recent = messages.at(-AT_ONCE) || messages[0];
+    let old = true;
+    for (const message of messages) {
+      old &&= message !== recent;
+      const view = views.get(message) || makeView(message, context, card);
+      if (!views.has(message)) {
+        contact.node.before(view.node);
+        if (old) waiting.add(view);
+      }
+      views.set(message, view);
+      if (!waiting.has(view)) view.update(message === last);
     }
-    hello.hidden = !!last;
-    const next = last ? (last.role === "answer" && last.state === "done" && last.suggestions) || [] : suggestions;
-    chips.replaceChildren(...next.slice(0, 4).map((words) => button({ class: "chip", dir: "auto", onclick: () => pick(words) }, words)));
+    catchUp();
+    question = views.get(messages.findLast(({ role }) => role === "visitor"))?.node;
+    hello.hidden = !!messages[0];
+    drawChips(last);
+    contact.draw();
     composer.draw();
     scroll();
   };
+  // Words come faster than anyone sees them.
+  const write = (reply) => {
+    const then = () => {
+      frame = 0;
+      views.get(reply)?.update(true);
+      scroll();
+    };
+    if (node["open"] !== false) frame ||= document.hidden ? setTimeout(then, 500) : requestAnimationFrame(then);
+  };
 
-  const hello = h("p", { class: "hello", dir: "auto" }, texts.hello);
+  const hello = h("p", { class: "hello", part: "greeting", dir: "auto" }, texts.hello);
   const chips = h("div", { class: "chips" });
-  const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, chips);
+  const log = h("div", { class: "log", part: "log", role: "log", "aria-live": "off", "aria-label": texts.log, tabindex: 0, onscroll: moved, onwheel: leave, ontouchmove: leave }, hello, contact.node, chips);
   const latest = tool(texts.latest, DOWN, () => log.scrollTo(0, log.scrollHeight), { class: "tool latest" });
   const onfocusout = ({ relatedTarget: next }) => next && next !== more && !menu.contains(next) && toggle(false);
-  const menu = h("div", { class: "menu", id: "menu", hidden: true, onfocusout });
+  const menu = h("div", { class: "menu", part: "menu", id: "menu", hidden: true, onfocusout });
   const more = tool(texts.more, DOTS, () => toggle(menu.hidden), { "aria-expanded": "false", "aria-controls": "menu" });
   const fresh = tool(texts.fresh, PLUS, () => {
     conversation.fresh();
     composer.focus();
   });
   const status = h("div", { class: "sr", role: "status" });
-  const heading = h("h2", { id: "title" }, title || texts.ask);
-  const head = h("header", {}, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && tool(texts.close, CLOSE, close));
+  const heading = h("h2", { id: "title", part: "title" }, texts.ask);
+  const avatar = h("img", { class: "avatar", part: "avatar", alt: "", hidden: true, referrerpolicy: "no-referrer", onerror: () => (avatar.hidden = true) });
+  const resize = (wide) => {
+    set(node, "data-wide", wide);
+    set(wider, "aria-pressed", `${wide}`);
+    store.set("wide", wide);
+  };
+  const wider = tool(texts.wide, WIDE, () => resize(!store.get("wide")), { class: "tool wider" });
+  const head = h("header", { part: "header" }, avatar, h("hgroup", {}, heading, h("p", {}, texts.about)), fresh, more, close && wider, close && tool(texts.close, CLOSE, close));
   const onpointerdown = ({ target }) => menu.hidden || menu.contains(target) || more.contains(target) || toggle(false);
   const node = h(
-    "section",
-    { class: "panel", part: "panel", role: close ? "dialog" : "region", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onpointerdown },
+    close ? "dialog" : "section",
+    { class: "panel", part: "panel", title: "", "aria-labelledby": "title", tabindex: -1, lang: language, dir: language === "ar" ? "rtl" : "ltr", onpointerdown },
     head, menu, log, latest, card.node, composer.node, status,
   );
+
+  resize(!!store.get("wide"));
 
   return {
     node,
     focus: composer.focus,
     ask: pick,
     changed(reply) {
+      if (reply?.state === "writing" && conversation.busy && views.has(reply)) return write(reply);
       draw();
-      if (reply?.state === "searching") announce(texts.searching);
+      if (reply?.state === "searching") announce(reply.checking ? texts.checking : texts.searching);
+      if (reply?.state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
       if (reply?.state !== "done" || conversation.busy) return;
       const { length } = reply.citations;
       announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${length ? `${texts.sources}: ${length}` : ""}`);
     },
+    take: composer.take,
     configure(known) {
+      conversation.configure(known);
       suggestions = known.suggestions || [];
       if (known.greeting) hello.textContent = known.greeting;
-      if (!title) heading.textContent = known.title || texts.ask;
-      composer.limit(known.limits?.message_chars || 2000);
+      composer.configure(known);
       draw();
+    },
+    wear(title, picture) {
+      heading.textContent = title || texts.ask;
+      avatar.hidden = !picture;
+      if (picture && avatar.getAttribute("src") !== picture) set(avatar, "src", picture);
     },
     dismiss() {
       if (menu.hidden) return card.hide();

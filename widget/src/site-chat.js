@@ -2,23 +2,25 @@ import { makeApi } from "./api.js";
 import { makeConversation } from "./conversation.js";
 import { set } from "./dom.js";
 import { makePanel } from "./panel.js";
+import { pressed } from "./shortcut.js";
 import { makeStore } from "./store.js";
-import { SMALL, STYLES } from "./styles.js";
+import { PLACED, SMALL, STYLES } from "./styles.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
 export const choose = (...wishes) =>
   wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
-// Whether black can be read better on it than white.
-export const isLight = (accent) =>
-  [0.2126, 0.7152, 0.0722].reduce((sum, share, at) => sum + share * (parseInt(accent.slice(1 + 2 * at, 3 + 2 * at), 16) / 255) ** 2.2, 0) > 0.18;
-
+const small = matchMedia(SMALL);
 const lock = new CSSStyleSheet();
-lock.replaceSync("html { overflow: hidden !important }");
+// What the configuration may put into a style sheet: nothing that calls or ends anything.
+const PLAIN = /^[#\p{L}\p{N} ,._-]+$/u;
+const PICTURE = /^(https:\/)?\/[^/\\]/;
+const VARIABLES = { accent: "--accent", offset: "--offset", radius: "--radius", font: "font-family" };
 
-// Its attributes, methods and events: ../types.d.ts
+// Its attributes, methods and events: ../../docs/widget.md
 class SiteChat extends HTMLElement {
+  static observedAttributes = ["accent", "position", "theme", "radius", "font", "offset", "icon", "label", "title", "avatar"];
   #built;
   #panel;
   #conversation;
@@ -26,30 +28,45 @@ class SiteChat extends HTMLElement {
   #store;
   #tab;
   #texts;
+  #server;
+  #look = {};
+  #shown = false;
+  #before;
   #configured = false;
   #attached = new AbortController();
   #filling = new AbortController();
-  #colours = new CSSStyleSheet();
+  #own = new CSSStyleSheet();
   #screen = new CSSStyleSheet();
 
   constructor() {
     super();
-    // The loader has drawn the launcher already: the element adds to it.
+    // The loader has drawn the launcher already: the element adds to it, and its methods take over.
     const root = this.shadowRoot || this.attachShadow({ mode: "open" });
+    for (const method of ["open", "close", "toggle", "ask", "reset"]) delete this[method];
     const looks = new CSSStyleSheet();
-    looks.replaceSync(STYLES);
-    root.adoptedStyleSheets.push(looks, this.#colours, this.#screen);
+    looks.replaceSync((this.#launcher ? "" : PLACED) + STYLES);
+    this.#own.replaceSync(":host {}");
+    root.adoptedStyleSheets.push(looks, this.#own, this.#screen);
   }
 
   connectedCallback() {
     const { signal } = (this.#attached = new AbortController());
     addEventListener("pagehide", () => this.#conversation?.save(), { signal });
     addEventListener("storage", ({ key }) => {
-      if (key === `site-chat:${this.getAttribute("site")}:talks` && this.#conversation?.busy === false) this.#conversation.load();
+      if (key === `site-chat:${this.getAttribute("site")}:talks`) this.#conversation?.refresh();
     }, { signal });
+    addEventListener("keydown", (event) => this.#shortcut(event), { signal });
+    small.addEventListener("change", () => this.#shown && this.#show(), { signal });
+    if (this.#shown) this.#show();
     if (this.#launcher) return;
-    set(this, "mode", "inline");
+    document.addEventListener("click", (event) => {
+      if (this.#inline || !(/** @type {Element} */ (event.target).closest("[data-site-chat-open]"))) return;
+      event.preventDefault();
+      this.open();
+    }, { signal });
+    if (!/^(full|modal)$/.test(this.getAttribute("mode") || "")) set(this, "mode", "inline");
     this.prepare();
+    if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
   }
 
   disconnectedCallback() {
@@ -57,12 +74,21 @@ class SiteChat extends HTMLElement {
     this.#fill(false);
   }
 
+  attributeChangedCallback() {
+    this["wear"]?.(this.#look);
+    this.#adorn();
+  }
+
   get #launcher() {
     return /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.querySelector(".launcher"));
   }
 
+  get #inline() {
+    return this.getAttribute("mode") === "inline";
+  }
+
   get opened() {
-    return this.#panel?.node.hidden === false;
+    return this.#shown || (this.#inline && !!this.#panel);
   }
 
   async prepare() {
@@ -71,7 +97,11 @@ class SiteChat extends HTMLElement {
     this.#configured = true;
     try {
       const known = await this.#api.configuration();
-      this.#adorn(known.look || {});
+      const look = { title: known.title, ...known.look };
+      for (const name in VARIABLES) if (!PLAIN.test(look[name])) delete look[name];
+      if (!PICTURE.test(look.avatar)) delete look.avatar;
+      else if (look.avatar[0] === "/") look.avatar = this.#server + look.avatar;
+      this.#wear(look);
       this.#panel.configure(known);
     } catch {
       this.#configured = false; // it works without; the next opening tries again
@@ -81,63 +111,93 @@ class SiteChat extends HTMLElement {
   async #build() {
     const site = this.getAttribute("site") || "";
     const language = choose(this.lang, document.documentElement.lang, navigator.language);
-    const texts = (this.#texts = (await import(`./texts/${language}.js`)).default);
     const here = import.meta.url;
-    const server = this.getAttribute("server") || here.slice(0, here.lastIndexOf("/widget/"));
+    const server = (this.#server = this.getAttribute("server") || here.slice(0, here.lastIndexOf("/widget/")));
     const store = (this.#store = makeStore(site));
     this.#tab = makeStore(site, "sessionStorage");
+    const texts = (this.#texts = (await import(`./texts/${language}.js`)).default);
     this.#api = makeApi(`${server}/api/v1/`, site, store);
     const conversation = (this.#conversation = makeConversation(this.#api, store, this.#tab, (reply) => this.#changed(reply)));
-    const close = this.#launcher ? () => this.close() : undefined;
-    const { node } = (this.#panel = makePanel({ texts, language, conversation, title: this.getAttribute("title"), store, close }));
-    node.hidden = !!close;
+    const close = this.#inline ? undefined : () => this.close();
+    const { node } = (this.#panel = makePanel({ texts, language, conversation, store, close }));
     node.addEventListener("click", (event) => this.#follow(event));
     node.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.isComposing) return;
+      event.preventDefault(); // the browser would close the dialog itself, whatever lies over it
       if (this.#panel.dismiss()) event.stopPropagation();
       else close?.();
     });
-    this.#adorn(store.get("look", {}));
+    // By the browser's own ways, such as a phone's back gesture.
+    node.addEventListener("close", () => node.open || this.#hidden());
     this.shadowRoot?.append(node);
+    this.#adorn(store.get("look", {}));
+    // What is marked on the page is lost when the focus moves into the panel.
+    const take = () => this.#panel.take(this);
+    for (const sign of ["pointerdown", "focusin"]) this.addEventListener(sign, take);
+    take();
     this.#panel.changed();
     conversation.load();
   }
 
-  #adorn(look) {
-    const accent = this.getAttribute("accent") || look.accent || "";
-    const on = isLight(accent) ? "#000" : "#fff";
-    if (/^#[\da-f]{6}$/i.test(accent)) this.#colours.replaceSync(`:host { --accent: ${accent}; --on: ${on} }`);
-    this.#store.set("look", { ...look, on }); // the loader draws the next page's launcher by it
+  // What the configuration says of the look: kept, for the loader draws the next page's launcher by it.
+  #wear(look) {
+    const launcher = this.#launcher;
+    const before = JSON.stringify(this.#store.get("look"));
+    this.#store.set("look", look);
+    this.#adorn(look);
+    if (!launcher || before === JSON.stringify(look) || this.#shown || launcher.matches(":hover, :focus")) return;
+    // Not shown for a frame: moving would count as a layout shift.
+    set(launcher, "hidden", true);
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      this["wear"](look);
+      set(launcher, "hidden", false);
+    }));
+  }
+
+  #adorn(look = this.#look) {
+    this.#look = look;
+    if (!this.#panel) return;
+    const { node } = this.#panel;
+    const { style } = /** @type {CSSStyleRule} */ (this.#own.cssRules[0]);
+    const says = (name) => this.getAttribute(name) || look[name];
+    for (const [name, property] of Object.entries(VARIABLES)) {
+      const chosen = look[name] && `var(--site-chat-${name}, ${look[name]})`;
+      style.setProperty(property, this.getAttribute(name) || chosen || "", "important");
+    }
+    set(node, "data-theme", says("theme"));
+    set(node, "data-side", this.dataset.side || says("position") || (node.dir === "rtl" ? "left" : "right"));
+    this.#panel.wear(says("title"), says("avatar"));
   }
 
   async open({ focus = true } = {}) {
     await (this.#built ||= this.#build());
     this.prepare();
-    const { node } = this.#panel;
-    const small = matchMedia(SMALL).matches;
-    node.hidden = false;
-    this.#fill(small && this.#launcher);
+    const first = !this.opened;
+    if (first) {
+      this.#before = document.activeElement;
+      this.#shown = true;
+      this.#show();
+    }
     this.#expanded(true, this.#texts.close);
     // On a small screen the keyboard would cover what there is to read.
-    if (focus) small ? node.focus() : this.#panel.focus();
+    if (focus) small.matches && !this.#inline ? this.#panel.node.focus() : this.#panel.focus();
     this.#panel.changed();
-    this.#tell("open");
+    if (first) this.#tell("open");
   }
 
   close() {
-    const launcher = this.#launcher;
-    if (!launcher || !this.opened) return;
+    if (!this.#shown) return;
     const { node } = this.#panel;
     const inside = node.contains(this.shadowRoot?.activeElement);
-    node.hidden = true;
-    this.#fill(false);
-    this.#expanded(false, launcher.dataset.label);
-    if (inside) launcher.focus();
-    this.#tell("close");
+    node.close();
+    this.#hidden();
+    if (!inside) return;
+    const back = this.#before;
+    (!back?.isConnected || back === this || back === document.body ? this.#launcher : back)?.focus();
   }
 
   toggle() {
-    this.opened ? this.close() : this.open();
+    this.#shown ? this.close() : this.open();
   }
 
   async ask(question) {
@@ -150,29 +210,58 @@ class SiteChat extends HTMLElement {
     this.#conversation.fresh();
   }
 
+  // Alone on a small screen and as a palette: then it is modal, and the page behind it is out of reach.
+  #show() {
+    const { node } = this.#panel;
+    const active = /** @type {HTMLElement | null | undefined} */ (this.shadowRoot?.activeElement);
+    const modal = this.getAttribute("mode") === "modal";
+    const alone = small.matches || modal;
+    set(node, "closedby", modal && "any");
+    node.close();
+    node.autofocus = alone; // else the browser would choose a button
+    alone ? node.showModal() : (node.open = true);
+    if (node.contains(active)) active?.focus();
+    this.#fill(alone);
+  }
+
+  #hidden() {
+    if (!this.#shown) return;
+    this.#shown = false;
+    this.#fill(false);
+    this.#expanded(false, this.#launcher?.dataset.label);
+    this.#tell("close");
+  }
+
   #expanded(open, label) {
-    this.#tab.set("open", open ? 1 : null);
     const launcher = this.#launcher;
+    if (this.getAttribute("mode") !== "modal") this.#tab.set("open", open ? 1 : null);
     if (!launcher) return;
     set(launcher, "aria-expanded", `${open}`);
     set(launcher, "aria-label", label);
     set(launcher, "data-unread", null);
   }
 
-  // On the whole screen the page must not scroll behind, nor the keyboard cover the panel.
+  #shortcut(event) {
+    const shortcut = this.getAttribute("shortcut");
+    if (!shortcut || event.defaultPrevented || !pressed(shortcut, event)) return;
+    event.preventDefault();
+    this.#inline ? this.open() : this.toggle();
+  }
+
+  // The page must not scroll behind it, nor the keyboard cover it.
   #fill(on) {
     this.#filling.abort();
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
-    document.body.inert = !!on;
     this.#screen.replaceSync("");
-    if (this.#panel) set(this.#panel.node, "aria-modal", on && "true");
     if (!on) return;
     const { signal } = (this.#filling = new AbortController());
     const view = window.visualViewport;
     const fit = () => view && this.#screen.replaceSync(`:host { --height: ${view.height}px; --top: ${view.offsetTop}px }`);
+    // The room of a scroll bar stays, or the page would move.
+    const gutter = innerWidth > document.documentElement.clientWidth ? "stable" : "auto";
+    lock.replaceSync(`html { overflow: hidden !important; scrollbar-gutter: ${gutter} !important }`);
     document.adoptedStyleSheets.push(lock);
     for (const sign of ["resize", "scroll"]) view?.addEventListener(sign, fit, { signal });
-    matchMedia(SMALL).addEventListener("change", () => this.#fill(false), { signal });
     fit();
   }
 
@@ -192,7 +281,7 @@ class SiteChat extends HTMLElement {
     if (!anchor || event.defaultPrevented) return;
     const stays = anchor.href.split("#")[0] === location.href.split("#")[0];
     anchor.target = stays ? "_self" : "_blank";
-    if (stays && matchMedia(SMALL).matches) setTimeout(() => this.close());
+    if (stays && small.matches) setTimeout(() => this.close());
     if (anchor.matches(".cite, .source a, .card a")) this.#tell("citation", anchor.href);
   }
 

@@ -1,28 +1,46 @@
+import { FORMS } from "./form-styles.js";
+
 export const SMALL = "(max-width: 639.98px), (max-height: 479.98px)";
 
-const DARK = "--bg: #1b1c1e; --soft: #2a2c2f; --line: #45484d; --ink: #ecebe8; --dim: #aeaca6";
+// How light the accent may be at most on white, and must be at least on the dark ground, to be read with 4.5 : 1.
+const [MOST, LEAST] = [43, 63];
+const DARK = `--bg: var(--site-chat-background, #1b1c1e); --ink: var(--site-chat-text, #ecebe8); --mark: lab(from var(--accent) max(l, ${LEAST}) a b)`;
 
-// Rules for the host must be !important to stand against the page's own.
+// Rules for the host must be !important to stand against the page's own. This one is for elements without a loader.
+export const PLACED = `
+:host { all: initial !important; display: contents !important; font-family: var(--site-chat-font, system-ui, sans-serif) !important;
+  --radius: var(--site-chat-radius, 18px) !important; --accent: var(--site-chat-accent, #155e52) !important }
+:host([mode="inline"]) { display: block !important; height: var(--site-chat-height, 100%) !important; min-height: 24em !important }
+`;
+
 export const STYLES = `
-:host { --bg: #fff; --soft: #f5f4f1; --line: #dedad2; --ink: #1e1d1b; --dim: #66625b }
-@media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { ${DARK} } }
-:host([theme="dark"]) { ${DARK} }
-:host([mode="inline"]) { all: initial !important; display: block !important; height: var(--site-chat-height, 100%) !important; min-height: 24em !important;
-  font-family: var(--site-chat-font, system-ui, sans-serif) !important; --accent: #155e52; --on: #fff }
-:host([hidden]), [hidden] { display: none !important }
-@media print { :host([mode="floating"]) { display: none !important } }
+:host([hidden]), [hidden], dialog:not([open]) { display: none !important }
+@media print { :host(:not([mode="inline"])) { display: none !important } }
 [data-unread]::after { content: ""; position: absolute; top: 0; right: 0; width: 14px; height: 14px; border-radius: 50%; background: #d3382c; border: 2px solid #fff }
 * { box-sizing: border-box; margin: 0; padding: 0 }
 button, textarea { font: inherit; color: inherit; background: none; border: 0 }
 button { cursor: pointer }
+.panel { --bg: var(--site-chat-background, #fff); --ink: var(--site-chat-text, #1e1d1b); --soft: color-mix(in srgb, var(--ink) 5%, var(--bg));
+  --line: color-mix(in srgb, var(--ink) 17%, var(--bg)); --dim: color-mix(in srgb, var(--ink) 70%, var(--bg)); --round: min(16px, var(--radius)); --width: 400px;
+  --on: lab(from var(--accent) calc((49.4 - l) * 99) 0 0); --mark: lab(from var(--accent) min(l, ${MOST}) a b) }
+@media (prefers-color-scheme: dark) { .panel:not([data-theme="light"]) { ${DARK} } }
+.panel[data-theme="dark"] { ${DARK} }
 :focus-visible { outline: 2px solid var(--ink); outline-offset: 2px }
 .panel { display: flex; flex-direction: column; position: relative; height: 100%; overflow: hidden; font-size: .9375em; line-height: 1.55;
-  color: var(--ink); background: var(--bg); border: 1px solid var(--line); border-radius: var(--site-chat-radius, 18px); overflow-wrap: anywhere }
-:host([mode="floating"]) .panel { position: fixed; right: calc(var(--gap) + env(safe-area-inset-right)); bottom: calc(var(--gap) + 68px + env(safe-area-inset-bottom));
-  width: min(400px, 100vw - 32px); height: min(680px, 100dvh - 116px); box-shadow: 0 16px 48px #0004; animation: rise .2s }
-:host([mode="floating"][position="left"]) .panel { right: auto; left: calc(var(--gap) + env(safe-area-inset-left)) }
+  color: var(--ink); background: var(--bg); border: 1px solid var(--line); border-radius: var(--radius); overflow-wrap: anywhere }
+dialog.panel { position: fixed; inset: auto; max-width: none; max-height: none; width: min(var(--width), 100vw - 32px); box-shadow: 0 16px 48px #0004; animation: rise .2s }
+[data-wide] { --width: 640px }
+:host([mode="floating"]) .panel { right: calc(var(--offset) + env(safe-area-inset-right)); bottom: calc(var(--offset) + 68px + env(safe-area-inset-bottom)); height: min(680px, 100dvh - 96px - var(--offset)) }
+:host([mode="floating"]) [data-side="left"] { right: auto; left: calc(var(--offset) + env(safe-area-inset-left)) }
+:host([mode="full"]) .panel { inset: 0 0 0 auto; height: 100dvh; border-width: 0 1px; border-radius: 0; padding: env(safe-area-inset-top) 0 env(safe-area-inset-bottom) }
+:host([mode="full"]) [data-side="left"] { inset: 0 auto 0 0 }
+:host([mode="modal"]) .panel { inset: 0; margin: auto; --width: 680px; height: min(640px, 100dvh - 96px) }
+:host([mode="modal"]) .wider { display: none }
+:host([mode="full"]) .launcher[aria-expanded="true"] { visibility: hidden }
+.panel::backdrop { background: #0007 }
 @media ${SMALL} {
-  :host([mode="floating"]) .panel { inset: 0; top: var(--top, 0); width: auto; height: var(--height, 100dvh); border: 0; border-radius: 0; animation: none;
+  .wider { display: none }
+  :host([mode]) dialog.panel { inset: 0; top: var(--top, 0); margin: 0; width: 100vw; height: var(--height, 100dvh); border: 0; border-radius: 0; animation: none;
     padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left) }
   textarea { font-size: 16px !important }
   .launcher[aria-expanded="true"] { visibility: hidden }
@@ -31,6 +49,7 @@ button { cursor: pointer }
 .panel svg { display: block; width: 18px; height: 18px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 header { display: flex; align-items: center; gap: 2px; padding: 12px 10px; padding-inline-start: 18px; border-bottom: 1px solid var(--line) }
 hgroup { flex: 1; min-width: 0; line-height: 1.3 }
+.avatar { width: 34px; height: 34px; margin-inline-end: 10px; border-radius: 50%; object-fit: cover }
 h2, h3 { font-size: 1em; font-weight: 650 }
 h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
@@ -47,16 +66,17 @@ hgroup p, .menu p, #foot { font-size: .8em }
 .log:focus-visible { outline-offset: -3px }
 .hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 16px; text-wrap: balance }
 .chips { display: grid; gap: 8px; justify-items: start }
-.chip { padding: 6px 14px; border: 1px solid var(--line); border-radius: 18px; text-align: start }
+.chip { padding: 6px 14px; border: 1px solid var(--line); border-radius: var(--radius); text-align: start }
 article { margin-bottom: 18px }
 article:nth-last-child(n+6) { content-visibility: auto; contain-intrinsic-height: auto 160px }
-.you { width: fit-content; max-width: 86%; margin-inline-start: auto; padding: 8px 14px; border-radius: 16px; border-end-end-radius: 5px; white-space: pre-wrap }
-.you, .go, .tool[aria-pressed="true"], .body .cite:is(a:hover, a:focus) { color: var(--on); background: var(--accent) }
+.you { width: fit-content; max-width: 86%; margin-inline-start: auto; padding: 8px 14px; border-radius: var(--round); border-end-end-radius: min(5px, var(--round)); white-space: pre-wrap }
+.you, .go { color: var(--on); background: var(--accent) }
+.tool[aria-pressed="true"], .body .cite:is(a:hover, a:focus) { color: var(--bg); background: var(--mark) }
 .body > * + *, .comment { margin-top: .6em }
 li + li { margin-top: .25em }
 .body ul, .body ol { padding-inline-start: 1.5em }
 a { color: inherit; text-underline-offset: 3px }
-.body a { text-decoration-color: var(--accent) }
+.body a { text-decoration-color: var(--mark) }
 code, pre { font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace }
 code, pre, th, .cite { background: var(--soft) }
 .code { position: relative }
@@ -72,7 +92,7 @@ th, td { padding: 5px 10px; border: 1px solid var(--line); text-align: start; ve
 .card, .sources, .acts { font-size: .87em }
 .card a, .source a { font-weight: 600; text-decoration: none }
 .card a:hover, .source a:hover { text-decoration: underline }
-q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; padding-inline-start: 9px; border-inline-start: 2px solid var(--accent); margin: 3px 0 }
+q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; padding-inline-start: 9px; border-inline-start: 2px solid var(--mark); margin: 3px 0 }
 .card q { -webkit-line-clamp: 6 }
 .path { display: block }
 .sources { margin-top: 14px }
@@ -86,24 +106,26 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .acts { display: flex; align-items: center; gap: 2px; margin: 6px -8px 0 }
 .wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, transparent 10px 18px); animation: wait .9s infinite alternate }
 @keyframes wait { to { opacity: .4 } }
-.note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--accent); border-radius: 8px }
+.note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 8px }
 .push { padding: 3px 12px; border: 1px solid var(--dim); border-radius: 8px; font-weight: 600 }
 .push:disabled { color: var(--dim) }
 .comment { display: grid; gap: 8px; justify-items: start }
 .latest { position: absolute; left: calc(50% - 17px); bottom: 100px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
 .compose { margin: 0 14px; padding: 5px; display: flex; align-items: end; gap: 4px }
-.compose, .comment textarea { border: 1px solid var(--dim); border-radius: 16px }
+.compose, .comment textarea { border: 1px solid var(--dim); border-radius: var(--round) }
 .compose:focus-within { outline: 2px solid var(--ink); outline-offset: -1px }
 .grow { display: grid; flex: 1; min-width: 0; max-height: 9.6em; overflow: hidden auto }
 .grow::after { content: attr(data-text) " "; visibility: hidden; white-space: pre-wrap }
 .grow::after, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }
 .grow textarea { resize: none; outline: 0; overflow: hidden }
 ::placeholder { color: var(--dim); opacity: 1 }
-.go { padding: 9px; border-radius: 11px }
-.go[aria-disabled] { color: var(--dim); background: var(--soft); cursor: default }
+.go { padding: 9px; border-radius: max(0px, var(--round) - 5px); box-shadow: inset 0 0 0 1px var(--mark) }
+.go[aria-disabled] { box-shadow: none; color: var(--dim); background: var(--soft); cursor: default }
 #foot { padding: 7px 18px 11px; line-height: 1.4; text-align: center }
 #foot.over { color: var(--ink); font-weight: 600 }
+${FORMS}
 .sr { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+@supports not (color: lab(from red l a b)) { :host .panel { --accent: #155e52; --on: #fff; --mark: var(--ink) } }
 @media (prefers-reduced-motion: reduce) { *, ::after { animation: none !important; transition: none !important } }
 @media (forced-colors: active) { .you, .go, .cite, .tool { border: 1px solid } .tool[aria-pressed="true"] { forced-color-adjust: none; color: HighlightText; background: Highlight } }
 `;

@@ -46,7 +46,7 @@ test("an answer is streamed and replaced by the whole one", async () => {
   acts = [stream(META, event(2, "delta", { text: "on" }), event(3, "delta", { text: "e" }), DONE)];
   await talk.ask(" first? ");
   const [question, reply] = talk.talk.messages;
-  assert.deepEqual(question, { role: "visitor", text: "first?" });
+  assert.deepEqual(question, { role: "visitor", text: "first?", page: undefined });
   assert.equal(reply.state, "done");
   assert.equal(reply.html, "<p>one two</p>");
   assert.ok(texts.includes("on") && texts.includes("one"));

@@ -1,0 +1,100 @@
+"""POST /api/v1/contact: a visitor's message to people, with the conversation before it."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+
+from flask import Response, jsonify
+
+from server.api.access import services
+from server.api.bodies import json_body
+from server.api.caller import Caller, known_caller, limit, network_address, require_consent
+from server.api.errors import ApiError
+from server.api.schemas import ContactRequest
+from server.domain.contact import ContactOptions
+from server.domain.site import Site
+from server.guards.mail_addresses import mail_address
+from server.storage.errors import UnknownConversation
+
+log = logging.getLogger(__name__)
+
+
+def write() -> tuple[Response, int]:
+    """Stores the message and answers at once; a job worker sends it."""
+    caller = known_caller()
+    require_consent(caller)
+    body = json_body(ContactRequest)
+    options = ContactOptions.of(caller.site.options)
+    if not options.on:
+        raise ApiError(
+            409, "contact_off", "This site takes no messages here. Its pages say how to get in touch."
+        )
+    email, message = _email(body.email), _message(body.message)
+    settings = services().settings
+    limit(settings.visitor_limit, f"contact-visitor:{caller.key}")
+    limit(settings.contact_limit, f"contact:{network_address()}")
+    conversation_id = _own_conversation(caller, body.conversation_id)
+    try:
+        request = services().contact.add(
+            caller.site.id, caller.visitor_id, email, message, conversation_id, options.channels
+        )
+    except UnknownConversation:
+        raise _unknown() from None
+    return jsonify(reference=request.reference), 201
+
+
+def public_contact(site: Site, now: datetime | None = None) -> dict[str, object]:
+    """What the widget may know: whether messages are taken, and when somebody is there."""
+    options = ContactOptions.of(site.options)
+    moment = now or datetime.now(UTC)
+    try:
+        hours = options.business_hours
+        opening = hours.next_opening(moment)
+    except ValueError as error:
+        # What stands in the settings was checked when it was stored; a visitor must not suffer from what
+        # was written past that.
+        log.warning("the business hours of %s count as always open: %s", site.id, error)
+        opening = None
+    return {
+        "on": options.on,
+        "open": opening is None,
+        "hours": options.hours,
+        "opens": opening.isoformat() if opening else "",
+        "link": options.page,
+    }
+
+
+def _email(text: str) -> str:
+    try:
+        return mail_address(text)
+    except ValueError as error:
+        raise ApiError(422, "email_invalid", f"This is no e-mail address. {error}") from None
+
+
+def _message(text: str) -> str:
+    message = text.replace("\x00", " ").strip()
+    longest = services().settings.message_chars
+    if not message:
+        raise ApiError(422, "message_empty", "Write a message.")
+    if len(message) > longest:
+        raise ApiError(
+            422, "message_too_long", f"The message has {len(message)} characters; send at most {longest}."
+        )
+    return message
+
+
+def _own_conversation(caller: Caller, conversation_id: str | None) -> str | None:
+    if conversation_id is None:
+        return None
+    if not services().conversations.belongs(conversation_id, caller.site.id, caller.visitor_id):
+        raise _unknown()
+    return conversation_id
+
+
+def _unknown() -> ApiError:
+    return ApiError(
+        404,
+        "conversation_unknown",
+        "This conversation is not yours or was erased. Leave conversation_id out to write without it.",
+    )

@@ -1,0 +1,115 @@
+import { button, countdown, h, link, set } from "./dom.js";
+import { opening } from "./hours.js";
+
+/** @type {import("../types").Offered} */
+export const offered = (messages) => {
+  if (messages.at(-1)?.role !== "answer") return "";
+  const replies = messages.filter(({ role }) => role === "answer");
+  const [last, before] = /** @type {import("../types").Reply[]} */ (replies.slice(-2).reverse());
+  if (last.state !== "done") return "";
+  if (last.outcome === "handoff") return "open";
+  const lost = last.outcome === "limited" || (last.outcome === "refused" && before?.outcome === "refused");
+  return lost ? "closed" : "";
+};
+
+/** @type {import("../types").MakeContact} */
+export const makeContact = ({ texts, language, conversation, privacy, tell }, store) => {
+  // What was typed. Without a message it is the question that found no answer.
+  let draft = {};
+  let wanted = 0;
+  let seen;
+  let rules = {};
+
+  const kept = (name) => ({ target }) => {
+    draft[name] = target.value;
+    wanted = conversation.talk.started;
+    store.set("contact", draft);
+  };
+  const email = h("input", { type: "email", autocomplete: "email", dir: "ltr", oninput: kept("email") });
+  const message = h("textarea", { rows: 4, dir: "auto", oninput: kept("message") });
+  const hours = h("p", { dir: "auto" });
+  const terms = h("p", { dir: "auto" });
+  const send = h("button", { class: "main" });
+  const said = h("p", { role: "alert" });
+  const onsubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  const fields = [[texts.email, email], [texts.message, message]].map(([name, field]) => h("label", {}, name, field));
+  const form = h("form", { novalidate: true, onsubmit }, hours, ...fields, terms, said, send);
+  const node = h("details", { class: "contact", hidden: true }, h("summary", {}, texts.contact), form);
+
+  const wrong = (words, field) => {
+    said.textContent = words;
+    for (const one of [email, message]) set(one, "aria-invalid", one === field && "true");
+    field?.focus();
+  };
+  const refused = ({ status, code, wait }) => {
+    if (code === "email_invalid") return wrong(texts.email_wrong, email);
+    if (code === "message_empty") return wrong(texts.message_empty, message);
+    if (code === "message_too_long") return wrong(texts.long, message);
+    if (status === 429) countdown(send, texts.send, Date.now() + (wait || 1) * 1000);
+    const away = !status && navigator.onLine === false;
+    wrong(code === "contact_off" ? texts.off : code === "insecure" || away ? texts[away ? "offline" : code] : status === 429 ? texts.limited : texts.unsent);
+  };
+  const submit = async () => {
+    if (send.disabled) return;
+    if (!/\S@\S/.test(email.value)) return wrong(texts.email_wrong, email);
+    if (!message.value.trim()) return wrong(texts.message_empty, message);
+    wrong("");
+    if (!conversation.agreed) conversation.agree();
+    set(form, "aria-busy", "true");
+    send.disabled = true;
+    try {
+      const reference = await conversation.contact(email.value.trim(), message.value.trim());
+      store.set("contact", null);
+      wanted = 0;
+      send.disabled = false;
+      draw();
+      tell(`${texts.sent} ${reference}`);
+      node.dispatchEvent(new CustomEvent("sitechat:handoff", { detail: reference, bubbles: true, composed: true }));
+    } catch (/** @type {any} */ error) {
+      send.disabled = false;
+      fill();
+      refused(error);
+    }
+    set(form, "aria-busy", null);
+  };
+  const fill = () => {
+    const time = opening(rules.opens, language);
+    hours.replaceChildren(rules.open === false ? `${texts.closed} ${time && `${texts.opens} ${time}.`}` : rules.hours || "");
+    const { consent } = conversation.rules;
+    const page = rules.link ? [" ", link(rules.link, {}, texts.contact_page)] : [];
+    terms.replaceChildren(...(conversation.agreed ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);
+    if (!send.disabled) send.textContent = conversation.agreed ? texts.send : texts.agree_send;
+    email.value = draft.email || "";
+    message.value = draft.message ?? (conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");
+  };
+  const draw = () => {
+    rules = conversation.rules.contact || {};
+    draft = store.get("contact", {});
+    const { messages, started } = conversation.talk;
+    const offer = offered(messages);
+    const begun = wanted === started || !!draft.message;
+    const last = messages.at(-1);
+    node.hidden = !rules.on || !(begun || offer);
+    if (node.hidden) return;
+    if (seen !== last) node.open = begun || offer === "open";
+    seen = last;
+    fill();
+  };
+  return {
+    node,
+    draw,
+    items(done) {
+      const onclick = () => {
+        wanted = conversation.talk.started;
+        done();
+        draw();
+        node.open = true;
+        (email.value ? message : email).focus();
+      };
+      return rules.on ? [button({ onclick }, texts.contact)] : [];
+    },
+  };
+};

@@ -1,0 +1,19 @@
+const CHARS = 1000;
+
+// A page's own account of itself says which query belongs to its address; any other may tell about the visitor.
+const address = () => {
+  const { origin, pathname } = location;
+  const canonical = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="canonical"]'));
+  const [named] = (canonical?.href || "").split("#");
+  return named.startsWith(`${origin}${pathname}?`) ? named : origin + pathname;
+};
+
+/** @type {import("../types").Here} */
+export const here = (selection) => ({ url: address(), title: document.title.slice(0, 200), selection: selection || undefined });
+
+/** @type {import("../types").Marked} */
+export const marked = (host) => {
+  const selection = getSelection();
+  const outside = selection && !selection.isCollapsed && !host.contains(selection.anchorNode) && document.activeElement !== host;
+  return outside ? `${selection}`.trim().slice(0, CHARS) : "";
+};
