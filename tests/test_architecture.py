@@ -83,7 +83,7 @@ CONFINED = {
     "honcho": ["server/commands/supervisor.py"],
     "graspologic_native": ["server/retrieval/graphrag/communities.py"],
     "gunicorn": ["server/serving.py"],
-    "rjsmin": ["server/api/widget_files.py"],
+    "minify": ["server/api/minified.py"],
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin"],
     "flask_wtf": ["admin", "server/app.py"],

@@ -46,35 +46,44 @@ class Handoff:
         first = say(Said.PERSON, language, self._title)
         if self._contact.on:
             first = f"{first} {say(Said.LEAVE, language, self._title)}"
-        url = self._landmarks.contact
-        told = _told(self._landmarks.chunks(url)) if url else []
+        chunks = self._chunks()
+        # Who can leave a message needs no line that tells nothing of how to get in touch.
+        told = _told(chunks, or_first=not self._contact.on)
         citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in told], self._origins, self._page_text)
         lines = []
         for place, (_, text) in enumerate(told):
             _, markers = citer.cite([Proof(place, text)])
             if markers:
                 lines.append(f"- {escape_markdown(' '.join(text.split()))} {markers}")
-        if not lines:
-            return Answer(Outcome.HANDOFF, f"{first}\n\n{self._without_page(language)}".strip())
-        chunk = told[0][0]
-        link = f"[{escape_markdown(chunk.title or chunk.url)}](<{chunk.url}>)"
-        page = f"{say(Said.CONTACT, language, self._title)} {link}"
-        text = "\n\n".join([first, page, "\n".join(lines)])
-        return Answer(Outcome.HANDOFF, text, citer.citations, pages=((chunk.url, chunk.title or chunk.url),))
+        page = self._page(chunks)
+        if not page:
+            last = "" if self._contact.on else say(Said.NO_CONTACT, language, self._title)
+            return Answer(Outcome.HANDOFF, f"{first}\n\n{last}".strip())
+        url, title = page
+        link = f"{say(Said.CONTACT, language, self._title)} [{escape_markdown(title)}](<{url}>)"
+        text = "\n\n".join(filter(None, [first, link, "\n".join(lines)]))
+        return Answer(Outcome.HANDOFF, text, citer.citations, pages=(page,))
 
-    def _without_page(self, language: str) -> str:
-        """Where the operator says to get in touch, when no page that was read says so."""
-        if page := self._contact.page:
-            return f"{say(Said.CONTACT, language, self._title)} [{escape_markdown(page)}](<{page}>)"
-        return "" if self._contact.on else say(Said.NO_CONTACT, language, self._title)
+    def _chunks(self) -> list[Chunk]:
+        """Of the page that the operator names, when it was read; of the one that is found when he names none."""
+        url = self._contact.page or self._landmarks.contact
+        return self._landmarks.chunks(url) if url else []
+
+    def _page(self, chunks: list[Chunk]) -> tuple[str, str] | None:
+        """Address and title of the page about getting in touch."""
+        if chunks:
+            return chunks[0].url, chunks[0].title or chunks[0].url
+        return (self._contact.page, self._contact.page) if self._contact.page else None
 
 
-def _told(chunks: list[Chunk]) -> list[tuple[Chunk, str]]:
-    """What a page says of how to get in touch: lines with an address or a number, else its first lines."""
+def _told(chunks: list[Chunk], *, or_first: bool) -> list[tuple[Chunk, str]]:
+    """What a page says of how to get in touch: lines with an address or a number; its first lines when
+    there is none and `or_first` asks for them."""
     found = [
         (chunk, unit.text)
         for chunk in chunks
         for unit in units(chunk.text)
         if unit.kind is not UnitKind.CODE and len(unit.text) < 400
     ]
-    return ([one for one in found if _REACH.search(one[1])] or found)[:LINES]
+    reach = [one for one in found if _REACH.search(one[1])]
+    return (reach or (found if or_first else []))[:LINES]

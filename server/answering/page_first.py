@@ -55,7 +55,8 @@ class PageFirst:
         known = {hit.chunk.id for hit in found}
         added = query.page_share * best
         hits = [_preferred(hit, added) if hit.chunk.url == query.page else hit for hit in found]
-        return ranked([*hits, *self._others(query, known, best)], limit)
+        others = self._others(query, known, best) if query.page_share > 0 else []
+        return ranked([*hits, *others], limit)
 
     def _others(self, query: Query, known: set[str], best: float) -> list[ScoredChunk]:
         weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
@@ -73,4 +74,4 @@ class PageFirst:
 
 def _preferred(hit: ScoredChunk, added: float) -> ScoredChunk:
     scores = {**hit.scores, "page": round(added, 4)}
-    return replace(hit, score=min(1.0, hit.score + added), scores=scores)
+    return replace(hit, score=min(1.0, max(0.0, hit.score + added)), scores=scores)

@@ -21,6 +21,8 @@ MARKED, TITLE = 14, 8
 
 PAGE_NAMED, PAGE_MEANT = 0.5, 0.15
 """How much the page's own passages are preferred: where it is asked about, and where something on it is."""
+READ_ALREADY = -0.3
+"""The same where it is asked what marked words mean: better explained elsewhere than read out again."""
 
 
 def placed(question: Question, site: Site, trace: Trace) -> Question:
@@ -60,15 +62,12 @@ class PageRewriter:
         if not asked and not added:
             return self._rewriter.rewrite(question)
         query = self._searched(question, asked, added, chunks[0].language if chunks else "")
-        if marked:  # what is marked may be explained elsewhere: the title only says what it is about
-            return replace(query, title=title or query.title)
+        on_page = replace(query, page=chunks[0].url if chunks else "")
+        if marked:  # the title only says what it is about
+            return replace(on_page, title=title or query.title, page_share=0.0 if asked else READ_ALREADY)
         named = pointing(question.text, question.language) is Pointing.AT_PAGE
-        return replace(
-            query,
-            title="" if added else query.title,
-            page=chunks[0].url if chunks else "",
-            page_share=PAGE_NAMED if named or not asked else PAGE_MEANT,
-        )
+        share = PAGE_NAMED if named or not asked else PAGE_MEANT
+        return replace(on_page, title="" if added else query.title, page_share=share)
 
     def _searched(self, question: Question, asked: str, added: str, language: str) -> Query:
         """The inner one's query for what is asked, with the words that are added; `language` is theirs."""

@@ -34,7 +34,9 @@ def preflight() -> Response:
     """The answer to a browser that asks whether it may ask."""
     response = Response(status=204)
     origin = request.headers.get("Origin", "")
-    if origin and _is_listed_anywhere(origin):
+    # Every page may ask for a token, or it could not read why it gets none.
+    if origin and (request.path.endswith("/visitors") or _is_listed_anywhere(origin)):
+        response.headers["Access-Control-Allow-Origin"] = origin
         response.headers["Access-Control-Allow-Methods"] = METHODS
         response.headers["Access-Control-Allow-Headers"] = HEADERS
         response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_S)

@@ -51,7 +51,7 @@ class Query:
     page: str = ""
     """Stored address of the page that the question points at."""
     page_share: float = 0.0
-    """Share of the best score by which that page's chunks are preferred."""
+    """Share of the best score by which that page's chunks are preferred; below 0 those of others are."""
 
     @property
     def searched_text(self) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from server.answering.handoff import Handoff
 from server.answering.landmarks import Landmarks
+from server.answering.markup import answer_html
 from server.answering.overview import Overview
 from server.answering.small_talk import SmallTalk
 from server.domain.answer import Outcome
@@ -158,18 +159,39 @@ def test_where_no_messages_are_taken_none_is_offered(site, content):
     assert "leave a message" not in ask(made(Handoff, only_link, content), "I want to talk to a human").text
 
 
-def test_the_contact_page_of_the_settings_stands_in_for_one_that_was_not_found(site, content):
-    contact = {"email": "people@lantern.example", "link": "https://lantern.example/write-to-us"}
-    for url in (f"{HOME}/contact", f"{HOME}/de/kontakt-formular-alt"):
-        content.remove_page(url)
+def test_the_contact_page_of_the_settings_counts_more_than_one_that_was_found(site, content):
+    address = "https://lantern.example/write-to-us"
+    wish = "I want to talk to a human"
+    answer = ask(
+        made(Handoff, with_contact(site, email="people@lantern.example", link=address), content), wish
+    )
+    assert (f"(<{address}>)" in answer.text, answer.pages) == (True, ((address, address),))
+    assert f'href="{address}"' in answer_html(answer)
+    assert answer.citations == ()
+    read = with_contact(site, email="people@lantern.example", link=f"{HOME}/contact")
+    assert "help@lantern.example" in ask(made(Handoff, read, content), wish).citations[0].quote
+
+
+def test_a_link_that_is_no_web_address_is_not_shown(site, content):
+    hostile = with_contact(site, email="people@lantern.example", link="javascript:alert(1)")
+    assert "javascript" not in ask(made(Handoff, hostile, content), "I want to talk to a human").text
+
+
+def test_who_can_leave_a_message_is_told_no_lines_that_lead_nowhere(site, content):
+    content.remove_page(f"{HOME}/contact")
     content.go_live()
     wish = "I want to talk to a human"
-    answer = ask(made(Handoff, with_contact(site, **contact), content), wish)
-    assert "(<https://lantern.example/write-to-us>)" in answer.text
-    without = ask(made(Handoff, with_contact(site, email="people@lantern.example"), content), wish)
-    assert "I did not find a page" not in without.text
-    hostile = with_contact(site, email="people@lantern.example", link="javascript:alert(1)")
-    assert "javascript" not in ask(made(Handoff, hostile, content), wish).text
+    answer = ask(made(Handoff, with_contact(site, email="people@lantern.example"), content), wish)
+    assert "I did not find a page" not in answer.text
+    chunk = Chunk("empty", f"{HOME}/contact", "Contact us", (), "We like to hear from you.", 0, "en")
+    content.put_page(
+        PageRecord(chunk.url, "Contact us", "en", "h", "", "", 0, datetime.now(UTC)), [chunk], []
+    )
+    content.go_live()
+    answer = ask(made(Handoff, with_contact(site, email="people@lantern.example"), content), wish)
+    assert f"[Contact us](<{HOME}/contact>)" in answer.text
+    assert "We like to hear" not in answer.text
+    assert "We like to hear" in ask(made(Handoff, site, content), wish).text
 
 
 def test_a_question_that_only_names_a_person_is_no_wish_to_talk_to_one(site, content):

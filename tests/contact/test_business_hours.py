@@ -1,5 +1,6 @@
 """Hours of the week, as an operator writes them and a visitor meets them."""
 
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -124,7 +125,6 @@ def test_days_go_round_the_end_of_the_week():
     ],
 )
 def test_what_cannot_be_read_is_answered_with_what_to_write(text, timezone, says):
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=re.escape(says)) as caught:
         BusinessHours.parse(text, timezone)
-    assert says in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -29,7 +29,9 @@ def node_modules() -> Path:
 def widget_policy() -> str:
     """The Content-Security-Policy that the documentation gives."""
     text = (Path(__file__).parents[2] / "docs" / "widget.md").read_text(encoding="utf-8")
-    return next(line for line in text.splitlines() if line.startswith("Content-Security-Policy: ")).partition(": ")[2]
+    return next(line for line in text.splitlines() if line.startswith("Content-Security-Policy: ")).partition(
+        ": "
+    )[2]
 
 
 @pytest.fixture(scope="session")

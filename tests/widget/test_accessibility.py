@@ -68,18 +68,19 @@ def test_the_whole_journey_needs_no_mouse(visit):
     answered(page)
     assert page.locator(".you").inner_text() == "When?\nAnd where?"
     backwards = []
-    for _ in range(16):
+    for _ in range(17):
         page.keyboard.press("Shift+Tab")
         backwards.append(focused(page))
     assert backwards.pop(0) == "Go to the latest"
-    assert backwards[:5] == [
+    assert backwards[:6] == [
         "What does a day ticket cost?",
         "Where can I park?",
         "Not helpful",
         "Helpful",
+        "Ask again",
         "Copy",
     ]
-    assert backwards[5:12] == [
+    assert backwards[6:13] == [
         "Tickets & prices",
         "Opening hours",
         "Sources: 2",
@@ -88,7 +89,7 @@ def test_the_whole_journey_needs_no_mouse(visit):
         "Sources 1: Opening hours",
         "Conversation",
     ]
-    assert backwards[12:] == ["Close", "More options", "New chat"]
+    assert backwards[13:] == ["Close", "More options", "New chat"]
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert focused(page) == "Erase my data"

@@ -47,7 +47,9 @@ def test_who_asks_for_a_person_gets_the_form_and_a_reference(opened, script):
     page = opened()
     handed = []
     page.expose_function("handed", lambda reference: handed.append(reference))
-    page.evaluate("document.querySelector('site-chat').addEventListener('sitechat:handoff', (e) => handed(e.detail))")
+    page.evaluate(
+        "document.querySelector('site-chat').addEventListener('sitechat:handoff', (e) => handed(e.detail))"
+    )
     ask(page, "May I talk to a person?")
     address, message, _ = form(page)
     expect(message).to_have_value("May I talk to a person?")
@@ -122,11 +124,17 @@ def test_outside_the_hours_the_next_opening_is_told_in_the_visitors_time(visit, 
     offers(script, open=False, opens="2026-03-09T08:00:00Z")
     profile.clock.install(time=NOW)
     page = visit()
-    page.evaluate("customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())")
+    page.evaluate(
+        "customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())"
+    )
     page.get_by_role("button", name="More options").click()
     page.get_by_role("button", name="Write to the team").click()
-    expect(page.locator(".contact")).to_contain_text("Nobody is there right now, but you can leave your message.")
-    told = page.evaluate("new Date('2026-03-09T08:00:00Z').toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit' })")
+    expect(page.locator(".contact")).to_contain_text(
+        "Nobody is there right now, but you can leave your message."
+    )
+    told = page.evaluate(
+        "new Date('2026-03-09T08:00:00Z').toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit' })"
+    )
     expect(page.locator(".contact")).to_contain_text("Monday")
     expect(page.locator(".contact")).to_contain_text(told)
 

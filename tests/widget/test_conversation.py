@@ -7,6 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.widget import service
 from tests.widget.service import QUOTE
 
 
@@ -379,3 +380,138 @@ def test_what_is_kept_belongs_to_the_site(opened):
     assert keys
     assert all(key.startswith("site-chat:harbour:") for key in keys)
     assert page.evaluate("document.cookie") == ""
+
+
+def citations(count: int) -> list[dict[str, object]]:
+    page = "https://harbour.example/page"
+    return [
+        {"number": at, "url": f"{page}{at}", "title": f"Page {at}", "quote": "Docks.", "link": f"{page}{at}"}
+        for at in range(1, count + 1)
+    ]
+
+
+def test_three_sources_are_shown_and_the_others_on_demand(opened, script):
+    script.done = {"citations": citations(5)}
+    page = opened()
+    ask(page)
+    answered(page)
+    rows = page.locator(".source:visible")
+    expect(rows).to_have_count(3)
+    page.get_by_role("button", name="Show all sources").click()
+    expect(rows).to_have_count(5)
+    expect(page.locator(".source").get_by_role("link", name="Page 4")).to_be_focused()
+    assert page.get_by_role("button", name="Show all sources").count() == 0
+
+
+def test_an_answer_that_people_wrote_says_so(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    assert page.get_by_text("Answered by the team").count() == 0
+    script.done = {"outcome": "curated"}
+    ask(page)
+    answered(page, 2)
+    expect(page.get_by_text("Answered by the team")).to_be_visible()
+
+
+def test_a_question_can_be_asked_again_and_the_first_answer_stays(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Ask again").click()
+    answered(page, 2)
+    assert [asked["message"] for asked in script.asked] == ["When do the docks open?"] * 2
+
+
+def test_a_comment_that_is_not_sent_yet_outlives_the_page(opened, script):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.get_by_role("button", name="Not helpful").click()
+    reason = page.get_by_role("textbox", name="What was wrong")
+    reason.fill("The hours are old.")
+    page.reload()
+    expect(reason).to_have_value("The hours are old.")
+    page.locator(".comment").get_by_role("button", name="Send").click()
+    expect(reason).to_be_hidden()
+    assert script.feedback[-1]["comment"] == "The hours are old."
+    page.reload()
+    answered(page)
+    expect(reason).to_be_hidden()
+
+
+def test_a_draft_outlives_new_chats_older_chats_refusals_and_erasing(opened, script):
+    page = opened()
+    ask(page, "First of all?")
+    answered(page)
+    box = page.get_by_role("textbox", name="Ask a question")
+    box.fill("My draft")
+    page.get_by_role("button", name="New chat").click()
+    assert box.input_value() == "My draft"
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="First of all?").click()
+    assert box.input_value() == "My draft"
+    script.refusals = {"chat": 403}
+    page.get_by_role("button", name="Where can I park?").click()
+    expect(page.locator(".note")).to_contain_text("not available")
+    assert box.input_value() == "My draft"
+    script.refusals = {}
+    page.get_by_role("button", name="More options").click()
+    page.get_by_role("button", name="Erase my data").click()
+    page.get_by_role("button", name="Press again").click()
+    expect(page.locator("article")).to_have_count(0)
+    assert box.input_value() == "My draft"
+
+
+def test_a_second_tab_that_looks_on_does_not_ask_the_question_too(opened, profile, script, server):
+    page = opened()
+    ask(page)
+    answered(page)
+    other = profile.new_page()
+    other.goto(server.home + "/")
+    other.locator(".launcher").click()
+    answered(other)
+    script.faults = [("hold", 1)]
+    ask(other, "And on Sundays?")
+    expect(page.locator(".you")).to_have_count(2)
+    script.hold.set()
+    answered(other, 2)
+    answered(page, 2)
+    assert [asked["message"] for asked in script.asked if not asked["last"]] == [
+        "When do the docks open?",
+        "And on Sundays?",
+    ]
+
+
+def test_words_that_have_been_read_stay_as_they_are_while_more_arrive(opened, script, monkeypatch):
+    monkeypatch.setattr(
+        service, "DELTAS", ["Dogs are **welcome**.\n\n```\na\n\n", "b\n```\n\nTickets", " at the gate [1]"]
+    )
+    script.done = {"answer_html": ""}
+    script.faults = [("hold", 3)]
+    page = opened()
+    ask(page)
+    expect(page.locator(".body pre")).to_have_text("a\n")
+    page.evaluate(
+        "window.first = document.querySelector('site-chat').shadowRoot.querySelector('.body strong')"
+    )
+    script.hold.set()
+    answered(page)
+    assert page.locator(".body pre").inner_text() == "a\n\nb"
+    expect(page.locator(".body > p").last).to_contain_text("Tickets at the gate")
+    expect(page.locator(".body a.cite")).to_have_count(1)
+    assert page.evaluate("first.isConnected"), "drawn again under the reader's eyes"
+
+
+def test_an_answer_of_ten_thousand_words_is_shown_whole(opened, script):
+    words = "\n\n".join(" ".join(["berth"] * 50) for _ in range(200))
+    html = "".join(f"<p>{part}</p>" for part in words.split("\n\n"))
+    script.done = {"answer": words, "answer_html": html, "citations": []}
+    page = opened()
+    ask(page)
+    answered(page)
+    expect(page.locator(".body > p")).to_have_count(200)
+    assert body(page).count("berth") == 10_000
+    assert page.locator(".log").evaluate("(log) => log.scrollWidth - log.clientWidth") == 0
+    page.get_by_role("button", name="Go to the latest").click()
+    expect(page.get_by_role("button", name="Helpful", exact=True)).to_be_in_viewport()

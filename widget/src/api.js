@@ -67,7 +67,7 @@ export const makeApi = (base, site, store) => {
   };
 
   return {
-    configuration: async (anew) => (await send("GET", `sites/${encodeURIComponent(site)}/widget${anew ? `?${Date.now()}` : ""}`)).json(),
+    configuration: async (anew) => (await send("GET", `sites/${encodeURIComponent(site)}/widget` + (anew ? "?" + Date.now() : ""))).json(),
     feedback: (message_id, helpful, comment) => known("POST", "feedback", { message_id, helpful, comment }),
     contact: async (body) => (await known("POST", "contact", body, { signal: AbortSignal.timeout(2 * SILENCE) })).json(),
     agree(text) {

@@ -28,7 +28,7 @@ const makeAbout = ({ texts, conversation }) => {
     // Gone with the question that it went with.
     page() {
       const { page, selection } = conversation.rules.context || {};
-      const given = page && here(selection && words);
+      const given = page ? here(selection && words) : undefined; // the server takes no false
       show("");
       return given;
     },

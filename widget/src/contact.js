@@ -77,7 +77,8 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   };
   const fill = () => {
     const time = opening(rules.opens, language);
-    hours.replaceChildren(rules.open === false ? `${texts.closed} ${time && `${texts.opens} ${time}.`}` : rules.hours || "");
+    const back = time && `${texts.opens} ${time}.`;
+    hours.textContent = rules.open === false ? `${texts.closed} ${back}` : rules.hours;
     const { consent } = conversation.rules;
     const page = rules.link ? [" ", link(rules.link, {}, texts.contact_page)] : [];
     terms.replaceChildren(...(conversation.agreed ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);

@@ -37,8 +37,8 @@ export const link = (href, attributes, ...children) =>
 /** @type {import("../types").Countdown} */
 export const countdown = (node, name, until) => {
   const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  const minutes = left > 99 ? `${Math.floor(left / 60)}:` : "";
+  const time = left < 100 ? left : new Date(left * 1000).toISOString().slice(left < 3600 ? 14 : 11, 19);
   node.disabled = left > 0;
-  node.textContent = left ? `${name} (${minutes}${minutes ? `${left % 60}`.padStart(2, "0") : left})` : name;
+  node.textContent = left ? `${name} (${time})` : name;
   if (left) setTimeout(countdown, 1000, node, name, until);
 };

@@ -178,7 +178,8 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       if (reply?.state === "consent") announce(`${conversation.rules.consent?.text || ""} ${texts.agree}`);
       if (reply?.state !== "done" || conversation.busy) return;
       const { length } = reply.citations;
-      announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${length ? `${texts.sources}: ${length}` : ""}`);
+      const sources = length ? `${texts.sources}: ${length}` : "";
+      announce(`${views.get(reply)?.node.querySelector(".body").innerText} ${sources}`);
     },
     take: composer.take,
     configure(known) {

@@ -57,13 +57,13 @@ class SiteChat extends HTMLElement {
     }, { signal });
     addEventListener("keydown", (event) => this.#shortcut(event), { signal });
     small.addEventListener("change", () => this.#shown && this.#show(), { signal });
-    if (this.#shown) this.#show();
-    if (this.#launcher) return;
     document.addEventListener("click", (event) => {
       if (this.#inline || !(/** @type {Element} */ (event.target).closest("[data-site-chat-open]"))) return;
       event.preventDefault();
       this.open();
     }, { signal });
+    if (this.#shown) this.#show();
+    if (this.#launcher) return;
     if (!/^(full|modal)$/.test(this.getAttribute("mode") || "")) set(this, "mode", "inline");
     this.prepare();
     if (!this.#inline && !small.matches && (this.hasAttribute("open") || this.#tab.get("open"))) this.open({ focus: false });
@@ -134,7 +134,6 @@ class SiteChat extends HTMLElement {
     // What is marked on the page is lost when the focus moves into the panel.
     const take = () => this.#panel.take(this);
     for (const sign of ["pointerdown", "focusin"]) this.addEventListener(sign, take);
-    take();
     this.#panel.changed();
     conversation.load();
   }
@@ -171,6 +170,7 @@ class SiteChat extends HTMLElement {
 
   async open({ focus = true } = {}) {
     await (this.#built ||= this.#build());
+    this.#panel.take(this);
     this.prepare();
     const first = !this.opened;
     if (first) {

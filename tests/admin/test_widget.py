@@ -1,0 +1,221 @@
+"""The page on which an operator shapes a site's widget."""
+
+from dataclasses import replace
+
+import pytest
+
+from server.domain.contact import ContactOptions
+from server.domain.look import Look
+from server.domain.visiting import Consent, PageUse, proof_bits
+from tests.admin.samples import ask
+from tests.admin.tabs import opened
+
+PAGE = "/admin/sites/lantern/widget"
+EMPTY = {
+    "greeting": "", "suggestions": "", "accent": "", "position": "", "theme": "", "icon": "", "label": "", "title": "", "avatar": "",
+    "radius": "", "offset": "", "font": "", "consent_text": "", "privacy_url": "", "proof_bits": "0", "contact_email": "",
+    "contact_webhook": "", "contact_hours": "", "contact_timezone": "", "contact_link": "",
+}  # fmt: skip
+FILLED = {
+    "greeting": "Hello!", "suggestions": "Delivery?\n\nReturns?", "accent": "#AA3300", "position": "left", "theme": "dark",
+    "icon": "help", "label": "Ask us", "title": "Lamp help", "avatar": "https://cdn.example/face.png", "radius": "8", "offset": "24px",
+    "font": '"Open Sans", sans-serif', "consent_text": "We keep it.", "privacy_url": "https://lantern.example/privacy",
+    "context_page": "y", "context_selection": "y", "proof_bits": "16", "contact_email": "help@lantern.example",
+    "contact_webhook": "https://desk.example/in", "contact_hours": "Mo-Fr 09:00-17:00", "contact_timezone": "Europe/Berlin",
+    "contact_link": "https://lantern.example/contact",
+}  # fmt: skip
+
+
+@pytest.fixture
+def options(services, site):
+    """What is stored of the site, read anew at each call."""
+    return lambda: services.sites.get("lantern").options
+
+
+def test_everything_is_kept_and_shown_again(operator, options):
+    assert operator.send(PAGE, FILLED).location == PAGE
+    kept = options()
+    assert (kept["greeting"], kept["suggestions"]) == ("Hello!", ["Delivery?", "Returns?"])
+    assert Look.read(kept["look"]) == Look(
+        accent="#aa3300", position="left", theme="dark", radius="8px", font="Open Sans, sans-serif",
+        offset="24px", icon="help", label="Ask us", title="Lamp help", avatar="https://cdn.example/face.png",
+    )  # fmt: skip
+    assert Consent.of(kept) == Consent("We keep it.", "https://lantern.example/privacy")
+    assert PageUse.of(kept) == PageUse(True, True)
+    assert proof_bits(kept) == 16
+    contact = ContactOptions.of(kept)
+    assert (contact.email, contact.webhook, contact.hours, contact.timezone, contact.link) == (
+        "help@lantern.example", "https://desk.example/in", "Mo-Fr 09:00-17:00", "Europe/Berlin", "https://lantern.example/contact",
+    )  # fmt: skip
+    page = operator.get(PAGE).text
+    assert "The widget is saved" in page
+    for typed in (
+        "Hello!",
+        "Delivery?\nReturns?",
+        "#aa3300",
+        "Lamp help",
+        "We keep it.",
+        "Mo-Fr 09:00-17:00",
+    ):
+        assert typed in page
+    assert '<option selected value="16">' in page
+
+
+def test_an_empty_form_takes_everything_back(operator, options):
+    operator.send(PAGE, FILLED)
+    operator.send(PAGE, EMPTY)
+    kept = options()
+    assert (kept["look"], kept["greeting"], kept["proof_bits"], kept["contact"]) == (
+        {}, "", 0, {"secret": kept["contact"]["secret"]},
+    )  # fmt: skip
+    assert not Consent.of(kept).needed
+    assert PageUse.of(kept) == PageUse()
+
+
+def test_what_else_is_kept_of_the_site_stays(operator, services, options):
+    known = services.sites.get("lantern")
+    services.sites.update(replace(known, options={"tuning": {"neighbours": 1}, "scope_path": "/docs/"}))
+    operator.send(PAGE, FILLED)
+    assert options()["tuning"] == {"neighbours": 1}
+    assert options()["scope_path"] == "/docs/"
+
+
+WRONG = [
+    ("accent", "red", "such as #155e52"),
+    ("radius", "99px", "from 0 to 32 px"),
+    ("offset", "2em", "from 0 to 200 px"),
+    ("font", "a; } body { display: none", "names of fonts"),
+    ("avatar", "http://cdn.example/a.png", "begins with https://"),
+    ("avatar", "javascript:alert(1)", "begins with https://"),
+    ("label", "x" * 41, "41 characters; keep to 40"),
+    ("greeting", "x" * 301, "keep to 300"),
+    ("suggestions", "\n".join("abcdefg"), "These are 7 questions; keep to 6."),
+    ("suggestions", "x" * 121, "keep to 120"),
+    ("consent_text", "x" * 601, "keep to 600"),
+    ("privacy_url", "lantern.example/privacy", "begins with https://"),
+    ("contact_email", "help", "@"),
+    ("contact_webhook", "desk.example", "begins with https://"),
+    ("contact_hours", "Mo-Fr 9 to 5", "Mo-Fr 09:00-17:00"),
+    ("contact_timezone", "Berlin", "Europe/Berlin"),
+    ("contact_link", "javascript:alert(1)", "begins with https://"),
+    ("position", "top", "valid choice"),
+    ("proof_bits", "99", "valid choice"),
+]
+
+
+@pytest.mark.parametrize(("name", "typed", "said"), WRONG)
+def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(operator, options, name, typed, said):
+    before = options()
+    answer = operator.send(PAGE, FILLED | {name: typed, "title": "Kept as typed"})
+    assert answer.status_code == 422
+    shown = answer.text.split(f'id="{name}-error"')
+    assert len(shown) == 2, "the message stands beside its field"
+    assert said in shown[1].split("</p>")[0].replace("&#34;", '"')
+    assert "Kept as typed" in answer.text
+    if name not in ("position", "proof_bits"):
+        assert typed.splitlines()[0].replace("&", "&amp;").replace("'", "&#39;") in answer.text
+    assert options() == before
+
+
+def test_every_mistake_is_shown_at_once(operator, options):
+    answer = operator.send(PAGE, FILLED | {"accent": "red", "contact_hours": "never", "radius": "x"})
+    assert "3 fields need a change" in answer.text
+
+
+def test_what_is_marked_is_not_used_without_the_page(operator, options):
+    answer = operator.send(PAGE, {**EMPTY, "context_selection": "y"})
+    assert answer.status_code == 422
+    assert "with the page alone" in answer.text
+
+
+def test_a_colour_that_is_hard_to_see_is_saved_with_a_warning(operator, options):
+    operator.send(PAGE, FILLED | {"accent": "#ffd400"})
+    page = operator.get(PAGE).text
+    assert "On the light panel, the colour has a contrast of 1.4 : 1; 3 : 1 is wanted." in page
+    assert options()["look"]["accent"] == "#ffd400"
+    operator.send(PAGE, FILLED | {"accent": "#7a7a7a"})
+    assert "is wanted. Some visitors" not in operator.get(PAGE).text
+
+
+def test_a_webhook_has_a_secret_that_stays_until_it_is_renewed(operator, options):
+    operator.send(PAGE, EMPTY)
+    assert "secret" not in options()["contact"]
+    operator.send(PAGE, FILLED)
+    first = options()["contact"]["secret"]
+    assert len(first) >= 32
+    assert first in operator.get(PAGE).text
+    operator.send(PAGE, FILLED)
+    assert options()["contact"]["secret"] == first
+    operator.send(PAGE, FILLED | {"contact_new_secret": "y"})
+    assert options()["contact"]["secret"] != first
+
+
+def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, services, options):
+    known = services.sites.get("lantern")
+    crawled = {"topics": ["Delivery", "Returns"], "suggestions": ["Delivery", "Returns"]}
+    services.sites.update(replace(known, options=crawled))
+    operator.send(PAGE, EMPTY | {"suggestions": "Delivery\nReturns"})
+    assert not options()["suggestions_chosen"]
+    operator.send(PAGE, EMPTY | {"suggestions": "Do you ship?"})
+    assert options()["suggestions_chosen"]
+    operator.send(PAGE, EMPTY)
+    assert not options()["suggestions_chosen"]
+    assert options()["suggestions"] == ["Delivery", "Returns"]
+
+
+def test_a_strength_that_is_not_on_the_list_is_not_lost(operator, services, options):
+    services.sites.update(replace(services.sites.get("lantern"), options={"proof_bits": 11}))
+    assert '<option selected value="11">' in operator.get(PAGE).text
+    operator.send(PAGE, EMPTY | {"proof_bits": "11"})
+    assert options()["proof_bits"] == 11
+
+
+def test_the_preview_may_stand_in_a_frame_of_the_dashboard_and_nothing_else_may(operator, client, site):
+    preview = operator.get(f"{PAGE}/preview")
+    assert "frame-ancestors 'self'" in preview.headers["Content-Security-Policy"]
+    assert preview.headers["X-Frame-Options"] == "SAMEORIGIN"
+    page = operator.get(PAGE)
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["X-Frame-Options"] == "DENY"
+
+
+def test_only_operators_see_it(client, site):
+    for path in (PAGE, f"{PAGE}/preview"):
+        answer = client.get(path)
+        assert answer.status_code == 302
+        assert "/admin/login" in answer.location
+        assert answer.headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_site_that_is_not_there_is_not_found(operator, site):
+    assert operator.get("/admin/sites/nothing/widget").status_code == 404
+
+
+def test_the_conversation_says_on_which_page_it_was_asked(operator, services, site):
+    seen = {
+        "url": "https://lantern.example/mini",
+        "title": "Glow Mini",
+        "used": True,
+        "selection": "NiMH <b>",
+    }
+    message = ask(services, "lantern", "What does this mean?", trace={"page": seen})
+    page = operator.get(f"/admin/conversations/{message.conversation_id}").text
+    assert "https://lantern.example/mini" in page
+    assert "NiMH &lt;b&gt;" in page
+
+
+def test_the_contrast_is_counted_while_a_colour_is_typed(browser, address, cookie, site):
+    with opened(browser, address, "desk", "light", [cookie]) as tab:
+        tab.goto(PAGE)
+        rows = tab.locator("#contrasts li")
+        told = rows.all_inner_texts()
+        tab.get_by_label("Colour", exact=True).fill("#ffd400")
+        assert rows.all_inner_texts() != told
+        assert "14.7 : 1 Enough" in rows.nth(0).inner_text()
+        assert "1.4 : 1 Too little" in rows.nth(1).inner_text()
+        tab.get_by_label("Colour", exact=True).fill("#ff")
+        assert "1.4 : 1 Too little" in rows.nth(1).inner_text(), "half a colour changes nothing"
+        assert tab.locator("#swatch").input_value() == "#ffd400"
+        tab.get_by_role("button", name="Save the widget").click()
+        assert tab.get_by_label("Colour", exact=True).input_value() == "#ff"
+        assert tab.get_by_label("Colour", exact=True).evaluate("field => field === document.activeElement")
