@@ -217,3 +217,31 @@ def test_a_cross_encoder_needs_the_address_of_its_api():
     assert "RERANK_URL" in failure(overrides={"tune_rerank": "cross-encoder"})
     api = {"rerank_url": "http://127.0.0.1:8080/rerank"}
     assert load_settings({"tune_rerank": "cross-encoder", **api}).tuning.rerank == "cross-encoder"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "smtp://mail.example.com",
+        "smtps://docent%40example.com:p%40ss@mail.example.com:465",
+        "smtp://[::1]:25",
+        "smtp://10.0.0.5:25?tls=off",
+    ],
+)
+def test_a_mail_server_is_an_address(url):
+    assert load_settings({"SMTP_URL": url, "MAIL_FROM": "Docent <docent@example.com>"}).smtp_url == url
+
+
+@pytest.mark.parametrize(
+    "url", ["mail.example.com:587", "http://mail.example.com", "smtp://", "smtp://a b:25"]
+)
+def test_what_is_no_mail_server_is_refused_with_an_example(url):
+    message = failure(overrides={"SMTP_URL": url, "MAIL_FROM": "docent@example.com"})
+    assert "smtp://user:password@host:587" in message
+
+
+def test_a_mail_server_needs_a_sender():
+    assert "MAIL_FROM must be set" in failure(overrides={"SMTP_URL": "smtp://mail.example.com"})
+    assert "MAIL_FROM" in failure(
+        overrides={"SMTP_URL": "smtp://mail.example.com", "MAIL_FROM": "docent@example.com, all@example.com"}
+    )

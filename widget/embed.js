@@ -14,6 +14,7 @@
     ar: "اطرح سؤالاً",
   };
   const ICONS = {
+    __proto__: null,
     chat: "M4 6.5A2.5 2.5 0 0 1 6.5 4h11A2.5 2.5 0 0 1 20 6.5v7a2.5 2.5 0 0 1-2.5 2.5H11l-4.5 4v-4A2.5 2.5 0 0 1 4 13.5zM8.5 8.5h7M8.5 11.5h4",
     help: "M3.5 12a8.5 8.5 0 1 0 17 0a8.5 8.5 0 1 0-17 0M9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.7.4-1.1.9-1.1 1.8M12 16.5v.1",
     spark: "M11 4l1.8 5.2L18 11l-5.2 1.8L11 18l-1.8-5.2L4 11l5.2-1.8zM18.5 15.5v5M16 18h5",
@@ -22,11 +23,10 @@
   // Against the page's own !important only one from inside a shadow root wins.
   const STYLES = `
 :host { all: initial !important; position: fixed !important; z-index: var(--site-chat-z, 2147483000) !important; bottom: calc(var(--offset) + env(safe-area-inset-bottom)) !important;
-  right: calc(var(--offset) + env(safe-area-inset-right)) !important; font-family: var(--site-chat-font, system-ui, sans-serif) !important;
-  --offset: var(--site-chat-offset, 20px) !important; --radius: var(--site-chat-radius, 18px) !important; --accent: var(--site-chat-accent, #155e52) !important }
+  right: calc(var(--offset) + env(safe-area-inset-right)) !important; --bright: calc((.179 - y) * 99999) }
 :host([data-side="left"]) { right: auto !important; left: calc(var(--offset) + env(safe-area-inset-left)) !important }
 .launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; height: 56px; padding: 0 15px; border-radius: min(28px, var(--radius) * 1.6);
-  border: 1px solid transparent; cursor: pointer; font-weight: 600; color: lab(from var(--accent) calc((49.4 - l) * 99) 0 0); background: var(--accent);
+  border: 1px solid transparent; cursor: pointer; font-weight: 600; color: color(from var(--accent) xyz var(--bright) var(--bright) var(--bright)); background: var(--accent);
   box-shadow: 0 1px 3px #0003, 0 6px 20px #0003; transition: transform .15s }
 .launcher:hover { transform: translateY(-2px) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
@@ -89,10 +89,8 @@
   sheet.replaceSync(STYLES);
   root.adoptedStyleSheets.unshift(sheet);
   const { style } = /** @type {CSSStyleRule} */ (sheet.cssRules[0]);
-  for (const [name, property] of Object.entries({ accent: "--accent", offset: "--offset", radius: "--radius", font: "font-family" })) {
-    const said = host.getAttribute(name) || (look?.[name] && `var(--site-chat-${name}, ${look[name]})`);
-    if (said) style.setProperty(property, said, "important");
-  }
+  for (const [name, property, otherwise] of [["accent", "--accent", "#155e52"], ["offset", "--offset", "20px"], ["radius", "--radius", "18px"], ["font", "font-family", "system-ui, sans-serif"]])
+    style.setProperty(property, host.getAttribute(name) || `var(--site-chat-${name}, ${look?.[name] || otherwise})`, "important");
 
   let loading;
   let again = "";

@@ -63,6 +63,12 @@ export type Marked = (host: HTMLElement) => string;
 export type Look = Partial<
   Record<"accent" | "position" | "theme" | "radius" | "font" | "offset" | "icon" | "label" | "title" | "avatar", string>
 >;
+/** Takes out of a configured look what must not be in it: the server has checked it, but only it. */
+export type Clean = (look: Look, server: string) => Look;
+/** Writes into the style of a host what its attributes say, else the page's custom properties, else the look. */
+export type Dress = (style: CSSStyleDeclaration, said: (name: string) => string | null, look: Look) => void;
+/** While it is on, the page does not scroll, and `sheet` tells how much of the window the keyboard leaves. */
+export type MakeScreen = (sheet: CSSStyleSheet) => (on: boolean) => void;
 /** Whether the keys of a shortcut such as mod+k were pressed; without a modifier not while a field is written in. */
 export type Pressed = (shortcut: string, event: KeyboardEvent) => boolean;
 

@@ -65,7 +65,7 @@ class Handoff:
         return Answer(Outcome.HANDOFF, text, citer.citations, pages=(page,))
 
     def _chunks(self) -> list[Chunk]:
-        """Of the page that the operator names, when it was read; of the one that is found when he names none."""
+        """Of the page that the operator names, if it was read; else of the one that is found."""
         url = self._contact.page or self._landmarks.contact
         return self._landmarks.chunks(url) if url else []
 

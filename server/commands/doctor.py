@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from server.contact.errors import NotDelivered
+from server.contact.mail import MailServer
 from server.data_folder import DataFolder
+from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
 from server.services import Services
@@ -64,6 +67,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield "vectors", lambda: _vectors(services, settings)
     yield "embeddings", lambda: _embeddings(services)
     yield "chat model", lambda: _chat_model(services)
+    yield "mail", lambda: _mail(services)
     yield "sites", lambda: _sites(services)
     services.close()
 
@@ -142,6 +146,19 @@ def _chat_model(services: Services) -> str:
         return "none: answers are quoted (OPENAI_API_KEY, or OPENAI_BASE_URL and CHAT_MODEL, set one)"
     reply = model.complete(Prompt("Reply with the word ready.", "Are you ready?", max_tokens=20))
     return f"{model.name} answers: {' '.join(reply.split())[:40]!r}"
+
+
+def _mail(services: Services) -> str:
+    settings = services.settings
+    if settings.smtp_url:
+        try:
+            return MailServer(settings.smtp_url, settings.contact_timeout_s).check()
+        except NotDelivered as error:
+            raise Failed(f"{error}; check SMTP_URL") from None
+    wanting = [site.id for site in services.sites.all() if ContactOptions.of(site.options).email]
+    if wanting:
+        raise Failed(f"messages of {', '.join(wanting)} go to an e-mail address: set SMTP_URL and MAIL_FROM")
+    return "none, and no site needs one"
 
 
 def _sites(services: Services) -> str:

@@ -24,9 +24,8 @@ def letter(parcel: Parcel, sender: str, recipient: str) -> EmailMessage:
     name, address = parseaddr(sender)
     mail["From"] = _address(address, name)
     mail["To"] = _address(recipient)
-    # An address with other letters before the @ fits into no header that every server takes.
-    if request.email.isascii():
-        mail["Reply-To"] = _address(request.email)
+    if answer_to := _answer_to(request.email):
+        mail["Reply-To"] = answer_to
     mail["Subject"] = _one_line(f"{parcel.title}: message from a visitor ({request.reference})")
     mail["Date"] = format_datetime(request.at)
     # The same at each try, so that one that arrives twice is known for it.
@@ -43,16 +42,26 @@ def _address(text: str, name: str = "") -> Address:
         raise NotDelivered(f"{text!r} is no e-mail address: correct it in the site's settings") from None
 
 
+def _answer_to(email: str) -> Address | None:
+    """None for what fits into no header that every server takes, such as other letters before the @: the
+    text names it all the same."""
+    try:
+        return Address(addr_spec=email) if email.isascii() else None
+    except (ValueError, IndexError, MessageError):
+        return None
+
+
 def _text(parcel: Parcel) -> str:
     request = parcel.request
-    answers = "Reply to this e-mail, and it" if request.email.isascii() else "Your answer"
+    email = _one_line(request.email)
+    answers = "Reply to this e-mail, and it" if _answer_to(request.email) else "Your answer"
     lines = [
-        f"{request.email} wrote to {parcel.title}:",
+        f"{email} wrote to {parcel.title}:",
         "",
         request.message,
         "",
         RULE,
-        f"{answers} goes to {request.email}.",
+        f"{answers} goes to {email}.",
         f"Reference: {request.reference}",
         f"Written: {request.at:%Y-%m-%d %H:%M} UTC",
         f"In the dashboard: {parcel.page}",

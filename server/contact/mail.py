@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from email.message import EmailMessage
 from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
@@ -30,14 +32,31 @@ class MailServer:
 
     def send(self, mail: EmailMessage) -> str:
         """Hands `mail` over; returns what to note. Raises NotDelivered."""
+        with self._session() as server:
+            server.send_message(mail)
+        return f"{self.host}:{self.port} took it"
+
+    def check(self) -> str:
+        """Logs in and sends nothing; returns what to note. Raises NotDelivered."""
+        with self._session() as server:
+            server.noop()
+        return f"{self.host}:{self.port} answers"
+
+    @contextmanager
+    def _session(self) -> Iterator[smtplib.SMTP]:
         try:
-            with self._connect() as server:
+            server = self._connect()
+            try:
                 if self._user:
                     server.login(self._user, self._password)
-                server.send_message(mail)
+                yield server
+                # What was taken is taken, however the parting goes.
+                with suppress(smtplib.SMTPException, OSError):
+                    server.quit()
+            finally:
+                server.close()
         except (smtplib.SMTPException, OSError, ValueError) as error:
             raise NotDelivered(f"{self.host}:{self.port} {_said(error)}") from error
-        return f"{self.host}:{self.port} took it"
 
     def _connect(self) -> smtplib.SMTP:
         context = ssl.create_default_context()

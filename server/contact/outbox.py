@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from datetime import UTC, datetime, timedelta
 
 from server.contact.errors import NotDelivered
@@ -30,8 +31,9 @@ log = logging.getLogger(__name__)
 LOOKS_S = 1.0
 SENDERS = 3
 """Threads: a server that is slow to answer must not hold up the messages to others."""
-LEASE = 4
+LEASE = 6
 """A try that took as many times the timeout was cut off, and is made again."""
+GOODBYE_S = 1.5
 GROWTH = 3
 LONGEST_PAUSE = timedelta(days=1)
 FORGETS_EVERY = timedelta(hours=1)
@@ -49,15 +51,22 @@ class Outbox:
         self._incidents = incidents
         self._settings = settings
         self._webhooks = Webhooks(settings.contact_timeout_s)
+        self._senders: list[threading.Thread] = []
         self._forgot_at = datetime.min.replace(tzinfo=UTC)
 
     def start(self, ending: threading.Event) -> None:
         """Sends in the background until `ending` is set."""
         for number in range(SENDERS):
-            name = f"outbox-{number}"
-            threading.Thread(
-                target=self.run, args=(ending,), kwargs={"tidies": not number}, name=name, daemon=True
-            ).start()
+            name, tidies = f"outbox-{number}", {"tidies": not number}
+            thread = threading.Thread(target=self.run, args=(ending,), kwargs=tidies, name=name, daemon=True)
+            thread.start()
+            self._senders.append(thread)
+
+    def finish(self) -> None:
+        """Gives what is just being sent a moment to end; else it is sent again by the next worker."""
+        ending = time.monotonic() + GOODBYE_S
+        for thread in self._senders:
+            thread.join(max(0.0, ending - time.monotonic()))
 
     def run(self, ending: threading.Event, *, tidies: bool = True) -> None:
         """Until `ending` is set."""

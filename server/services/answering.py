@@ -22,8 +22,9 @@ from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
-from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
+from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Writer
 from server.domain.site import Site
+from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
@@ -52,11 +53,6 @@ def open_pipeline(
     quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    rewriter = asked.rewriter(rarity, parts.content)
-    if tuning.typo_tolerance:
-        rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
-    if PageUse.of(site.options).page:
-        rewriter = PageRewriter(rewriter, page_finder(parts.content.page, base), title)
     synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = open_grader(site, parts, settings)
@@ -73,7 +69,7 @@ def open_pipeline(
 
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
-        rewriter=rewriter,
+        rewriter=_rewriter(site, parts, asked, rarity, tuning, base),
         strategy=PageFirst(asked.expanded(searched, rarity), parts.content.page, rarity),
         grader=evidence,
         writers=writers,
@@ -90,6 +86,19 @@ def open_pipeline(
     )
     steps = with_known_answers(steps, site, parts, model, settings, given)
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+
+
+def _rewriter(
+    site: Site, parts: SiteParts, asked: QueryWork, rarity: Rarity, tuning: Tuning, base: str
+) -> Rewriter:
+    """Mends typing errors, then makes questions stand alone, those that point at a page by its words."""
+    rewriter = asked.rewriter(rarity, parts.content)
+    if tuning.typo_tolerance:
+        rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
+    if PageUse.of(site.options).page:
+        find = page_finder(parts.content.page, base)
+        rewriter = PageRewriter(rewriter, find, site.title or site.name)
+    return rewriter
 
 
 def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:

@@ -220,8 +220,10 @@ class Services:
         upkeep = self._upkeep()
         upkeep.take_up_left()
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
-        Outbox(self.database, self.incidents, self.settings).start(self._ending)
+        outbox = Outbox(self.database, self.incidents, self.settings)
+        outbox.start(self._ending)
         self.jobs.work(self.settings.crawls_at_once, self._ending)
+        outbox.finish()
 
     def refresh(
         self,

@@ -2,11 +2,15 @@
 
 import pytest
 
+from server.commands import doctor
 from server.contact.errors import NotDelivered
 from server.contact.letter import letter
 from server.contact.mail import MailServer
 from server.contact.parcel import pack
-from tests.contact.conftest import FROM, mail_server, talk, text_of
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+from tests.contact.conftest import FROM, Post, mail_server, talk, text_of
 
 MAIL = {"email": "people@shop.example"}
 
@@ -79,11 +83,12 @@ def test_nobody_writes_headers_of_the_letter(make_office, smtp_url, post, email,
     office.sites.update(type(office.site)(**{**_fields(office.site), "title": title}))
     office.write(email=email, message="Hello\r\nBcc: all@victims.example\r\n.\r\nMAIL FROM:<x@y.example>")
     office.send_until_idle()
-    for mail in post.letters:
-        assert mail["Bcc"] is None
-        assert mail.get_all("To") == ["people@shop.example"]
-    assert all(recipients == ["people@shop.example"] for _, recipients in post.envelopes)
-    assert len(post.letters) == (email == "vera@visitor.example")
+    (mail,) = post.letters
+    assert mail["Bcc"] is None
+    assert mail.get_all("To") == ["people@shop.example"]
+    assert mail["Reply-To"] in (None, "vera@visitor.example")
+    assert post.envelopes == [("docent@shop.example", ["people@shop.example"])]
+    assert email.split()[0].strip(",") in text_of(mail)
 
 
 def _fields(site):
@@ -174,3 +179,54 @@ def test_a_wrong_password_is_said_without_the_password(mail, post):
         MailServer(f"smtp://docent:hunter2@127.0.0.1:{port}", 5).send(mail)
     assert "refused the user or the password of SMTP_URL" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+
+
+def test_what_was_taken_counts_as_sent_even_when_the_server_hangs_up_without_a_word(office, post):
+    class HangsUp(Post):
+        async def handle_QUIT(self, server, session, envelope):
+            return "500 No goodbye"
+
+    rude = HangsUp()
+    with mail_server(rude) as port:
+        office.settings = office.settings.model_copy(update={"smtp_url": f"smtp://127.0.0.1:{port}"})
+        office.outbox = office.new_outbox()
+        office.write()
+        office.send_until_idle()
+    assert len(rude.letters) == 1
+    assert office.log()[0][1] == "sent"
+
+
+# --- Doctor
+
+
+@pytest.fixture
+def diagnose(tmp_path, capsys):
+    """The line of `doctor` about mail, with these settings and options of the only site."""
+
+    def run(contact, **settings):
+        services = Services(Settings(data_dir=tmp_path, **settings))
+        if not services.sites.find("shop"):
+            services.sites.create(Site("shop", "Shop", "Shop", options={"contact": contact}))
+        try:
+            return doctor._mail(services)
+        except doctor.Failed as error:
+            return f"FAIL {error}"
+        finally:
+            services.close()
+
+    return run
+
+
+def test_doctor_says_whether_mail_can_be_sent_and_sends_none(diagnose, smtp_url, post):
+    port = smtp_url.rpartition(":")[2]
+    assert diagnose({}) == "none, and no site needs one"
+    assert diagnose({}, smtp_url=smtp_url, mail_from=FROM) == f"127.0.0.1:{port} answers"
+    assert post.letters == []
+    wrong = diagnose({}, smtp_url=f"smtp://docent:hunter2@127.0.0.1:{port}", mail_from=FROM)
+    assert wrong.startswith("FAIL")
+    assert "check SMTP_URL" in wrong
+    assert "hunter2" not in wrong
+
+
+def test_doctor_misses_the_mail_server_of_a_site_that_needs_one(diagnose):
+    assert diagnose(MAIL) == "FAIL messages of shop go to an e-mail address: set SMTP_URL and MAIL_FROM"

@@ -212,42 +212,56 @@ def test_conversations_in_which_something_was_written_are_known(office):
     assert office.contact.of_conversation(written) == [request]
 
 
-WORKER = """
-import sys
-from server.services import Services
+OUTBOX = """
+import sys, threading
+from server.contact.outbox import Outbox
 from server.settings import load_settings
-services = Services(load_settings())
-print("works", flush=True)
-services.work()
+from server.storage.database import Database
+from server.storage.incidents import IncidentStore
+settings = load_settings()
+database = Database(settings.database_url)
+Outbox(database, IncidentStore(database), settings).run(threading.Event())
 """
 
 
-def test_a_message_survives_the_worker_and_the_next_one_sends_it(office, receiver, tmp_path, database_url):
-    """Two real worker processes: the first is killed in the middle of a try."""
-    receiver.answers = [60.0]
-    request = office.write()
+@pytest.fixture
+def started(tmp_path, database_url):
+    """Starts processes that work on the office's database; those left over are killed."""
     environment = {
         "PYTHONPATH": str(ROOT), "DATA_DIR": str(tmp_path), "DATABASE_URL": database_url,
         "CONTACT_TIMEOUT_S": "1", "CONTACT_RETRY_S": "0.1", "PATH": "/usr/bin:/bin",
     }  # fmt: skip
+    processes = []
 
-    def worker():
-        return subprocess.Popen(
-            [sys.executable, "-c", WORKER], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
-        )
+    def start(*command):
+        processes.append(subprocess.Popen([sys.executable, *command], cwd=tmp_path, env=environment))
+        return processes[-1]
 
-    first = worker()
-    assert first.stdout.readline() == "works\n"
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_message_survives_kill_9_in_the_middle_of_a_try(office, receiver, started):
+    receiver.answers = [60.0]
+    request = office.write()
+    first = started("-c", OUTBOX)
     _until(lambda: receiver.requests)
     first.kill()
-    first.communicate()
-    second = worker()
-    try:
-        _until(lambda: office.log()[0][1] == "sent")
-    finally:
-        second.terminate()
-        second.communicate(timeout=30)
+    first.wait()
+    started("-c", OUTBOX)
+    _until(lambda: office.log()[0][1] == "sent")
     assert [headers["X-Docent-Id"] for _, headers, _ in receiver.requests] == [request.id] * 2
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_the_job_worker_sends_and_leaves_when_it_is_asked_to(office, receiver, started):
+    worker = started("-m", "server", "worker")
+    office.write()
+    _until(lambda: office.log()[0][1] == "sent")
+    worker.terminate()
+    assert worker.wait(timeout=20) == 0
 
 
 def _until(happened, within_s=30.0):

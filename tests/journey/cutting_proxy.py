@@ -57,9 +57,11 @@ class CuttingProxy:
 
     def _down(self, client: socket.socket, server: socket.socket) -> None:
         begun = 0
+        tail = b""
         with suppress(OSError):
             while piece := server.recv(65536):
-                places = [found.end() for found in re.finditer(EVENT, piece)]
+                places = [found.end() - len(tail) for found in re.finditer(EVENT, tail + piece)]
+                tail = (tail + piece)[1 - len(EVENT) :]
                 if self.cut_in and begun + len(places) >= self.cut_in:
                     client.sendall(piece[: places[self.cut_in - begun - 1]])
                     self.cut_in = 0

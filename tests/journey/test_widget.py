@@ -59,14 +59,20 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.parametrize("cut_in", [1, 2])
-def test_an_answer_that_is_cut_off_comes_whole_and_once(docent, visit, cut_in):
+@pytest.mark.parametrize(
+    ("cut_in", "question", "says"),
+    [
+        (1, QUESTION, "Parcels to islands take five working days"),
+        (2, "How do I return a lamp?", "Bring the box to any post office"),
+    ],
+)
+def test_an_answer_that_is_cut_off_comes_whole_and_once(docent, visit, cut_in, question, says):
     with cutting_proxy(docent.port) as proxy:
         page = visit(proxy.url)
         page.get_by_role("textbox", name="Ask a question").wait_for()
         page.evaluate(WATCH)
         proxy.cut_in = cut_in
-        ask(page)
+        ask(page, question)
         answered(page)
         assert proxy.cuts == 1
         first, *later = proxy.asked()
@@ -75,11 +81,9 @@ def test_an_answer_that_is_cut_off_comes_whole_and_once(docent, visit, cut_in):
         assert re.search(r":\d+$", later[0])
         shown = page.get_by_role("article", name="Answer")
         expect(shown).to_have_count(1)
-        assert shown.inner_text().count("Parcels to islands take five working days") >= 1
+        assert says in shown.inner_text()
         assert page.get_by_role("article", name="You").count() == 1
-        for text in page.evaluate("texts.slice(0, -2)"):
-            words = re.findall(r"[^.]*five working days", text)
-            assert len(words) <= 2, f"twice the same (the answer and its quote may say it): {text}"
+        assert max(text.count(says) for text in page.evaluate("texts")) <= 2, "the answer and its quote"
         whole = page.evaluate("whole")
         assert whole["outcome"] == "answered"
         assert whole["citations"]
@@ -95,9 +99,9 @@ def test_a_token_that_has_ended_is_renewed_without_a_word(docent, visit, site_id
     answered(page)
     young = token(page, site_id)
     secret = (Path(docent.settings["DATA_DIR"]) / "secret.key").read_text().strip()
-    monkeypatch.setattr(
-        itsdangerous.TimestampSigner, "get_timestamp", lambda signer: int(time.time()) - 25 * 3600
-    )
+    # Read at its time, signed as of yesterday.
+    times = iter([time.time(), time.time() - 25 * 3600])
+    monkeypatch.setattr(itsdangerous.TimestampSigner, "get_timestamp", lambda signer: int(next(times)))
     tokens = VisitorTokens(secret, 24)
     old = tokens.issue(site_id, shop.url, renewed=young)
     monkeypatch.undo()

@@ -1,9 +1,8 @@
 // What the demo pages do besides the chat: complete addresses, copying, the form of the look, the list of events.
-const { origin } = location;
 const chat = () => /** @type {import("../types").SiteChat} */ (document.querySelector("site-chat"));
 
 for (const code of document.querySelectorAll(".snippet code")) {
-  code.textContent = (code.textContent || "").replaceAll('src="/', `src="${origin}/`);
+  code.textContent = (code.textContent || "").replaceAll('src="/', `src="${location.origin}/`);
   if (!navigator.clipboard) continue;
   const copy = Object.assign(document.createElement("button"), { type: "button", textContent: "Copy" });
   copy.addEventListener("click", async () => {

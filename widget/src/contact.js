@@ -4,8 +4,8 @@ import { opening } from "./hours.js";
 /** @type {import("../types").Offered} */
 export const offered = (messages) => {
   if (messages.at(-1)?.role !== "answer") return "";
-  const replies = messages.filter(({ role }) => role === "answer");
-  const [last, before] = /** @type {import("../types").Reply[]} */ (replies.slice(-2).reverse());
+  const replies = /** @type {import("../types").Reply[]} */ (messages.filter(({ role }) => role === "answer"));
+  const [last, before] = replies.slice(-2).reverse();
   if (last.state !== "done") return "";
   if (last.outcome === "handoff") return "open";
   const lost = last.outcome === "limited" || (last.outcome === "refused" && before?.outcome === "refused");

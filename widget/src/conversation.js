@@ -74,8 +74,8 @@ export const makeConversation = (api, store, tab, changed) => {
   };
 
   const run = async (reply) => {
-    const { signal } = (asking = new AbortController());
-    const own = asking;
+    const own = (asking = new AbortController());
+    const { signal } = own;
     const mine = talk;
     const tell = () => mine === talk && changed(reply);
     const working = (time) => {
@@ -83,7 +83,8 @@ export const makeConversation = (api, store, tab, changed) => {
       reply.checking = true;
       tell();
     };
-    const { text: message, page } = /** @type {import("../types").Question} */ (mine.messages[mine.messages.indexOf(reply) - 1]);
+    const asked = /** @type {import("../types").Question} */ (mine.messages[mine.messages.indexOf(reply) - 1]);
+    const { text: message, page } = asked;
     let pause = 0;
     let anew = 2;
     tell();

@@ -4,7 +4,7 @@ const CHARS = 1000;
 const address = () => {
   const { origin, pathname } = location;
   const canonical = /** @type {HTMLLinkElement | null} */ (document.querySelector('link[rel="canonical"]'));
-  const [named] = (canonical?.href || "").split("#");
+  const named = canonical?.href.split("#")[0] || "";
   return named.startsWith(`${origin}${pathname}?`) ? named : origin + pathname;
 };
 

@@ -191,8 +191,9 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     },
     wear(title, picture) {
       heading.textContent = title || texts.ask;
+      if ((picture || null) === avatar.getAttribute("src")) return;
+      set(avatar, "src", picture || null);
       avatar.hidden = !picture;
-      if (picture && avatar.getAttribute("src") !== picture) set(avatar, "src", picture);
     },
     dismiss() {
       if (menu.hidden) return card.hide();

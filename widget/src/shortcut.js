@@ -9,5 +9,5 @@ export const pressed = (shortcut, event) => {
   const typed = event.key > "~" ? event.code.slice(3) : event.key;
   const modifiers = ["ctrl", "meta", "alt", ...(/\w/.test(typed) ? ["shift"] : [])];
   if (typed.toLowerCase() !== key || modifiers.some((name) => event[`${name}Key`] !== wanted.includes(name))) return false;
-  return event.ctrlKey || event.metaKey || !event.composedPath()[0].closest?.(FIELDS);
+  return event.ctrlKey || event.metaKey || !(/** @type {Element} */ (event.composedPath()[0]).closest?.(FIELDS));
 };

@@ -1,7 +1,9 @@
 import { makeApi } from "./api.js";
 import { makeConversation } from "./conversation.js";
 import { set } from "./dom.js";
+import { clean, dress } from "./look.js";
 import { makePanel } from "./panel.js";
+import { makeScreen } from "./screen.js";
 import { pressed } from "./shortcut.js";
 import { makeStore } from "./store.js";
 import { PLACED, SMALL, STYLES } from "./styles.js";
@@ -12,11 +14,6 @@ export const choose = (...wishes) =>
   wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
 const small = matchMedia(SMALL);
-const lock = new CSSStyleSheet();
-// What the configuration may put into a style sheet: nothing that calls or ends anything.
-const PLAIN = /^[#\p{L}\p{N} ,._-]+$/u;
-const PICTURE = /^(https:\/)?\/[^/\\]/;
-const VARIABLES = { accent: "--accent", offset: "--offset", radius: "--radius", font: "font-family" };
 
 // Its attributes, methods and events: ../../docs/widget.md
 class SiteChat extends HTMLElement {
@@ -34,9 +31,8 @@ class SiteChat extends HTMLElement {
   #before;
   #configured = false;
   #attached = new AbortController();
-  #filling = new AbortController();
   #own = new CSSStyleSheet();
-  #screen = new CSSStyleSheet();
+  #fill;
 
   constructor() {
     super();
@@ -46,11 +42,14 @@ class SiteChat extends HTMLElement {
     const looks = new CSSStyleSheet();
     looks.replaceSync((this.#launcher ? "" : PLACED) + STYLES);
     this.#own.replaceSync(":host {}");
-    root.adoptedStyleSheets.push(looks, this.#own, this.#screen);
+    const screen = new CSSStyleSheet();
+    this.#fill = makeScreen(screen);
+    root.adoptedStyleSheets.push(looks, this.#own, screen);
   }
 
   connectedCallback() {
-    const { signal } = (this.#attached = new AbortController());
+    this.#attached = new AbortController();
+    const { signal } = this.#attached;
     addEventListener("pagehide", () => this.#conversation?.save(), { signal });
     addEventListener("storage", ({ key }) => {
       if (key === `site-chat:${this.getAttribute("site")}:talks`) this.#conversation?.refresh();
@@ -97,11 +96,7 @@ class SiteChat extends HTMLElement {
     this.#configured = true;
     try {
       const known = await this.#api.configuration();
-      const look = { title: known.title, ...known.look };
-      for (const name in VARIABLES) if (!PLAIN.test(look[name])) delete look[name];
-      if (!PICTURE.test(look.avatar)) delete look.avatar;
-      else if (look.avatar[0] === "/") look.avatar = this.#server + look.avatar;
-      this.#wear(look);
+      this.#wear(clean({ title: known.title, ...known.look }, this.#server));
       this.#panel.configure(known);
     } catch {
       this.#configured = false; // it works without; the next opening tries again
@@ -119,7 +114,8 @@ class SiteChat extends HTMLElement {
     this.#api = makeApi(`${server}/api/v1/`, site, store);
     const conversation = (this.#conversation = makeConversation(this.#api, store, this.#tab, (reply) => this.#changed(reply)));
     const close = this.#inline ? undefined : () => this.close();
-    const { node } = (this.#panel = makePanel({ texts, language, conversation, store, close }));
+    this.#panel = makePanel({ texts, language, conversation, store, close });
+    const { node } = this.#panel;
     node.addEventListener("click", (event) => this.#follow(event));
     node.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.isComposing) return;
@@ -128,7 +124,7 @@ class SiteChat extends HTMLElement {
       else close?.();
     });
     // By the browser's own ways, such as a phone's back gesture.
-    node.addEventListener("close", () => node.open || this.#hidden());
+    node.addEventListener("close", () => node["open"] || this.#hidden());
     this.shadowRoot?.append(node);
     this.#adorn(store.get("look", {}));
     // What is marked on the page is lost when the focus moves into the panel.
@@ -157,12 +153,8 @@ class SiteChat extends HTMLElement {
     this.#look = look;
     if (!this.#panel) return;
     const { node } = this.#panel;
-    const { style } = /** @type {CSSStyleRule} */ (this.#own.cssRules[0]);
     const says = (name) => this.getAttribute(name) || look[name];
-    for (const [name, property] of Object.entries(VARIABLES)) {
-      const chosen = look[name] && `var(--site-chat-${name}, ${look[name]})`;
-      style.setProperty(property, this.getAttribute(name) || chosen || "", "important");
-    }
+    dress(/** @type {CSSStyleRule} */ (this.#own.cssRules[0]).style, (name) => this.getAttribute(name), look);
     set(node, "data-theme", says("theme"));
     set(node, "data-side", this.dataset.side || says("position") || (node.dir === "rtl" ? "left" : "right"));
     this.#panel.wear(says("title"), says("avatar"));
@@ -246,23 +238,6 @@ class SiteChat extends HTMLElement {
     if (!shortcut || event.defaultPrevented || !pressed(shortcut, event)) return;
     event.preventDefault();
     this.#inline ? this.open() : this.toggle();
-  }
-
-  // The page must not scroll behind it, nor the keyboard cover it.
-  #fill(on) {
-    this.#filling.abort();
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== lock);
-    this.#screen.replaceSync("");
-    if (!on) return;
-    const { signal } = (this.#filling = new AbortController());
-    const view = window.visualViewport;
-    const fit = () => view && this.#screen.replaceSync(`:host { --height: ${view.height}px; --top: ${view.offsetTop}px }`);
-    // The room of a scroll bar stays, or the page would move.
-    const gutter = innerWidth > document.documentElement.clientWidth ? "stable" : "auto";
-    lock.replaceSync(`html { overflow: hidden !important; scrollbar-gutter: ${gutter} !important }`);
-    document.adoptedStyleSheets.push(lock);
-    for (const sign of ["resize", "scroll"]) view?.addEventListener(sign, fit, { signal });
-    fit();
   }
 
   #changed(reply) {

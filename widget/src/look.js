@@ -1,0 +1,22 @@
+// What a configuration may put into a style sheet: nothing that calls, ends or begins anything.
+const PLAIN = /^[#\p{L}\p{N} ,._-]+$/u;
+const PICTURE = /^(https:\/)?\/[^/\\]/;
+const VALUES = {
+  accent: ["--accent", "#155e52"],
+  offset: ["--offset", "20px"],
+  radius: ["--radius", "18px"],
+  font: ["font-family", "system-ui, sans-serif"],
+};
+
+/** @type {import("../types").Clean} */
+export const clean = (look, server) => {
+  const { avatar = "" } = look;
+  for (const name in VALUES) if (!PLAIN.test(look[name])) delete look[name];
+  return { ...look, avatar: PICTURE.test(avatar) ? avatar.replace(/^\//, `${server}/`) : "" };
+};
+
+/** @type {import("../types").Dress} */
+export const dress = (style, said, look) => {
+  for (const [name, [property, otherwise]] of Object.entries(VALUES))
+    style.setProperty(property, said(name) || `var(--site-chat-${name}, ${look[name] || otherwise})`, "important");
+};
