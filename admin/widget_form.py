@@ -26,10 +26,10 @@ CRAWLED = 4
 LOOK = ("accent", "position", "theme", "radius", "font", "offset", "icon", "label", "title", "avatar")
 PROOFS = [
     SelectChoice("0", "Off"),
-    SelectChoice("14", "Light: about a quarter of a second on a phone"),
-    SelectChoice("16", "Medium: about a second"),
-    SelectChoice("18", "Strong: about four seconds"),
-    SelectChoice("20", "Under attack: about a quarter of a minute"),
+    SelectChoice("14", "Light: about half a second"),
+    SelectChoice("16", "Medium: about two seconds"),
+    SelectChoice("18", "Strong: about eight seconds"),
+    SelectChoice("20", "Under attack: about half a minute"),
 ]
 
 

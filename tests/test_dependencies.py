@@ -15,7 +15,8 @@ FILES = ("requirements.txt", "requirements-models.txt", "requirements-dev.txt")
 
 def pinned(name):
     lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    return {tuple(line.split("==")) for line in lines if "==" in line}
+    requirements = (line.split(";")[0].strip() for line in lines)  # a marker tells for which computers
+    return {tuple(line.split("==")) for line in requirements if "==" in line}
 
 
 def table(name):

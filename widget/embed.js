@@ -81,7 +81,7 @@
     host.dataset.side = says("position") || (tongue === "ar" ? "left" : "right");
     dress(sign, { d: ICONS[says("icon")] || ICONS.chat });
     words.textContent = says("label");
-    dress(button, { "aria-label": says("label") || ask, "data-label": says("label") || ask });
+    dress(button, { dir: tongue === "ar" && "rtl", "aria-label": says("label") || ask, "data-label": says("label") || ask });
   });
   const look = kept("localStorage", "look");
   wear(look || {});

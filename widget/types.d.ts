@@ -114,6 +114,9 @@ export interface Failure {
   until: number;
 }
 
+/** What an ApiError means to the visitor; `text` is what had come of the answer. */
+export type WhyFailed = (error: { status: number; code: string; wait: number }, text?: string) => Failure;
+
 /** One conversation as this device keeps it. */
 export interface Talk {
   /** The server's conversation id; empty until it has given one. */
@@ -165,7 +168,8 @@ export interface Store {
 export type MakeStore = (site: string, kind?: "localStorage" | "sessionStorage") => Store;
 
 /**
- * Keeps a conversation among this device's latest ones, newest first. Reads before it writes, for other tabs
+ * Keeps a conversation among this device's ten latest ones, newest first, with its last 200 messages. It is called
+ * when a question is asked, when the server has taken it, and when its answer is complete: not for each word. Reads before it writes, for other tabs
  * keep theirs; when the room is short, the oldest go.
  */
 export type Keep = (store: Store, talk: Talk) => void;

@@ -1,4 +1,4 @@
-"""/demo/<site>: pages with the widget on them, one for each of its forms, to try a site before it is embedded anywhere."""
+"""/demo/<site>: pages with the widget on them, one for each of its forms, to try before it is embedded."""
 
 from __future__ import annotations
 

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 
 IMPORT = re.compile(r'^import \{\s*([\w\s,]*?),?\s*\} from "(\./[\w./-]+)";\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:const|class|function\*?|async function\*?) (\w+))", re.M)
+_DECLARED = re.compile(
+    r"^(?:export )?(?:const|let|class|function\*?|async function\*?) (?:(\w+)|[\[{]([^=]*)[\]}])", re.M
+)
 _OTHER = re.compile(r"^(?:import\b(?!\s*[(.])|export\b).*", re.M)
 
 
@@ -32,7 +35,8 @@ class Module:
 
 
 def joined(path: str, sources: Mapping[str, str]) -> str:
-    """The module at `path` of `sources` (text by path) with its imports, each in a scope of its own.
+    """The module at `path` of `sources` (text by path) with its imports. They share a scope, for what is in
+    one scope is smaller; one that declares a name anew has a scope of its own.
 
     Modules may say `import { a, b } from "./x.js";` and `export` before a const, class or function. Raises
     JoinError for anything else, for a missing module, for a circle, and for a name that two of them export.
@@ -46,14 +50,30 @@ def joined(path: str, sources: Mapping[str, str]) -> str:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise JoinError(f"{path}: several modules export {', '.join(twice)}; give each a name of its own")
-    parts = [_scoped(module) for module in order.values()]
-    return "".join(parts) + entry.body
+    taken = set() if entry.exports else _declared(entry.body)
+    parts = []
+    for module in order.values():
+        declared = _declared(module.body)
+        parts.append(_scoped(module) if declared & taken else EXPORT.sub("", module.body))
+        taken |= declared
+    if entry.exports:
+        return _scoped(Module("\n".join(parts), (), _imported(sources[path]))) + entry.body
+    return "(() => {\n" + "\n".join([*parts, entry.body]) + "\n})();\n"
 
 
 def _scoped(module: Module) -> str:
     names = ", ".join(module.exports)
     body = EXPORT.sub("", module.body)
     return f"const {{ {names} }} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n"
+
+
+def _declared(body: str) -> set[str]:
+    """Names of the scope of a module."""
+    return {name for one, several in _DECLARED.findall(body) for name in re.findall(r"\w+", one or several)}
+
+
+def _imported(source: str) -> tuple[str, ...]:
+    return tuple(name for names, _ in IMPORT.findall(source) for name in re.findall(r"\w+", names))
 
 
 def _visit(path: str, sources: Mapping[str, str], order: dict[str, Module], above: tuple[str, ...]) -> None:

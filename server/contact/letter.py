@@ -87,8 +87,9 @@ def _turn(message: Message) -> Iterator[str]:
     yield f"Docent ({answer.outcome.value}): {answer.text}"
     for citation in answer.citations:
         yield f"[{citation.number}] {_one_line(citation.title or citation.url)}: {citation.link}"
-    for url, title in () if answer.citations else answer.pages:
-        yield f"Offered: {_one_line(title)}: {url}"
+    for url, title in answer.pages:
+        if not answer.citations and url not in answer.text:
+            yield f"Offered: {_one_line(title)}: {url}"
 
 
 def _one_line(text: str) -> str:

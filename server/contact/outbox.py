@@ -78,6 +78,9 @@ class Outbox:
                     self._forget_old(datetime.now(UTC))
             except StorageError as error:
                 log.warning("the outbox is looked into again in %g s: %s", LOOKS_S, error)
+            except Exception:
+                # A defect must not end the thread: the next message may be none of its kind.
+                log.exception("the outbox is looked into again in %g s", LOOKS_S)
             ending.wait(LOOKS_S)
 
     def send_next(self) -> bool:

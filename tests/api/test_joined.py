@@ -74,5 +74,5 @@ def test_the_widget_is_fetched_in_one_piece_beside_its_texts():
     sent = files["src/site-chat.js"].body.decode()
     assert 'from "./' not in sent
     assert "customElements.define" in sent
-    assert "class ApiError" in sent
+    assert "visitors/me" in sent
     assert "/**" not in sent

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from server.contact.outbox import KIND
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
+from server.storage.errors import StorageError
 from tests.contact.conftest import SECRET, talk
 
 ROOT = Path(__file__).parents[2]
@@ -152,6 +154,42 @@ def test_what_is_erased_while_it_is_being_sent_leaves_nothing_behind(office):
     office.conversations.erase_visitor("shop", "visitor")
     office.deliveries.record(taken, DeliveryTry(now(), "x", True, "sent"), DeliveryState.SENT)
     assert (office.contact.recent(), office.log()) == ([], [])
+
+
+def test_a_site_that_is_deleted_takes_all_of_it_along(office, receiver):
+    receiver.answers = [500]
+    office.write(conversation=talk(office))
+    office.write()
+    assert office.outbox.send_next()
+    office.sites.delete("shop")
+    assert office.contact.recent() == []
+    assert not office.outbox.send_next()
+    with office.database.connect() as connection:
+        counts = [
+            connection.execute(text(f"SELECT count(*) FROM contact_{name}")).scalar_one()
+            for name in ("requests", "deliveries", "tries")
+        ]
+    assert counts == [0, 0, 0]
+
+
+def test_a_database_that_fails_for_a_while_does_not_end_the_sending(office, receiver, monkeypatch):
+    office.write()
+    errors = [StorageError("the disk is full"), RuntimeError("a defect")]
+    claim = office.outbox._deliveries.claim
+
+    def failing(at, lease):
+        if errors:
+            raise errors.pop(0)
+        return claim(at, lease)
+
+    monkeypatch.setattr(office.outbox._deliveries, "claim", failing)
+    monkeypatch.setattr("server.contact.outbox.LOOKS_S", 0.01)
+    ending = threading.Event()
+    office.outbox.start(ending)
+    _until(lambda: office.log()[0][1] == "sent")
+    ending.set()
+    office.outbox.finish()
+    assert len(receiver.requests) == 1
 
 
 def test_a_defect_costs_neither_the_thread_nor_the_message(office, receiver, monkeypatch):

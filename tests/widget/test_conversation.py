@@ -515,3 +515,46 @@ def test_an_answer_of_ten_thousand_words_is_shown_whole(opened, script):
     assert page.locator(".log").evaluate("(log) => log.scrollWidth - log.clientWidth") == 0
     page.get_by_role("button", name="Go to the latest").click()
     expect(page.get_by_role("button", name="Helpful", exact=True)).to_be_in_viewport()
+
+
+def test_what_is_erased_in_one_tab_is_gone_in_the_other(opened, profile, server):
+    page = opened()
+    ask(page, "First of all?")
+    answered(page)
+    other = profile.new_page()
+    other.goto(server.home + "/")
+    other.locator(".launcher").click()
+    answered(other)
+    other.get_by_role("button", name="More options").click()
+    other.get_by_role("button", name="Erase my data").click()
+    other.get_by_role("button", name="Press again").click()
+    expect(page.locator("article")).to_have_count(0)
+    page.goto("about:blank")
+    assert "First" not in other.evaluate("JSON.stringify(Object.entries(localStorage))")
+
+
+def test_a_long_conversation_stays_quick_and_is_kept_in_bounds(opened, script, profile, server):
+    page = opened()
+    ask(page)
+    answered(page)
+    page.evaluate(
+        """() => { const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
+          talk.messages = Array.from({ length: 250 }, () => structuredClone(talk.messages)).flat(); localStorage[key] = JSON.stringify([talk]);
+          dispatchEvent(new StorageEvent("storage", { key })) }"""
+    )
+    expect(page.locator("article")).to_have_count(500)
+    expect(page.locator(".acts")).to_have_count(250, timeout=40_000)
+    page.evaluate(
+        """() => { window.touched = new Set(); window.writes = 0;
+          const set = Storage.prototype.setItem; Storage.prototype.setItem = function (key, value) { writes += key.endsWith(":talks"); set.call(this, key, value) };
+          const log = document.querySelector("site-chat").shadowRoot.querySelector(".log");
+          new MutationObserver((all) => all.forEach(({ target }) => { const article = target.closest?.("article"); if (article) touched.add(article) }))
+            .observe(log, { childList: true, subtree: true, attributes: true, characterData: true }) }"""
+    )
+    ask(page, "One more?")
+    answered(page, 251)
+    assert page.evaluate("touched.size") <= 2, "what stood there was drawn again"
+    assert page.evaluate("writes") <= 4
+    kept = page.evaluate("JSON.parse(localStorage['site-chat:harbour:talks'])[0].messages")
+    assert len(kept) == 200
+    assert kept[-2]["text"] == "One more?"

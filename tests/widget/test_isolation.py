@@ -90,7 +90,7 @@ def test_until_a_visitor_comes_near_nothing_is_asked_but_once_how_the_site_looks
     page = visit()
     expect(page.locator(".chip").first).to_be_attached()
     assert script.requests[:2] == ["GET /", "GET /widget/embed.js"]
-    asked = [path for path in script.requests[2:] if not path.startswith("GET /widget/v/")]
+    asked = [path for path in script.requests[2:] if not path.startswith(("GET /widget/v/", "GET /favicon"))]
     assert asked == ["GET /api/v1/sites/harbour/widget"]
     script.requests.clear()
     page.goto(server.home + "/")

@@ -94,10 +94,10 @@ def watched(profile):
     done: list[str] = []
     profile.expose_function("ran", lambda what: done.append(what))
     profile.add_init_script(
-        """for (const name of ["alert", "confirm", "prompt", "eval", "open"]) window[name] = () => ran(name);
+        """for (const name of ["alert", "confirm", "prompt", "open"]) window[name] = () => ran(name);
         for (const type of ["securitypolicyviolation", "error"]) addEventListener(type, ({ message, violatedDirective }) => message !== undefined && ran(`${type} ${message || violatedDirective}`))"""
     )
-    profile.on("dialog", lambda dialog: done.append(dialog.message))
+    profile.on("dialog", lambda dialog: (done.append(dialog.message), dialog.dismiss()))
     return done
 
 
@@ -155,9 +155,10 @@ def test_words_of_pages_are_words(opened, script, watched):
     ask(page, f"{ATTACKS[0]} {ATTACKS[2]}"[:190])
     answered(page)
     expect(page.get_by_role("article", name="You")).to_have_text(f"{ATTACKS[0]} {ATTACKS[2]}"[:190])
-    page.get_by_text("Sources: 8").last.click()
+    page.get_by_role("button", name="Show all sources").click()
     for marker in page.locator("site-chat [data-cite]").all():
         marker.focus()
+    harmless(page, watched)
     follow_all(page)
     harmless(page, watched)
     expect(page.locator("site-chat").get_by_text(ALL).last).to_be_visible()

@@ -1,3 +1,4 @@
+import { failure } from "./conversation.js";
 import { button, countdown, h, link, set } from "./dom.js";
 import { opening } from "./hours.js";
 
@@ -42,15 +43,13 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   const wrong = (words, field) => {
     said.textContent = words;
     for (const one of [email, message]) set(one, "aria-invalid", one === field && "true");
-    field?.focus();
+    if (field) field.focus();
   };
-  const refused = ({ status, code, wait }) => {
-    if (code === "email_invalid") return wrong(texts.email_wrong, email);
-    if (code === "message_empty") return wrong(texts.message_empty, message);
-    if (code === "message_too_long") return wrong(texts.long, message);
-    if (status === 429) countdown(send, texts.send, Date.now() + (wait || 1) * 1000);
-    const away = !status && navigator.onLine === false;
-    wrong(code === "contact_off" ? texts.off : code === "insecure" || away ? texts[away ? "offline" : code] : status === 429 ? texts.limited : texts.unsent);
+  const refused = (error) => {
+    const { kind, until } = failure(error);
+    const [words, field] = { email_invalid: [texts.email_wrong, email], message_empty: [texts.message_empty, message] }[error.code] || [];
+    if (kind === "limited") countdown(send, texts.send, until);
+    wrong(words || (kind === "failed" ? texts.unsent : texts[kind]), field || (kind === "long" && message));
   };
   const submit = async () => {
     if (send.disabled) return;

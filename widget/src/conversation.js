@@ -30,12 +30,12 @@ const take = (reply, talk, { type, id, number, data }) => {
   return true;
 };
 
-const fail = (reply, { status, wait, code }) => {
+/** @type {import("../types").WhyFailed} */
+export const failure = ({ status, wait, code }, text) => {
   const gone = !status && globalThis.navigator?.onLine === false;
   const kinds = { 403: "refused", 413: "long", 422: "long", 429: "limited" };
-  const kind = code === "insecure" ? code : kinds[status] || (gone ? "offline" : reply.text ? "cut" : "failed");
-  reply.state = "failed";
-  reply.error = { kind, until: Date.now() + (wait || 0) * 1000 };
+  const kind = code === "insecure" ? code : kinds[status] || (gone ? "offline" : text ? "cut" : "failed");
+  return { kind, until: Date.now() + (wait || 0) * 1000 };
 };
 
 const rest = (time, signal) =>
@@ -114,7 +114,7 @@ export const makeConversation = (api, store, tab, changed) => {
           if (!last) mine.id = "";
           reply.id = "";
         } else if (reply.id && (!status || status >= 500) && pause < PAUSES.length) await rest(PAUSES[pause++], signal);
-        else fail(reply, error);
+        else Object.assign(reply, { state: "failed", error: failure(error, reply.text) });
       }
     }
     if (asking === own) asking = undefined;
@@ -151,7 +151,9 @@ export const makeConversation = (api, store, tab, changed) => {
       if (reply && running(reply)) run(reply);
     },
     refresh() {
-      const found = !asking && this.talks.find(({ started }) => started === talk.started);
+      const { talks } = this;
+      if (!talks[0]) return fresh(); // erased
+      const found = !asking && talks.find(({ started }) => started === talk.started);
       if (!found) return;
       // What has not changed stays what it was: it need not be drawn again.
       const { messages } = talk;

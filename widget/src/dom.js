@@ -1,3 +1,5 @@
+import { safe } from "./markup.js";
+
 export const CLOSE = "M6 6l12 12M18 6L6 18";
 
 export const set = (node, name, value) =>
@@ -32,7 +34,7 @@ export const tool = (name, path, onclick, more) =>
 
 /** @type {import("../types").MakeLink} */
 export const link = (href, attributes, ...children) =>
-  h("a", { href, target: "_blank", rel: "noopener", ...attributes }, ...children);
+  h("a", { href: safe(href) || null, target: "_blank", rel: "noopener", ...attributes }, ...children);
 
 /** @type {import("../types").Countdown} */
 export const countdown = (node, name, until) => {

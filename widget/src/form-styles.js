@@ -14,6 +14,7 @@ input { font: inherit; color: inherit; background: none; padding: 6px 10px; widt
 .main:disabled { color: var(--dim); background: var(--soft); box-shadow: none; cursor: default }
 .note > svg, .label svg { flex: none }
 .note > :is(p, span) { flex: 1 1 10em }
+.note b { color: inherit }
 .terms { display: block }
 .terms .main { margin-top: 8px }
 .label { display: flex; gap: 6px; align-items: center; margin-top: 10px }

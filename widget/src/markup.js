@@ -14,7 +14,7 @@ const HEADING = /^#{1,6}\s+/;
 
 const branch = (tag, children, attributes = {}) => ({ tag, attributes, children });
 
-const safe = (href) => (/^(https?:|mailto:|tel:|[/#?])/i.test(href) ? href : "");
+export const safe = (href) => (/^(https?:|mailto:|tel:|[/#?])/i.test(href) ? href : "");
 
 const decode = (text) =>
   text.replace(/&(#x?)?(\w+);/gi, (whole, numeric, name) => {

@@ -10,7 +10,7 @@ import { PLACED, SMALL, STYLES } from "./styles.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 
-export const choose = (...wishes) =>
+const choose = (...wishes) =>
   wishes.map((wish) => (wish || "").slice(0, 2).toLowerCase()).find((tag) => SPOKEN.includes(tag)) || "en";
 
 const small = matchMedia(SMALL);

@@ -1,3 +1,5 @@
+// What this device keeps: so many conversations, of each so many of the latest messages. Browsers grant about
+// five million characters; a message with its sources has some two thousand.
 const TALKS = 10;
 const MESSAGES = 200;
 

@@ -56,6 +56,5 @@ export default {
   contact_page: "Kontaktseite",
   email_wrong: "Bitte prüfen Sie die E-Mail-Adresse.",
   message_empty: "Bitte schreiben Sie eine Nachricht.",
-  off: "Nachrichten können hier zurzeit nicht gesendet werden.",
   sent: "Danke, Ihre Nachricht ist unterwegs. Vorgangsnummer:",
 };

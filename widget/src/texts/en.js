@@ -56,6 +56,5 @@ export default {
   contact_page: "Contact page",
   email_wrong: "Please check the e-mail address.",
   message_empty: "Please write a message.",
-  off: "Messages cannot be sent here at the moment.",
   sent: "Thank you, your message is on its way. Reference:",
 };

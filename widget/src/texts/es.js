@@ -56,6 +56,5 @@ export default {
   contact_page: "Página de contacto",
   email_wrong: "Revise la dirección de correo.",
   message_empty: "Escriba un mensaje.",
-  off: "Ahora no se pueden enviar mensajes desde aquí.",
   sent: "Gracias, su mensaje está en camino. Referencia:",
 };

@@ -56,6 +56,5 @@ export default {
   contact_page: "Page de contact",
   email_wrong: "Vérifiez l’adresse e-mail.",
   message_empty: "Écrivez un message.",
-  off: "L’envoi de messages n’est pas possible ici pour le moment.",
   sent: "Merci, votre message est en route. Référence :",
 };

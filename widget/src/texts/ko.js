@@ -56,6 +56,5 @@ export default {
   contact_page: "문의 페이지",
   email_wrong: "이메일 주소를 확인해 주세요.",
   message_empty: "메시지를 입력해 주세요.",
-  off: "지금은 여기에서 메시지를 보낼 수 없습니다.",
   sent: "감사합니다. 메시지가 접수되었습니다. 접수 번호:",
 };

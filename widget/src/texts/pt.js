@@ -56,6 +56,5 @@ export default {
   contact_page: "Página de contacto",
   email_wrong: "Verifique o endereço de e-mail.",
   message_empty: "Escreva uma mensagem.",
-  off: "De momento não é possível enviar mensagens aqui.",
   sent: "Obrigado, a sua mensagem vai a caminho. Referência:",
 };

@@ -56,6 +56,5 @@ export default {
   contact_page: "联系页面",
   email_wrong: "请检查电子邮箱地址。",
   message_empty: "请填写留言。",
-  off: "目前无法在此发送留言。",
   sent: "谢谢，您的留言已发出。编号：",
 };
