@@ -1,6 +1,7 @@
 """The README's table of dependencies is complete and true, and the version is told the same everywhere."""
 
 import ast
+import json
 import re
 import tomllib
 from importlib.metadata import packages_distributions
@@ -57,6 +58,14 @@ def _is_for_types(node):
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_names_every_pinned_version(name):
     assert {(package, version) for package, version, _, _ in table(name)} == pinned(name)
+
+
+def test_the_table_names_what_the_tests_of_the_widget_need_of_npm():
+    name = "tests/widget/package.json"
+    wanted = json.loads((ROOT / name).read_text(encoding="utf-8"))["devDependencies"]
+    locked = json.loads((ROOT / "tests/widget/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    assert {(package, version) for package, version, _, _ in table(name)} == set(wanted.items())
+    assert {package: locked[f"node_modules/{package}"]["version"] for package in wanted} == wanted
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -217,7 +217,7 @@ export interface Conversation {
   /** Whether a question can be asked now: no answer is being written, none waits for the visitor's consent. */
   readonly ready: boolean;
   /** Whether nothing has to be agreed to (any more). */
-  readonly agreed: boolean;
+  agreed(): boolean;
   /** What the site says of itself, as far as it is known. */
   readonly rules: Partial<Configuration>;
   configure(known: Configuration): void;

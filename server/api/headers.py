@@ -7,7 +7,8 @@ from flask import Flask, Response
 POLICY = "; ".join(
     (
         "default-src 'self'",
-        "img-src 'self' data:",
+        # A widget on the server's own pages may show a picture from anywhere.
+        "img-src 'self' https: data:",
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",

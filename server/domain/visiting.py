@@ -12,7 +12,7 @@ CONSENT, CONTEXT, PROOF_BITS = "consent", "context", "proof_bits"
 """The keys of these settings in `Site.options`."""
 CONSENT_CHARS = 600
 LEAST_BITS, MOST_BITS = 8, 22
-"""Of a proof of work. Where a browser tries 30,000 texts a second, 14 bits take half a second and 20 half a minute."""
+"""Of a proof of work. At 30,000 tries a second 14 bits take half a second, 20 half a minute."""
 
 
 @dataclass(frozen=True, slots=True)

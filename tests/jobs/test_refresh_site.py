@@ -62,6 +62,16 @@ def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
 
 
+def test_suggested_questions_that_an_operator_wrote_outlive_a_crawl(owner):
+    owner.crawl()
+    site = owner.services.sites.get("shop")
+    assert site.options["suggestions"]
+    own = {**site.options, "suggestions": ["Do you ship?"], "suggestions_chosen": True}
+    owner.services.sites.update(replace(site, options=own))
+    owner.crawl()
+    assert owner.services.sites.get("shop").options["suggestions"] == ["Do you ship?"]
+
+
 def test_an_unchanged_site_is_not_embedded_again(owner):
     owner.crawl()
     again = owner.crawl()

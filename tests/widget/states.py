@@ -155,7 +155,7 @@ def many_sources(scene: Scene) -> None:
     scene.script.done = {"citations": MANY}
     scene.open()
     scene.answered()
-    scene.page.get_by_text(f"{scene.words['sources']}: 7").last.click()
+    scene.button("all").click()
     expect(scene.page.get_by_role("link", name="A long title of a page 7").last).to_be_visible()
 
 
@@ -192,6 +192,7 @@ def curated(scene: Scene) -> None:
     scene.script.done = {"outcome": "curated", "citations": [], "answer_html": "<p>Our own words.</p>"}
     scene.open()
     scene.answered()
+    expect(scene.page.get_by_text(scene.words["curated"])).to_be_visible()
 
 
 def long_answer(scene: Scene) -> None:
@@ -261,6 +262,119 @@ def inline(scene: Scene) -> None:
     scene.answered()
 
 
+def consent(scene: Scene) -> None:
+    scene.script.consent = True
+    scene.script.configuration = {
+        "consent": {
+            "text": f"What you write is kept for 30 days, to answer you and to improve this site. {LONG}",
+            "privacy_url": "https://harbour.example/privacy",
+        }
+    }
+    scene.open()
+    scene.ask()
+    expect(scene.button("agree")).to_be_visible()
+
+
+def privacy(scene: Scene) -> None:
+    scene.script.configuration = {"consent": {"text": "", "privacy_url": "https://harbour.example/privacy"}}
+    scene.open()
+    expect(scene.page.get_by_role("link", name=scene.words["privacy"])).to_be_visible()
+
+
+CONTACT = {
+    "on": True,
+    "open": True,
+    "hours": "Mo-Fr 09:00-17:00, Sa 10:00-13:00",
+    "opens": "",
+    "link": "https://harbour.example/contact",
+}
+
+
+def contact_form(scene: Scene) -> None:
+    scene.script.configuration = {"contact": CONTACT}
+    scene.script.done = REFUSAL
+    scene.open()
+    scene.answered("When?")
+    scene.ask("And when then?")
+    expect(scene.button("helpful")).to_have_count(2)
+    scene.page.get_by_text(scene.words["contact"]).first.click()
+    expect(scene.page.get_by_role("textbox", name=scene.words["email"])).to_be_visible()
+
+
+def contact_by_menu(scene: Scene, **rules: object) -> None:
+    scene.script.configuration = {"contact": {**CONTACT, **rules}}
+    scene.open()
+    scene.button("more").click()
+    scene.button("contact").click()
+    expect(scene.page.get_by_role("textbox", name=scene.words["email"])).to_be_visible()
+
+
+def contact_closed(scene: Scene) -> None:
+    contact_by_menu(scene, open=False, opens="2030-01-07T09:00:00+01:00")
+    expect(scene.page.get_by_text(scene.words["closed"])).to_be_visible()
+
+
+def contact_wrong(scene: Scene) -> None:
+    contact_by_menu(scene)
+    scene.page.get_by_role("textbox", name=scene.words["email"]).fill("ada")
+    scene.page.get_by_role("textbox", name=scene.words["message"]).fill(LONG)
+    scene.button("send").first.click()
+    expect(scene.page.get_by_text(scene.words["email_wrong"])).to_be_visible()
+
+
+def contact_sent(scene: Scene) -> None:
+    contact_by_menu(scene)
+    scene.page.get_by_role("textbox", name=scene.words["email"]).fill("ada@harbour.example")
+    scene.page.get_by_role("textbox", name=scene.words["message"]).fill("Please call me.")
+    scene.button("send").first.click()
+    expect(scene.page.get_by_text("R-1").last).to_be_visible()
+
+
+def about_selection(scene: Scene) -> None:
+    scene.script.configuration = {"context": {"page": True, "selection": True}}
+    scene.visit()
+    scene.launcher.hover()
+    scene.page.evaluate(
+        "customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').prepare())"
+    )
+    scene.page.get_by_text("Boats and berths").select_text()
+    scene.launcher.click()
+    expect(scene.page.get_by_text(scene.words["about_words"])).to_be_visible()
+
+
+def wide(scene: Scene) -> None:
+    scene.open()
+    if scene.button("wide").is_visible():
+        scene.button("wide").click()
+    scene.answered()
+
+
+def full(scene: Scene) -> None:
+    scene.open('data-mode="full"')
+    scene.answered()
+
+
+def modal(scene: Scene) -> None:
+    scene.open('data-mode="modal"')
+    scene.answered()
+
+
+def chosen_look(scene: Scene) -> None:
+    scene.script.configuration = {
+        "look": {
+            "accent": "#ffd54a",
+            "position": "left",
+            "theme": "dark",
+            "radius": "4px",
+            "icon": "help",
+            "label": "Ask us",
+            "title": "Harbour Guide",
+        }
+    }
+    scene.open()
+    scene.answered()
+
+
 STATES: dict[str, Callable[[Scene], Any]] = {
     "closed": closed,
     "closed with words": closed_with_words,
@@ -288,4 +402,15 @@ STATES: dict[str, Callable[[Scene], Any]] = {
     "earlier": earlier,
     "erasing": erasing,
     "inline": inline,
+    "full": full,
+    "modal": modal,
+    "wide": wide,
+    "chosen look": chosen_look,
+    "consent": consent,
+    "privacy": privacy,
+    "contact form": contact_form,
+    "contact closed": contact_closed,
+    "contact wrong": contact_wrong,
+    "contact sent": contact_sent,
+    "about a selection": about_selection,
 }

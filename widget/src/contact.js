@@ -53,14 +53,14 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
   };
   const submit = async () => {
     if (send.disabled) return;
-    if (!/\S@\S/.test(email.value)) return wrong(texts.email_wrong, email);
-    if (!message.value.trim()) return wrong(texts.message_empty, message);
     wrong("");
-    if (!conversation.agreed) conversation.agree();
-    set(form, "aria-busy", "true");
     send.disabled = true;
     try {
-      const reference = await conversation.contact(email.value.trim(), message.value.trim());
+      const [address, words] = [email.value.trim(), message.value.trim()];
+      if (!/\S@\S/.test(address)) throw { code: "email_invalid" };
+      if (!words) throw { code: "message_empty" };
+      if (!conversation.agreed()) conversation.agree();
+      const reference = await conversation.contact(address, words);
       store.set("contact", null);
       wanted = 0;
       send.disabled = false;
@@ -72,7 +72,6 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
       fill();
       refused(error);
     }
-    set(form, "aria-busy", null);
   };
   const fill = () => {
     const time = opening(rules.opens, language);
@@ -80,8 +79,8 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
     hours.textContent = rules.open === false ? `${texts.closed} ${back}` : rules.hours;
     const { consent } = conversation.rules;
     const page = rules.link ? [" ", link(rules.link, {}, texts.contact_page)] : [];
-    terms.replaceChildren(...(conversation.agreed ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);
-    if (!send.disabled) send.textContent = conversation.agreed ? texts.send : texts.agree_send;
+    terms.replaceChildren(...(conversation.agreed() ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);
+    if (!send.disabled) send.textContent = conversation.agreed() ? texts.send : texts.agree_send;
     email.value = draft.email || "";
     message.value = draft.message ?? (conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");
   };

@@ -52,7 +52,7 @@ const blank = () => ({ id: "", started: Date.now(), messages: [] });
 export const makeConversation = (api, store, tab, changed) => {
   let asking;
   let talk = blank();
-  let rules = {};
+  const rules = /** @type {Partial<import("../types").Configuration>} */ ({});
   const show = (next) => {
     asking?.abort();
     talk = next;
@@ -62,7 +62,7 @@ export const makeConversation = (api, store, tab, changed) => {
   const fresh = () => show(blank());
   const newest = () => /** @type {import("../types").Reply | undefined} */ (talk.messages.findLast(({ role }) => role === "answer"));
   const configure = (known) => {
-    rules = known;
+    Object.assign(rules, known);
     // Who agreed to another text has not agreed to this one.
     if (![undefined, known.consent?.text].includes(store.get("consent"))) store.set("consent", null);
   };
@@ -124,12 +124,8 @@ export const makeConversation = (api, store, tab, changed) => {
 
   return {
     configure,
-    get rules() {
-      return rules;
-    },
-    get agreed() {
-      return agreed();
-    },
+    rules,
+    agreed,
     get talk() {
       return talk;
     },

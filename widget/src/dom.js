@@ -39,7 +39,7 @@ export const link = (href, attributes, ...children) =>
 /** @type {import("../types").Countdown} */
 export const countdown = (node, name, until) => {
   const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  const time = left < 100 ? left : new Date(left * 1000).toISOString().slice(left < 3600 ? 14 : 11, 19);
+  const time = left < 100 ? left : `${Math.ceil(left / 60)} min`;
   node.disabled = left > 0;
   node.textContent = left ? `${name} (${time})` : name;
   if (left) setTimeout(countdown, 1000, node, name, until);

@@ -9,7 +9,6 @@ input { font: inherit; color: inherit; background: none; padding: 6px 10px; widt
 .contact [aria-invalid] { border: 2px solid var(--ink) }
 .contact p, .label { color: var(--dim); font-size: .87em }
 .contact [role="alert"] { color: var(--ink); font-weight: 600 }
-.contact p:empty { display: none }
 .main { padding: 6px 16px; border-radius: min(10px, var(--round)); font-weight: 600; color: var(--on); background: var(--accent); box-shadow: inset 0 0 0 1px var(--mark) }
 .main:disabled { color: var(--dim); background: var(--soft); box-shadow: none; cursor: default }
 .note > svg, .label svg { flex: none }
@@ -18,6 +17,7 @@ input { font: inherit; color: inherit; background: none; padding: 6px 10px; widt
 .terms { display: block }
 .terms .main { margin-top: 8px }
 .label { display: flex; gap: 6px; align-items: center; margin-top: 10px }
+.down svg { transform: scaleY(-1) }
 .sources .push { margin-top: 8px }
 .about { display: flex; align-items: center; gap: 8px; margin: 0 14px 6px; padding-inline-start: 12px; border-radius: min(9px, var(--round)); background: var(--soft); font-size: .87em }
 .about q { flex: 1; -webkit-line-clamp: 1 }

@@ -2,12 +2,11 @@ import { button, countdown, h, icon, link, set, tool } from "./dom.js";
 import { markdown, parse } from "./markup.js";
 
 const COPY = "M9 9h10v10H9zM5 15V5h10";
-const THUMB_UP = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
-const THUMB_DOWN = "M7 13V4H4v9zM7 13l4 8a2.5 2.5 0 0 0 2.5-2.5V15H19a1.5 1.5 0 0 0 1.5-1.8l-1.4-7.4a2 2 0 0 0-2-1.8H7";
+const THUMB = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a1.5 1.5 0 0 1 1.5 1.8l-1.4 7.4a2 2 0 0 1-2 1.8H7";
 
 const AGAIN = "M5 12a7 7 0 1 1 2 5M5 19v-4h4";
 const MARKS = {
-  failed: "M12 7v6M12 16h.01M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18",
+  failed: "M12 7v6M12 16h.01M12 3a9 9 0 1 1-.01 0",
   stopped: "M7 7h10v10H7z",
   done: "M5 13l4 4L19 7",
 };
@@ -187,8 +186,8 @@ export const makeView = (message, { texts, conversation, copy, ask, privacy }, c
       if (words.value.trim()) rate(false, words.value.trim());
     };
     const copier = tool(texts.copy, COPY, () => copy(plain(), copier));
-    const up = tool(texts.helpful, THUMB_UP, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
-    const down = tool(texts.unhelpful, THUMB_DOWN, () => rate(false), { "aria-pressed": `${message.helpful === false}` });
+    const up = tool(texts.helpful, THUMB, () => rate(true), { "aria-pressed": `${message.helpful === true}` });
+    const down = tool(texts.unhelpful, THUMB, () => rate(false), { class: "tool down", "aria-pressed": `${message.helpful === false}` });
     const said = h("span", { role: "status" });
     const oninput = () => (message.comment = words.value); // what is typed outlives the page
     const words = h("textarea", { rows: 2, maxlength: 1000, "aria-label": texts.missing, placeholder: texts.missing, oninput });

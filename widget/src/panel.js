@@ -134,7 +134,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       views.get(reply)?.update(true);
       scroll();
     };
-    if (node["open"] !== false) frame ||= document.hidden ? setTimeout(then, 500) : requestAnimationFrame(then);
+    if (node["open"] !== false) frame ||= setTimeout(then, 40);
   };
 
   const hello = h("p", { class: "hello", part: "greeting", dir: "auto" }, texts.hello);
