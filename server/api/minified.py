@@ -5,25 +5,22 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-_STYLES = re.compile(r"`\n[:@.*\w\[][^`]*`")
-"""A template that begins with a line of its own holds style rules."""
-_STEPS = ((r"\n\s*", ""), (r" ?([{};,]) ?", r"\1"), (r": ", ":"), (r";}", "}"))
+_STYLES = re.compile(r"(?<=`)\n[^`]*(?=`)")
+"""A template of several lines holds CSS."""
 
 
 def minified(source: str) -> str:
-    """A script that does the same. Where there is no minifier for this kind of computer, only its style
-    rules are smaller: visitors then fetch half as much again."""
-    source = _STYLES.sub(_slim, source)
+    """A script of the widget that does the same. Where there is no minifier for this kind of computer,
+    `source` itself: visitors then fetch half as much again."""
     if find_spec("minify") is None:
         return source
     import minify
 
     smaller: str = minify.string("application/javascript", source)
-    return smaller
+    return _STYLES.sub(lambda styles: _without_spaces(styles.group()), smaller)
 
 
-def _slim(found: re.Match[str]) -> str:
-    rules = found.group()
-    for pattern, instead in _STEPS:
-        rules = re.sub(pattern, instead, rules)
-    return rules
+def _without_spaces(css: str) -> str:
+    """The library leaves templates as they are. A colon with a space after it stands in no selector."""
+    css = re.sub(r" ?([{};,]) ?", r"\1", " ".join(css.split()))
+    return css.replace(": ", ":").replace(";}", "}")

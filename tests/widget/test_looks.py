@@ -194,11 +194,14 @@ def test_any_accent_can_be_read(visit, scheme):
     answered(page)
     steps = ("00", "55", "aa", "ff")
     accents = [f"#{r}{g}{b}" for r in steps for g in steps for b in steps] + ["#767676", "#757575", "#ffd54a"]
-    for accent in accents:
-        page.evaluate(
-            "(accent) => document.querySelector('site-chat').setAttribute('accent', accent)", accent
-        )
-        assert min(page.evaluate(CONTRAST)) >= 4.5, accent
+    worst = page.evaluate(
+        f"""(accents) => accents.map((accent) => {{
+          document.querySelector("site-chat").setAttribute("accent", accent);
+          return [Math.min(...({CONTRAST})()), accent];
+        }}).sort(([one], [other]) => one - other)[0]""",
+        accents,
+    )
+    assert worst[0] >= 4.5, worst
 
 
 # --- The reference
