@@ -55,6 +55,8 @@ FRAMES = """async () => {
   measuring = false;
   return frames_ms.slice(1);
 }"""
+DRAWN = """() => [...document.querySelector("site-chat").shadowRoot.querySelectorAll("article")]
+  .every((one) => one.textContent.trim())"""
 SEED = """(count) => {
   const key = "site-chat:harbour:talks", [talk] = JSON.parse(localStorage[key]);
   const pair = talk.messages.slice(-2);
@@ -164,7 +166,8 @@ def frames(browser: Browser, server: PageServer, address: str, slower: float, me
         page.get_by_role("button", name="New chat").click()
     if not page.get_by_role("textbox", name="Ask a question").is_visible():
         page.locator("[part~=launcher]").click()
-    page.wait_for_timeout(500)
+    page.wait_for_function(DRAWN)  # older messages are drawn when there is time
+    page.wait_for_timeout(1000)
     server.pieces, server.pause_s = 200, 0.02
     visit.session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
     found: list[float] = page.evaluate(FRAMES)

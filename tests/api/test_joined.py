@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from server.api.joined import JoinError, joined
-from server.api.minified import minified
 from server.api.widget_files import WidgetFiles
 
 SOURCES = {
@@ -77,21 +76,3 @@ def test_the_widget_is_fetched_in_one_piece_beside_its_texts():
     assert "customElements.define" in sent
     assert "visitors/me" in sent
     assert "/**" not in sent
-
-
-def test_a_minified_script_does_the_same_and_its_styles_say_the_same():
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node on this machine (apt-get install nodejs, 20 or newer)")
-    source = (
-        "// A comment.\nconst colour = '#fff';\nconst longName = (first) => `${first}: { a }`;\n"
-        'const STYLES = `\n:host(:not([a="b"])) .x > *, p :hover { color: ${colour}; margin: 1px 2px }\n@media (x: 1px) {\n  a { b: c; }\n}`;\n'
-        "console.log(longName('a, b'), STYLES);\n"
-    )
-    smaller = minified(source)
-    assert len(smaller) < 0.8 * len(source)
-    done = subprocess.run([node, "-e", smaller], capture_output=True, text=True, timeout=30)
-    assert (
-        done.stdout
-        == 'a, b: { a } :host(:not([a="b"])) .x > *,p :hover{color:#fff;margin:1px 2px}@media (x:1px){a{b:c}}\n'
-    ), done.stderr
