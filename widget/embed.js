@@ -27,8 +27,8 @@
 :host([data-side="left"]) { right: auto !important; left: calc(var(--offset) + env(safe-area-inset-left)) !important }
 .launcher { all: unset; box-sizing: border-box; display: flex; align-items: center; gap: 8px; height: 56px; padding: 0 15px; border-radius: min(28px, var(--radius) * 1.6);
   border: 1px solid transparent; cursor: pointer; font-weight: 600; color: color(from var(--accent) xyz var(--bright) var(--bright) var(--bright)); background: var(--accent);
-  box-shadow: 0 1px 3px #0003, 0 6px 20px #0003; transition: transform .15s }
-.launcher:hover { transform: translateY(-2px) }
+  box-shadow: 0 1px 3px #0003, 0 6px 20px #0003 }
+.launcher:hover { filter: brightness(1.15) }
 .launcher:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; box-shadow: 0 0 0 3px #fff }
 .launcher svg { width: 24px; height: 24px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round }
 .launcher[aria-expanded="true"] :is(svg:first-child, span), .launcher[aria-expanded="false"] svg + svg, span:empty, .launcher[hidden] { display: none }

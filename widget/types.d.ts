@@ -143,11 +143,10 @@ export interface Branch {
 export type Parse = (text: string) => Tree[];
 
 /**
- * A parser of server-sent events for text that comes in pieces of any length: called with each piece, it
- * returns the events that the piece completes. Comments complete nothing; an id stays in force for later
- * events that have none.
+ * A parser of server-sent events as Docent's server sends them (line feeds, one line of data) for text that comes in
+ * pieces of any length: called with each piece, it returns the fields of the events that the piece completes.
  */
-export type EventParser = () => (piece: string) => { event: string; data: string; id: string }[];
+export type EventParser = () => (piece: string) => Record<string, string>[];
 
 /** An event of an answer's stream. Its id `message:number` is taken apart, its data parsed. */
 export interface ChatEvent {
@@ -205,7 +204,7 @@ export type Working = (time: number) => void;
  * Rejects with the ApiError "insecure" where the browser has no SHA-256, and when the signal ends it.
  */
 export type Solve = (challenge: string, bits: number, signal?: AbortSignal, working?: Working) => Promise<string>;
-/** A time to come in the visitor's language and time zone, with the date if it is not within days; else empty. */
+/** A time to come in the visitor's language and time zone; else empty. */
 export type Opening = (time: string, language: string, now?: number) => string;
 /** How the contact form is offered after these messages: empty when not, closed as a line, or open. */
 export type Offered = (messages: Message[]) => "" | "closed" | "open";

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 
-_STYLES = re.compile(r"(?<=`)\n[^`]*(?=`)")
-"""A template of several lines holds CSS."""
+_STYLES = re.compile(r"(?<=`)\n[^`]*\{[^`]*(?=`)")
+"""A template of several lines with a brace holds CSS; one without may be what was written as "\\n"."""
 
 
 def minified(source: str) -> str:

@@ -49,6 +49,7 @@
       const { left, top, width, height } = node.getBoundingClientRect();
       const hits = (x, y) => {
         const hit = root.elementFromPoint(left + width / 2 + x, top + height / 2 + y);
+        if ((x || y) && hit?.closest("[role=tooltip]")) return true; // it lies over the edge at this moment
         return !!hit && (node.contains(hit) || (hit.localName === "label" && hit.control === node));
       };
       if (!hits(0, 0)) continue; // covered by what lies over it at this moment

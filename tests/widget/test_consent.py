@@ -19,7 +19,7 @@ def wanted(script):
 
 
 def agree(page):
-    return page.get_by_role("button", name="Agree and ask")
+    return page.get_by_role("button", name="Agree and send")
 
 
 def test_nothing_is_sent_before_the_visitor_agrees(opened, wanted):

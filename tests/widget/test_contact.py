@@ -238,9 +238,9 @@ def test_axe_finds_nothing_in_what_asks_the_visitor_for_something(visit, script)
     expect(page.locator(".about")).to_be_visible()
     assert findings(page) == [], "marked words"
     ask(page)
-    page.get_by_role("button", name="Agree and ask").wait_for()
+    page.get_by_role("button", name="Agree and send").wait_for()
     assert findings(page) == [], "consent"
-    page.get_by_role("button", name="Agree and ask").click()
+    page.get_by_role("button", name="Agree and send").click()
     answered(page)
     write(page, "ada")
     assert findings(page) == [], "form with an error"

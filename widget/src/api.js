@@ -9,26 +9,11 @@ const unreachable = () => Promise.reject(new ApiError());
 /** @type {import("../types").EventParser} */
 export const eventParser = () => {
   let rest = "";
-  let event = "";
-  let id = "";
-  let data = [];
   return (piece) => {
-    const complete = [];
-    // A carriage return at the very end may be half of a line break.
-    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() || "";
-    for (const line of lines) {
-      const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line) || [];
-      if (field === "data") data.push(value);
-      else if (field === "event") event = value;
-      else if (field === "id") id = value;
-      else if (!line) {
-        if (data.length) complete.push({ event: event || "message", data: data.join("\n"), id });
-        event = "";
-        data = [];
-      }
-    }
-    return complete;
+    const complete = (rest + piece).split("\n\n");
+    rest = complete.pop() || "";
+    const fields = (event) => Object.fromEntries([...event.matchAll(/^(\w+): ?(.*)$/gm)].map(([, name, value]) => [name, value]));
+    return complete.map(fields).filter(({ data }) => data);
   };
 };
 

@@ -80,7 +80,7 @@ export const makeContact = ({ texts, language, conversation, privacy, tell }, st
     const { consent } = conversation.rules;
     const page = rules.link ? [" ", link(rules.link, {}, texts.contact_page)] : [];
     terms.replaceChildren(...(conversation.agreed() ? [texts.attached] : [texts.attached, " ", consent?.text || "", " ", ...privacy(consent)]), ...page);
-    if (!send.disabled) send.textContent = conversation.agreed() ? texts.send : texts.agree_send;
+    if (!send.disabled) send.textContent = conversation.agreed() ? texts.send : texts.agree;
     email.value = draft.email || "";
     message.value = draft.message ?? (conversation.talk.messages.findLast(({ role }) => role === "visitor")?.text || "");
   };

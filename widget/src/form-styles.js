@@ -1,16 +1,14 @@
 // Of what asks the visitor for something: the contact form, the consent, what is marked on the page.
 export const FORMS = `
 input { font: inherit; color: inherit; background: none; padding: 6px 10px; width: 100% }
-.contact { margin-bottom: 18px; padding: 9px 14px; border: 1px solid var(--line); border-radius: var(--round) }
-.contact form { display: grid; gap: 10px; justify-items: start; padding: 6px 0 5px }
+.contact { margin-bottom: 18px; padding: 10px 12px; border: 1px solid var(--line); border-radius: var(--round) }
+.contact form { display: grid; gap: 10px; justify-items: start; padding: 6px 0 }
 .contact summary { color: var(--ink) }
 .contact label { width: 100%; font-size: .87em; font-weight: 600 }
-.contact :is(input, textarea) { display: block; margin-top: 3px; border: 1px solid var(--dim); border-radius: min(9px, var(--round)); font-size: 1rem; font-weight: 400; resize: vertical }
+.contact :is(input, textarea) { display: block; margin-top: 3px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-size: 1rem; font-weight: 400; resize: vertical }
 .contact [aria-invalid] { border: 2px solid var(--ink) }
 .contact p, .label { color: var(--dim); font-size: .87em }
 .contact [role="alert"] { color: var(--ink); font-weight: 600 }
-.main { padding: 6px 16px; border-radius: min(10px, var(--round)); font-weight: 600; color: var(--on); background: var(--accent); box-shadow: inset 0 0 0 1px var(--mark) }
-.main:disabled { color: var(--dim); background: var(--soft); box-shadow: none; cursor: default }
 .note > svg, .label svg { flex: none }
 .note > :is(p, span) { flex: 1 1 10em }
 .note b { color: inherit }
@@ -19,8 +17,7 @@ input { font: inherit; color: inherit; background: none; padding: 6px 10px; widt
 .label { display: flex; gap: 6px; align-items: center; margin-top: 10px }
 .down svg { transform: scaleY(-1) }
 .sources .push { margin-top: 8px }
-.about { display: flex; align-items: center; gap: 8px; margin: 0 14px 6px; padding-inline-start: 12px; border-radius: min(9px, var(--round)); background: var(--soft); font-size: .87em }
+.about { display: flex; align-items: center; gap: 8px; margin: 0 14px 6px; padding-inline-start: 12px; border-radius: min(10px, var(--round)); background: var(--soft); font-size: .87em }
 .about q { flex: 1; -webkit-line-clamp: 1 }
 .you q { color: inherit; border-color: currentColor; font-size: .87em; margin-bottom: 6px }
-@media (forced-colors: active) { .main { border: 1px solid } }
 `;

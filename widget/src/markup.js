@@ -1,9 +1,8 @@
-const ALLOWED =
-  /^(a|p|br|hr|div|span|strong|b|em|i|u|s|del|ins|mark|small|su[bp]|kbd|code|pre|blockquote|[uod]l|li|d[td]|table|t(head|body|foot|r|h|d)|caption|h3)$/;
-const SILENT = /<(script|style|template|title|textarea|iframe|noscript|svg|math)\b[^]*?(<\/\1\s*>|$)/gi;
+// What the server's cleaning leaves in an answer.
+const ALLOWED = /^(a|p|br|strong|em|del|sup|code|pre|blockquote|[uo]l|li|table|t(head|body|r|h|d)|h3)$/;
 const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|[^<]+|</gi;
-const ATTRIBUTE = /(href|data-cite|colspan|rowspan|start|lang|dir)\s*=\s*(?:"([^"]*)"|'([^']*)')|[^\s=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi;
-const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+const ATTRIBUTE = /(href|data-cite|start)\s*=\s*(?:"([^"]*)"|'([^']*)')|[^\s=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi;
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" };
 const DEEPEST = 30;
 
 const INLINE = /`([^`\n]+)`|\*\*(?=\S)([^]+?)\*\*|\*(?=[^\s*])([^*\n]+)\*|!?\[([^\]\n]+)\]\(([^\s)]+)[^)\n]*\)|\[(\d{1,2})\]/g;
@@ -34,7 +33,7 @@ const attributes = (text) => {
 /** @type {import("../types").Parse} */
 export const parse = (html) => {
   const open = [branch("", [])];
-  for (const [token, slash, name = "", rest] of html.replace(SILENT, "").matchAll(TOKEN)) {
+  for (const [token, slash, name = "", rest] of html.matchAll(TOKEN)) {
     const tag = name.toLowerCase().replace(/^h\d$/, "h3");
     const { children } = open[open.length - 1];
     if (!tag) children.push(token.startsWith("<!--") ? "" : decode(token));
@@ -44,7 +43,7 @@ export const parse = (html) => {
     } else if (ALLOWED.test(tag) && open.length < DEEPEST) {
       const one = branch(tag, [], attributes(rest));
       children.push(one);
-      if (!/^[bh]r$/.test(tag)) open.push(one);
+      if (tag !== "br") open.push(one);
     }
   }
   return open[0].children;

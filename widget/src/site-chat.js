@@ -1,3 +1,4 @@
+import { PLACED, SMALL, STYLES } from "./styles.js";
 import { makeApi } from "./api.js";
 import { makeConversation } from "./conversation.js";
 import { set } from "./dom.js";
@@ -6,7 +7,6 @@ import { makePanel } from "./panel.js";
 import { makeScreen } from "./screen.js";
 import { pressed } from "./shortcut.js";
 import { makeStore } from "./store.js";
-import { PLACED, SMALL, STYLES } from "./styles.js";
 
 const SPOKEN = "en zh ja ko es fr de pt ru ar".split(" ");
 

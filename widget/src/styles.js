@@ -56,25 +56,25 @@ h2, h3 { font-size: 1em; font-weight: 650 }
 h2, .path, .menu button { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 hgroup p, .path, q, .menu p, .wait, summary, b, .acts, #foot { color: var(--dim) }
 hgroup p, .menu p, #foot { font-size: .8em }
-.tool { padding: 8px; border-radius: 9px; color: var(--dim) }
+.tool { padding: 8px; border-radius: 10px; color: var(--dim) }
 .tool:hover { color: var(--ink); background: var(--soft) }
 [aria-controls] svg { stroke-width: 3 }
 .menu { position: absolute; z-index: 2; top: 56px; inset-inline-end: 12px; width: 17.5em; max-height: 60%; overflow: auto; padding: 6px }
-.menu, .card { background: var(--bg); border: 1px solid var(--line); border-radius: 12px; box-shadow: 0 8px 28px #0003 }
-.menu p, .menu button { width: 100%; padding: 7px 10px; border-radius: 8px; text-align: start }
+.menu, .card { background: var(--bg); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 8px 28px #0003 }
+.menu p, .menu button { width: 100%; padding: 6px 10px; border-radius: 10px; text-align: start }
 .menu button:hover, .chip:hover, .push:hover:enabled { background: var(--soft) }
 .menu button:last-child { white-space: normal }
-.log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px; scrollbar-width: thin }
+.log { flex: 1; overflow: hidden auto; overscroll-behavior: contain; padding: 18px }
 .log:focus-visible { outline-offset: -3px }
-.hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 16px; text-wrap: balance }
+.hello { font-size: 1.3em; font-weight: 650; line-height: 1.3; margin: 6px 0 18px }
 .chips { display: grid; gap: 8px; justify-items: start }
-.chip { padding: 6px 14px; border: 1px solid var(--line); border-radius: var(--radius); text-align: start }
+.chip { padding: 6px 12px; border: 1px solid var(--line); border-radius: var(--radius); text-align: start }
 article { margin-bottom: 18px }
 article:nth-last-child(n+6) { content-visibility: auto; contain-intrinsic-height: auto 160px }
-.you { width: fit-content; max-width: 86%; margin-inline-start: auto; padding: 8px 14px; border-radius: var(--round); border-end-end-radius: min(5px, var(--round)); white-space: pre-wrap }
-.you, .go { color: var(--on); background: var(--accent) }
+.you { width: fit-content; max-width: 86%; margin-inline-start: auto; padding: 8px 12px; border-radius: var(--round); border-end-end-radius: min(5px, var(--round)); white-space: pre-wrap }
+.you, .go, .main { color: var(--on); background: var(--accent) }
 .tool[aria-pressed="true"], .body .cite:is(a:hover, a:focus) { color: var(--bg); background: var(--mark) }
-.body > * + *, .comment { margin-top: .6em }
+.body > * + *, .comment, .sources { margin-top: .7em }
 li + li { margin-top: .25em }
 .body ul, .body ol { padding-inline-start: 1.5em }
 a { color: inherit; text-underline-offset: 3px }
@@ -82,25 +82,24 @@ a { color: inherit; text-underline-offset: 3px }
 code, pre { font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace }
 code, pre, th, .cite { background: var(--soft) }
 .code { position: relative }
-pre { overflow: auto; padding: 12px 44px 12px 14px; border-radius: 10px; direction: ltr; overflow-wrap: normal }
+pre { overflow: auto; padding: 10px 44px 10px 12px; border-radius: 10px; direction: ltr; overflow-wrap: normal }
 .code .tool { position: absolute; top: 4px; right: 4px }
-blockquote { padding-inline-start: 12px; border-inline-start: 3px solid var(--line) }
+blockquote, q { padding-inline-start: 10px; border-inline-start: 2px solid var(--mark) }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; overflow-wrap: normal }
-th, td { padding: 5px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
+th, td { padding: 6px 10px; border: 1px solid var(--line); text-align: start; vertical-align: top }
 .cite { position: relative; padding: .2em .6em; border-radius: 6px; font-size: .75em; font-weight: 650; text-decoration: none; vertical-align: .12em }
 .cite::after { content: ""; position: absolute; inset: -4px -2px }
-.card { position: absolute; z-index: 1; inset-inline: 18px; padding: 12px 14px }
+.card { position: absolute; z-index: 1; inset-inline: 18px; padding: 10px 12px }
 .card, .sources, .acts { font-size: .87em }
 .card a, .source a { font-weight: 600; text-decoration: none }
 .card a:hover, .source a:hover { text-decoration: underline }
-q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; padding-inline-start: 9px; border-inline-start: 2px solid var(--mark); margin: 3px 0 }
+q { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; quotes: none; margin: 3px 0 }
 .card q { -webkit-line-clamp: 6 }
 .path { display: block }
-.sources { margin-top: 14px }
 summary { font-weight: 600; padding: 2px 0; cursor: pointer }
-.sources ol { list-style: none; border: 1px solid var(--line); border-radius: 12px; margin-top: 6px }
-.source { display: flex; gap: 10px; padding: 9px 12px; position: relative }
+.sources ol { list-style: none; border: 1px solid var(--line); border-radius: 10px; margin-top: 6px }
+.source { display: flex; gap: 10px; padding: 10px 12px; position: relative }
 .source + .source { border-top: 1px solid var(--line); margin: 0 }
 .source div { flex: 1; min-width: 0 }
 .acts span { padding: 0 6px }
@@ -108,8 +107,8 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .acts { display: flex; align-items: center; gap: 2px; margin: 6px -8px 0 }
 .wait::after { content: ""; display: block; height: 46px; margin-top: 10px; background: repeating-linear-gradient(var(--soft) 0 10px, transparent 10px 18px); animation: wait .9s infinite alternate }
 @keyframes wait { to { opacity: .4 } }
-.note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 8px }
-.push { padding: 3px 12px; border: 1px solid var(--dim); border-radius: 8px; font-weight: 600 }
+.note { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; margin-top: 10px; padding: 10px 12px; border: 1px solid var(--line); border-inline-start: 3px solid var(--mark); border-radius: 10px }
+.push, .main { padding: 4px 12px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-weight: 600 }
 .push:disabled { color: var(--dim) }
 .comment { display: grid; gap: 8px; justify-items: start }
 .latest { position: absolute; left: calc(50% - 17px); bottom: 100px; background: var(--bg); border: 1px solid var(--line); border-radius: 50% }
@@ -121,8 +120,9 @@ summary { font-weight: 600; padding: 2px 0; cursor: pointer }
 .grow::after, textarea { grid-area: 1/1; padding: 6px 10px; width: 100% }
 .grow textarea { resize: none; outline: 0; overflow: hidden }
 ::placeholder { color: var(--dim); opacity: 1 }
-.go { padding: 9px; border-radius: max(0px, var(--round) - 5px); box-shadow: inset 0 0 0 1px var(--mark) }
-.go[aria-disabled] { box-shadow: none; color: var(--dim); background: var(--soft); cursor: default }
+.go { padding: 9px; border-radius: max(0px, var(--round) - 5px) }
+.go, .main { box-shadow: inset 0 0 0 1px var(--mark) }
+.go[aria-disabled], .main:disabled { box-shadow: none; color: var(--dim); background: var(--soft); cursor: default }
 #foot { padding: 7px 18px 11px; line-height: 1.4; text-align: center }
 #foot.over { color: var(--ink); font-weight: 600 }
 ${FORMS}

@@ -9,13 +9,9 @@ const NOW = Date.parse("2026-03-06T18:00:00Z"); // a Friday
 const words = (...given) => opening(...given, NOW).replaceAll("\u202f", " ");
 
 test("the next opening is told in the visitor's language and time zone", () => {
-  assert.match(words("2026-03-09T08:00:00Z", "en"), /^Monday.* 9:00 AM$/);
-  assert.match(words("2026-03-09T08:00:00+00:00", "de"), /^Montag.* 09:00$/);
+  assert.match(words("2026-03-09T08:00:00Z", "en"), /^Monday, March 9.* 9:00 AM$/);
+  assert.match(words("2026-03-09T08:00:00+00:00", "de"), /^Montag, 9. März.* 9:00$/);
   assert.match(words("2026-03-09T08:00:00Z", "ar"), /الاثنين|الإثنين/);
-});
-
-test("one that is far off has its date", () => {
-  assert.match(words("2026-03-16T08:00:00Z", "en"), /^Monday, March 16.* 9:00 AM$/);
 });
 
 test("one that has passed or is none says nothing", () => {

@@ -11,17 +11,17 @@ const show = (trees) =>
   }).join("");
 
 test("keeps the allowed elements and decodes entities once", () => {
-  assert.equal(show(parse("<p>a &amp;lt; <b>b</b> &#233;&#x4e2d; &nosuch;</p>")), "<p>a &lt; <b>b</b> é中 &nosuch;</p>");
+  assert.equal(show(parse("<p>a &amp;lt; <em>b</em> &#233;&#x4e2d; &nosuch;</p>")), "<p>a &lt; <em>b</em> é中 &nosuch;</p>");
 });
 
-test("drops scripts with their content, and unknown elements without theirs", () => {
-  assert.equal(show(parse("<script>alert(1)</script><style>x{}</style><form>kept</form><img src=x onerror=alert(1)>")), "kept");
-  assert.equal(show(parse("before<script>never closed")), "before");
+test("leaves of unknown elements nothing but their words, which do nothing", () => {
+  assert.equal(show(parse("<script>alert(1)</script><form>kept</form><img src=x onerror=alert(1)>")), "alert(1)kept");
+  assert.equal(show(parse("<svg><a href='https://a.example/'>b</a>")), '<a href="https://a.example/">b</a>');
 });
 
 test("drops every attribute but a few, and addresses that do more than open something", () => {
-  const html = '<a href="javascript:alert(1)" onclick="x()">1</a><a href="java&#115;cript:x">2</a><a HREF="https://a.example/?a=1&amp;b=2">3</a><td colspan="2" style="x">4</td>';
-  assert.equal(show(parse(html)), '<a href="">1</a><a href="">2</a><a href="https://a.example/?a=1&b=2">3</a><td colspan="2">4</td>');
+  const html = '<a href="javascript:alert(1)" onclick="x()">1</a><a href="java&#115;cript:x">2</a><a HREF="https://a.example/?a=1&amp;b=2">3</a><ol start="2" style="x">4</ol>';
+  assert.equal(show(parse(html)), '<a href="">1</a><a href="">2</a><a href="https://a.example/?a=1&b=2">3</a><ol start="2">4</ol>');
   assert.equal(show(parse('<p data-href="https://x" title="href=&quot;y&quot;">t</p>')), "<p>t</p>");
 });
 
@@ -30,9 +30,9 @@ test("keeps citation markers", () => {
 });
 
 test("survives markup that is not well-formed", () => {
-  assert.equal(show(parse("</p><p>a<b>b</p>c</b> 1 < 2 <")), "<p>a<b>b</b></p>c 1 < 2 <");
+  assert.equal(show(parse("</p><p>a<em>b</p>c</em> 1 < 2 <")), "<p>a<em>b</em></p>c 1 < 2 <");
   assert.equal(show(parse("<!-- <p>hidden</p> -->x<!-- open")), "x");
-  assert.ok(JSON.stringify(parse("<div>".repeat(5000))).length < 5000, "deep nesting is cut off");
+  assert.ok(JSON.stringify(parse("<li>".repeat(5000))).length < 5000, "deep nesting is cut off");
 });
 
 test("headings all become of one level", () => {
