@@ -23,6 +23,8 @@ from server.indexes.tokens import tokens
 from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
+WHOLE, ASKED = 0.9, 0.2
+"""Under a heading that holds so much of the question, sentences answer it without its words."""
 ASKS = 0.06
 """Taken from questions that the page itself asks."""
 LONGEST = 45
@@ -69,6 +71,8 @@ class Evidence:
         heading = self._asked.intersection(text_tokens(hit.chunk.heading, language))
         in_heading = coverage(self.weights, heading)
         base = RELEVANT * relevance + NEAR * hit.scores.get("dense", 0.0)
+        if in_heading >= WHOLE:
+            base += ASKED
         scored = []
         for position, unit in enumerate(members):
             held = self._asked.intersection(text_tokens(unit.text, language))

@@ -13,6 +13,7 @@ from server.answering.routing import is_small_talk, read
 from server.domain.protocols import ChatModel, Incidents, ModelError
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
+from server.retrieval.question_kinds import asks_for_themes
 
 SHORT = 4
 """Questions of fewer content words get the site's title, which tells the embedder what they are about."""
@@ -42,6 +43,8 @@ class HistoryRewriter:
             return Query(earlier[0], _language_of(earlier[0], question), "", earlier[1 : REMEMBERED + 1])
         language = _language_of(text, question) if wanted else question.language
         text = read(text or question.text, language).text
+        if asks_for_themes(text):
+            return Query(text, language)  # "this site" is all of it, whatever was spoken of before
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:

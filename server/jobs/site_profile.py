@@ -16,6 +16,9 @@ TOPICS = 6
 SUGGESTIONS = 4
 SAMPLE = 2000
 """Pages that are looked at."""
+ASKED = 40
+"""Pages whose headings are looked at for questions."""
+SHORTEST_QUESTION, LONGEST_QUESTION = 5, 80
 SHORTEST = 3
 """A title of no more characters tells nothing."""
 
@@ -39,7 +42,8 @@ def profile(site: Site, content: ContentStore) -> Site:
     home = next((page.title for page in pages if page.url in start), near[0][1])
     options = {**site.options, "topics": titles[:TOPICS]}
     if not options.get(CHOSEN):
-        options["suggestions"] = titles[:SUGGESTIONS]
+        asked = _questions([url for url, _ in near], content)
+        options["suggestions"] = list(dict.fromkeys((*asked, *titles)))[:SUGGESTIONS]
     origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,
@@ -52,6 +56,24 @@ def profile(site: Site, content: ContentStore) -> Site:
         ),
         options=options,
     )
+
+
+def _questions(urls: list[str], content: ContentStore) -> list[str]:
+    """The first heading of each page that asks something."""
+    found: list[str] = []
+    for url in urls[:ASKED]:
+        headings = (chunk.heading_path[-1] for chunk in content.page(url) if chunk.heading_path)
+        question = next((heading for heading in headings if _asks(heading)), "")
+        if question and question not in found:
+            found.append(question)
+        if len(found) == SUGGESTIONS:
+            break
+    return found
+
+
+def _asks(heading: str) -> bool:
+    fits = SHORTEST_QUESTION <= len(heading) <= LONGEST_QUESTION
+    return fits and heading.rstrip().endswith(("?", "？", "؟"))
 
 
 def _short(title: str) -> str:

@@ -51,6 +51,26 @@ def test_a_sentence_that_leans_on_the_one_before_comes_with_it():
     assert written("polish brass lamp near sea harbour", text).startswith("Brass keeps its shine")
 
 
+def test_under_a_heading_that_is_the_question_the_answer_needs_none_of_its_words():
+    def hit(heading, text, score):
+        path = ("Lamps", heading)
+        return ScoredChunk(Chunk(heading, "https://shop.example/a", "Lamps", path, text, 0, "en"), score)
+
+    question = "How do I mount the ceiling bracket?"
+    hits = [
+        hit(question, "1. Switch off the power.\n2. Drill two holes and fix both screws.", 0.7),
+        hit(
+            "Trouble",
+            "A ceiling lamp may hum at night.",
+            0.6,
+        ),
+    ]
+    claims = list(
+        QuotingWriter(EvenRarity()).write(Question(question, "shop", (), "en"), Query(question, "en"), hits)
+    )
+    assert claims[0].text.startswith("1. Switch off the power.")
+
+
 def test_a_label_is_not_chosen_for_the_words_that_it_holds():
     text = "max_lamps (integer)\n\nSets how many lamps burn at once; max_lamps is 12 unless it is changed."
     assert written("What is max_lamps?", text).startswith("Sets how many")

@@ -25,6 +25,12 @@ def test_a_question_that_stands_alone_stays_as_it_is():
     assert rewrite(text, "How do I install the lamp driver on Linux?").text == text
 
 
+def test_a_question_for_the_whole_site_leans_on_nothing_that_was_said():
+    query = rewrite("What are the main themes of this documentation?", "How do I install the lamp driver?")
+    assert query.text == "What are the main themes of this documentation?"
+    assert query.previous == ()
+
+
 def test_earlier_queries_go_along_newest_first():
     assert rewrite("And then?", "First question here", "Second question here").previous == (
         "Second question here",

@@ -80,7 +80,7 @@ li + li { margin-top: .25em }
 a { color: inherit; text-underline-offset: 3px }
 .body a { text-decoration-color: var(--mark) }
 code, pre { font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace }
-code, pre, th, .cite { background: var(--soft) }
+code, pre, th, .cite, .code .tool { background: var(--soft) }
 .code { position: relative }
 pre { overflow: auto; padding: 10px 44px 10px 12px; border-radius: 10px; direction: ltr; overflow-wrap: normal }
 .code .tool { position: absolute; top: 4px; right: 4px }

@@ -1,0 +1,56 @@
+"""What a site offers to be asked, found on its own pages."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from server.domain.chunk import Chunk
+from server.domain.site import Site
+from server.jobs.site_profile import profile
+from server.storage.content import ContentStore, PageRecord
+from server.storage.database import Database
+from server.storage.sites import SiteStore
+
+HOME = "https://lantern.example"
+
+
+@pytest.fixture
+def suggestions(tmp_path):
+    """What is suggested for pages given as {name: headings}."""
+    database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
+    database.migrate()
+    site = Site("shop", "Lantern Shop", "Lantern Shop", (f"{HOME}/",))
+    SiteStore(database).create(site)
+    content = ContentStore(database, "shop")
+
+    def suggested(pages):
+        for name, headings in pages.items():
+            url = f"{HOME}/{name}"
+            chunks = [
+                Chunk(f"{name}{at}", url, name.title(), (name.title(), heading), f"On {heading}.", at, "en")
+                for at, heading in enumerate(headings)
+            ]
+            content.put_page(
+                PageRecord(url, name.title(), "en", name, "", "", 0, datetime.now(UTC)), chunks, []
+            )
+        content.go_live()
+        return profile(site, content).options["suggestions"]
+
+    yield suggested
+    database.close()
+
+
+def test_questions_that_headings_ask_come_before_titles(suggestions):
+    pages = {
+        "delivery": ("Islands", "How long does delivery take?", "What does delivery cost?"),
+        "returns": ("Labels",),
+        "lamps": ("Which lamps may stand outside?",),
+    }
+    assert set(suggestions(pages)[:2]) == {"How long does delivery take?", "Which lamps may stand outside?"}
+
+
+def test_a_question_as_long_as_a_paragraph_and_one_asked_twice_are_not_offered_again(suggestions):
+    long = "Is it " + "very " * 30 + "bright?"
+    pages = {"a-lamp": (long, "How bright is it?"), "b-lamp": ("How bright is it?",)}
+    assert suggestions(pages).count("How bright is it?") == 1
+    assert long not in suggestions(pages)
