@@ -313,7 +313,7 @@ export interface Card {
   /** Lets a marker show the card of its citation. */
   attach(marker: HTMLElement, citation: Citation): void;
   /** Hides the card; false when there was none to hide. */
-  hide(): boolean;
+  dismiss(): boolean;
 }
 export type MakeCard = () => Card;
 

@@ -127,12 +127,13 @@ def test_the_whole_way_works_by_keyboard_and_the_focus_is_seen(browser, address,
             if seen[0] == "Lantern Shop":
                 break
             assert seen[1], f"no focus ring on {seen[0]}"
-        assert reached[:6] == [
+        assert reached[:7] == [
             "Skip to the content",
             "Docent",
             "Overview",
             "Sites",
             "Conversations",
+            "Messages",
             "Health",
         ]
         tab.keyboard.press("Enter")

@@ -83,19 +83,17 @@ def test_a_crawl_that_is_over_begins_anew(slow_site, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_says_how_to_go_on(slow_site, tmp_path: Path) -> None:
-    stopped, answer = threading.Event(), slow_site.answer
+    answer = slow_site.answer
 
-    def until_stopped(handler) -> None:
-        if len(slow_site.requests) > 5:
-            stopped.wait(20)
+    def slower(handler) -> None:
+        time.sleep(0.5 if len(slow_site.requests) > 5 else 0)
         answer(handler)
 
-    slow_site.answer = until_stopped
+    slow_site.answer = slower
     running = subprocess.Popen(command(slow_site, tmp_path), cwd=ROOT, stderr=subprocess.PIPE, text=True)
     while len(slow_site.requests) < 5:
         time.sleep(0.005)
     running.send_signal(signal.SIGINT)
-    stopped.set()
     _, said = running.communicate(timeout=20)
     assert running.returncode == 130
     assert "The same command goes on from here" in said

@@ -59,6 +59,7 @@ export const makeCard = () => {
   const node = h("div", { class: "card", part: "card", id: "card", role: "tooltip", dir: "auto", hidden: true });
   let shown;
   let timer;
+  let quiet = 0;
   const hide = () => {
     if (shown) set(shown, "aria-describedby", null);
     shown = undefined;
@@ -70,7 +71,10 @@ export const makeCard = () => {
   node.addEventListener("pointerleave", leave);
   return {
     node,
-    hide,
+    dismiss() {
+      quiet = performance.now() + 500; // a marker below the card comes under the pointer
+      return hide();
+    },
     attach(marker, citation) {
       const show = () => {
         stay();
@@ -87,7 +91,7 @@ export const makeCard = () => {
       };
       let tapped = false;
       const on = (name, listener) => marker.addEventListener(name, listener);
-      on("pointerenter", (event) => event.pointerType === "touch" || show());
+      on("pointerenter", ({ pointerType, timeStamp }) => pointerType === "touch" || timeStamp < quiet || show());
       on("pointerleave", leave);
       on("blur", leave);
       on("focus", show);

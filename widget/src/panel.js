@@ -196,7 +196,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       avatar.hidden = !picture;
     },
     dismiss() {
-      if (menu.hidden) return card.hide();
+      if (menu.hidden) return card.dismiss();
       toggle(false);
       return true;
     },
