@@ -62,8 +62,13 @@ WATCH = """() => {
 @pytest.mark.parametrize(
     ("cut_in", "question", "says"),
     [
-        (1, QUESTION, "Parcels to islands take five working days"),
-        (2, "How do I return a lamp?", "Bring the box to any post office"),
+        # In other words than elsewhere: an answer that is known already does not come in pieces.
+        (
+            1,
+            "How long does delivery to the islands take, please?",
+            "Parcels to islands take five working days",
+        ),
+        (2, "How do I return my lamp, please?", "Bring the box to any post office"),
     ],
 )
 def test_an_answer_that_is_cut_off_comes_whole_and_once(docent, visit, cut_in, question, says):
