@@ -65,7 +65,7 @@ WATCH = """() => {
         # In other words than elsewhere: an answer that is known already does not come in pieces.
         (
             1,
-            "How long does delivery to the islands take, please?",
+            "How many working days does a parcel to an island take?",
             "Parcels to islands take five working days",
         ),
         (2, "How do I return my lamp, please?", "Bring the box to any post office"),
