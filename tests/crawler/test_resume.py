@@ -90,7 +90,10 @@ def test_ctrl_c_says_how_to_go_on(slow_site, tmp_path: Path) -> None:
         answer(handler)
 
     slow_site.answer = slower
-    running = subprocess.Popen(command(slow_site, tmp_path), cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command(slow_site, tmp_path), cwd=ROOT, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
+    )  # fmt: skip
     while len(slow_site.requests) < 5:
         time.sleep(0.005)
     running.send_signal(signal.SIGINT)
