@@ -27,6 +27,12 @@ def missing_program(name, install):
 
 
 @pytest.fixture(scope="session")
+def node():
+    """Path of Node.js."""
+    return shutil.which("node") or missing_program("Node.js", "apt-get install nodejs, 20 or newer")
+
+
+@pytest.fixture(scope="session")
 def model_cache(tmp_path_factory):
     """Folder with the embedded model, prepared once for all tests."""
     from server.models.embedded import prepare

@@ -1,6 +1,5 @@
 """The widget's modules as they are sent: each with what it imports."""
 
-import shutil
 import subprocess
 
 import pytest
@@ -18,10 +17,7 @@ SOURCES = {
 }
 
 
-def test_a_module_and_its_imports_do_together_what_they_do_apart(tmp_path):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node on this machine (apt-get install nodejs, 20 or newer)")
+def test_a_module_and_its_imports_do_together_what_they_do_apart(tmp_path, node):
     said = []
     for name, sources in {
         "apart": SOURCES,

@@ -1,9 +1,6 @@
 """What the minifier leaves of a script does the same."""
 
-import shutil
 import subprocess
-
-import pytest
 
 from server.api.minified import minified
 
@@ -23,10 +20,7 @@ def test_other_templates_stay_as_they_are():
     assert "} { a: b; }`" in small
 
 
-def test_a_minified_script_says_what_the_long_one_said(tmp_path):
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node on this machine (apt-get install nodejs, 20 or newer)")
+def test_a_minified_script_says_what_the_long_one_said(tmp_path, node):
     source = """
 const make = (messages) => {
   if (messages.at(-1)?.role !== "answer") return "";
