@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from server.domain.chunk import Changes, ScoredChunk
-from server.domain.derived import Monitor, SiteText
+from server.answering.around_strategy import AroundStrategy
+from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Expander, Strategy
 from server.domain.question import Query
 from server.retrieval.parts import ranked
@@ -31,29 +31,12 @@ class Expansion:
     queries that each ask for something else."""
 
 
-class ExpandedStrategy:
+class ExpandedStrategy(AroundStrategy):
     """Implements Strategy. The question itself is always searched; what the expanders make, at one time."""
 
     def __init__(self, strategy: Strategy, expansions: Sequence[Expansion]) -> None:
-        self._strategy = strategy
+        super().__init__(strategy)
         self._expansions = expansions
-
-    @property
-    def name(self) -> str:
-        """That of the strategy inside."""
-        return self._strategy.name
-
-    def index(self, changes: Changes) -> None:
-        """As the strategy inside. Raises ModelError."""
-        self._strategy.index(changes)
-
-    def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """As the strategy inside."""
-        self._strategy.complete(text, monitor)
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """As the strategy inside."""
-        self._strategy.forget(ids)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """As the strategy inside, where no expander has anything to add."""

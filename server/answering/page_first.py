@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from server.domain.chunk import Changes, Chunk, ScoredChunk
-from server.domain.derived import Monitor, SiteText
+from server.answering.around_strategy import AroundStrategy
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import Strategy
 from server.domain.question import Query
 from server.indexes.tokens import tokens
@@ -20,31 +20,14 @@ UNFOUND = 0.55
 """Share of the best score that such a passage has, before what it covers of the query."""
 
 
-class PageFirst:
+class PageFirst(AroundStrategy):
     """Implements Strategy. A query that points at no page is searched as the strategy inside does it."""
 
     def __init__(self, strategy: Strategy, page: Callable[[str], Sequence[Chunk]], rarity: Rarity) -> None:
         """`page` gives the chunks of a page by its stored address."""
-        self._strategy = strategy
+        super().__init__(strategy)
         self._page = page
         self._rarity = rarity
-
-    @property
-    def name(self) -> str:
-        """That of the strategy inside."""
-        return self._strategy.name
-
-    def index(self, changes: Changes) -> None:
-        """As the strategy inside. Raises ModelError."""
-        self._strategy.index(changes)
-
-    def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """As the strategy inside."""
-        self._strategy.complete(text, monitor)
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """As the strategy inside."""
-        self._strategy.forget(ids)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first, with the page's passages a little further up."""
