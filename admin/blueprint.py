@@ -13,10 +13,13 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from admin import answer_text, crawl_state, formats
 from admin.access import services
 from admin.assets import asset
-from admin.failures import form_expired, not_found, store_failed, too_large
+from admin.audit import write_audit
+from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
+from admin.navigation import menu, site_tabs
 from admin.page import Page
 from admin.sessions import current_operator
 from admin.table import PAGES
+from server.domain.roles import Role
 from server.storage.errors import (
     StorageError,
     UnknownContactRequest,
@@ -45,6 +48,10 @@ _page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES f
 
 _large = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.large)
 _framed = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.framed)
+
+_role_of = {
+    f"admin.{route.endpoint}": route.role for page in PAGES if not page.public for route in page.routes
+}
 
 for _page in PAGES:
     _page.register(blueprint)
@@ -84,6 +91,15 @@ def _require_operator() -> ResponseReturnValue | None:
 
 
 @blueprint.before_request
+def _require_role() -> ResponseReturnValue | None:
+    """Before the form is read: who may not send it gets no answer about what it says."""
+    operator, needed = g.get("operator"), _role_of.get(request.endpoint or "")
+    if operator is None or needed is None or operator.role.may(needed):
+        return None
+    return not_allowed(operator.role, needed)
+
+
+@blueprint.before_request
 def _allow_uploads() -> None:
     """Only for who is logged in, and before the form is read for its token."""
     if request.endpoint in _large:
@@ -100,6 +116,9 @@ def _require_token() -> None:
         own = (request.host, urlsplit(services().settings.base_url).netloc)
         if urlsplit(origin).netloc not in own:
             raise CSRFError(f"the form came from {origin!r}")
+
+
+blueprint.after_request(write_audit)
 
 
 @blueprint.after_request
@@ -119,14 +138,18 @@ def _headers(response: Response) -> Response:
 
 @blueprint.context_processor
 def _frame() -> dict[str, object]:
-    """What every page's frame shows: the menu with the current entry, and who is logged in."""
+    """What every page's frame shows: the menu, the tabs of the site, and who is logged in; and what that
+    operator may do, so that no page shows a form that would be refused."""
     shown = _page_of.get(request.endpoint or "")
-    menu = [
-        (f"admin.{page.endpoint}", page.menu, shown is not None and page is shown.under)
-        for page in PAGES
-        if page.menu
-    ]
-    return {"menu": menu, "operator": g.get("operator"), "asset": asset}
+    operator = g.get("operator")
+    return {
+        "menu": menu(PAGES, shown),
+        "tabs": site_tabs(PAGES, shown) if operator else None,
+        "operator": operator,
+        "may_edit": operator is not None and operator.role.may(Role.EDITOR),
+        "may_own": operator is not None and operator.role.may(Role.OWNER),
+        "asset": asset,
+    }
 
 
 blueprint.register_error_handler(CSRFError, form_expired)

@@ -7,6 +7,8 @@ import logging
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
+from server.domain.roles import Role
+
 log = logging.getLogger(__name__)
 
 
@@ -28,6 +30,18 @@ def not_found(error: Exception) -> ResponseReturnValue:
         "There is nothing at this address: it was deleted, or the link is wrong. "
         "Start from the overview, or choose from the menu.",
         404,
+    )
+
+
+def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
+    """What this operator's role is not enough for."""
+    if request.accept_mimetypes.best == "application/json":
+        return {"error": {"code": "not_allowed", "message": f"This needs the role {needed}."}}, 403
+    return _page(
+        "Your role is not enough for this",
+        f"Your role is {role}; this needs the role {needed}. Nothing was changed. Ask an owner of this "
+        "Docent to do it, or to change your role under Settings.",
+        403,
     )
 
 

@@ -9,6 +9,8 @@ from typing import TypeVar
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
+from server.domain.roles import Role
+
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
 
 
@@ -24,6 +26,8 @@ class Route:
     """Whether it takes uploads, which are larger than any other form."""
     framed: bool = False
     """Whether other pages of the dashboard may show it in a frame."""
+    role: Role = Role.VIEWER
+    """What an operator must at least be."""
 
 
 class Page:
@@ -32,10 +36,14 @@ class Page:
     Closed unless `public` says otherwise. A view's name is its endpoint, so `admin.NAME` in `url_for`.
     """
 
-    def __init__(self, *, menu: str = "", under: Page | None = None, public: bool = False) -> None:
+    def __init__(
+        self, *, menu: str = "", tab: str = "", under: Page | None = None, public: bool = False
+    ) -> None:
         self.menu = menu
-        self.under = under or self
-        """The page whose menu entry is marked while this one is shown."""
+        self.tab = tab
+        """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
+        self.under = under
+        """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
         self.public = public
         self.routes: list[Route] = []
 
@@ -44,21 +52,28 @@ class Page:
         """Endpoint of the page itself: that of its first route."""
         return self.routes[0].endpoint
 
-    def get(self, rule: str, *, framed: bool = False) -> Callable[[View], View]:
-        return self._route(rule, "GET", framed=framed)
+    @property
+    def line(self) -> list[Page]:
+        """The page, the one that it is under, and so on."""
+        return [self, *(self.under.line if self.under else ())]
 
-    def post(self, rule: str, *, large: bool = False) -> Callable[[View], View]:
-        return self._route(rule, "POST", large=large)
+    def get(self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER) -> Callable[[View], View]:
+        """Shows something, and changes nothing."""
+        return self._route(rule, "GET", role, framed=framed)
+
+    def post(self, rule: str, *, large: bool = False, role: Role = Role.EDITOR) -> Callable[[View], View]:
+        """Changes something: what it was goes to the audit log, see admin.audit."""
+        return self._route(rule, "POST", role, large=large)
 
     def register(self, blueprint: Blueprint) -> None:
         for route in self.routes:
             blueprint.add_url_rule(route.rule, route.endpoint, route.view, methods=[route.method])
 
     def _route(
-        self, rule: str, method: str, *, large: bool = False, framed: bool = False
+        self, rule: str, method: str, role: Role, *, large: bool = False, framed: bool = False
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
-            self.routes.append(Route(rule, view.__name__, method, view, large, framed))
+            self.routes.append(Route(rule, view.__name__, method, view, large, framed, role))
             return view
 
         return remember

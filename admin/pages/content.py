@@ -11,7 +11,7 @@ from admin.pages import sites as sites_page
 from admin.paging import listed
 from server.domain.addresses import absolute
 
-page = Page(under=sites_page.page)
+page = Page(tab="Content", under=sites_page.page)
 
 ROWS = 100
 

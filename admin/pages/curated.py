@@ -22,7 +22,7 @@ from server.domain.curated import CuratedAnswer
 from server.domain.site import Site
 from server.storage.questions import QuestionLog
 
-page = Page(under=sites_page.page)
+page = Page(tab="Answers", under=sites_page.page)
 
 ROWS = 100
 

@@ -16,7 +16,7 @@ from crawler.explain import Finding
 from server.domain.site import Site
 from server.services.scope import Scope, explain_url, save_scope, scope_of
 
-page = Page(under=sites_page.page)
+page = Page(tab="Scope", under=sites_page.page)
 
 RENDER = [
     SelectChoice("", "As the setting CRAWL_RENDER says"),

@@ -23,7 +23,7 @@ from server.domain.site import Site
 from server.retrieval.table import STRATEGIES
 from server.services.sites import daily_limit
 
-page = Page(under=sites_page.page)
+page = Page(tab="Site", under=sites_page.page)
 
 MOST_ORIGINS = 100
 SCHEDULES = ((OFF, "only when I ask"), *((every, every) for every in PERIODS))

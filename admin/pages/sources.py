@@ -23,7 +23,7 @@ from server.storage.errors import SourceTooLarge, UnknownSource
 from server.storage.source_pages import SourcePages
 from server.storage.sources import Source, SourceKind
 
-page = Page(under=sites_page.page)
+page = Page(tab="Sources", under=sites_page.page)
 
 ROWS = 100
 KINDS = {

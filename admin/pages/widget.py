@@ -15,7 +15,7 @@ from server.domain.contact import ContactOptions
 from server.domain.look import Look
 from server.domain.site import Site
 
-page = Page(under=sites_page.page)
+page = Page(tab="Widget", under=sites_page.page)
 
 
 @page.get("/sites/<site_id>/widget")

@@ -52,6 +52,7 @@ from server.services.sites import (
     open_vector_store,
 )
 from server.settings import Settings
+from server.storage.audit import AuditLog
 from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
@@ -93,6 +94,7 @@ class Services:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
         self.usage = UsageStore(self.database)
         self.sources = SourceStore(self.database)

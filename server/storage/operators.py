@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from server.domain.roles import Role
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import OperatorExists
@@ -25,6 +26,7 @@ class Operator:
     """In lower case."""
     password_hash: str
     created_at: datetime
+    role: Role = Role.OWNER
 
 
 class OperatorStore:
@@ -38,9 +40,9 @@ class OperatorStore:
         with self._db.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(operators)).scalar_one())
 
-    def create(self, email: str, password_hash: str) -> int:
+    def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
         """Stores an operator; returns the number. Raises OperatorExists."""
-        row = {"email": _address(email), "password_hash": password_hash, "created_at": now()}
+        row = {"email": _address(email), "password_hash": password_hash, "created_at": now(), "role": role}
         try:
             with self._db.begin() as connection:
                 made = connection.execute(insert(operators).values(row).returning(operators.c.id))
@@ -79,7 +81,7 @@ class OperatorStore:
     def _one(self, which: ColumnElement[bool]) -> Operator | None:
         with self._db.connect() as connection:
             row = connection.execute(select(operators).where(which)).first()
-        return None if row is None else Operator(*row)
+        return None if row is None else Operator(**{**row._mapping, "role": Role(row.role)})
 
 
 def _address(email: str) -> str:

@@ -21,6 +21,11 @@ from server.storage.answer_tables import answer_tables
 from server.storage.columns import Json, Moment, Path, Words
 from server.storage.contact_tables import contact_tables
 from server.storage.derived_tables import derived_tables
+from server.storage.dialogue_tables import dialogue_tables
+from server.storage.gap_tables import gap_tables
+from server.storage.page_tables import page_tables
+from server.storage.people_tables import people_tables
+from server.storage.quality_tables import quality_tables
 from server.storage.source_tables import source_tables
 
 metadata = MetaData(
@@ -237,6 +242,7 @@ operators = Table(
     Column("email", Words, nullable=False, unique=True),
     Column("password_hash", Words, nullable=False),
     Column("created_at", Moment, nullable=False),
+    Column("role", Words, nullable=False, server_default="owner"),
 )
 
 setup_tokens = Table(
@@ -266,3 +272,8 @@ of_sources = source_tables(metadata)
 of_answers = answer_tables(metadata)
 of_derived = derived_tables(metadata)
 of_contact = contact_tables(metadata)
+of_people = people_tables(metadata)
+of_dialogue = dialogue_tables(metadata)
+of_gaps = gap_tables(metadata)
+of_pages = page_tables(metadata)
+of_quality = quality_tables(metadata)

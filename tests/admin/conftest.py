@@ -21,6 +21,7 @@ from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.source_intake import SourceIntake
 from server.settings import Settings
+from server.storage.audit import AuditLog
 from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
@@ -81,6 +82,7 @@ class Stores:
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
+        self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
         self.usage = UsageStore(self.database)
         self.sources = SourceStore(self.database)

@@ -1,0 +1,58 @@
+"""The menu of the dashboard, and the tabs of a site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flask import request, url_for
+
+from admin.access import services
+from admin.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link."""
+
+    address: str
+    label: str
+    current: str
+    """Value of aria-current: "page", "true" for a page below it, else empty."""
+
+
+def menu(pages: tuple[Page, ...], shown: Page | None) -> list[Entry]:
+    """The pages with a menu entry, in the order of the table."""
+    return [
+        Entry(url_for(f"admin.{page.endpoint}"), page.menu, _current(page, shown))
+        for page in pages
+        if page.menu
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTabs:
+    """The tabs above the pages of a site."""
+
+    name: str
+    entries: list[Entry]
+
+
+def site_tabs(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
+    """Those of the site in the address; None on pages of no site, or of one that is unknown."""
+    site = services().sites.find(str((request.view_args or {}).get("site_id", "")))
+    if site is None or shown is None:
+        return None
+    return SiteTabs(
+        site.name,
+        [
+            Entry(url_for(f"admin.{page.endpoint}", site_id=site.id), page.tab, _current(page, shown))
+            for page in pages
+            if page.tab
+        ],
+    )
+
+
+def _current(page: Page, shown: Page | None) -> str:
+    if shown is None or page not in shown.line:
+        return ""
+    return "page" if request.endpoint == f"admin.{page.endpoint}" else "true"

@@ -1,0 +1,21 @@
+"""What an operator may do on the dashboard."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """Each may all that the ones before it may."""
+
+    VIEWER = "viewer"
+    """Sees everything but settings and people; changes nothing."""
+    EDITOR = "editor"
+    """Also changes sites, answers and crawls."""
+    OWNER = "owner"
+    """Also changes settings and people, and deletes sites."""
+
+    def may(self, needed: Role) -> bool:
+        """Whether it is enough for what needs `needed`."""
+        order = list(Role)
+        return order.index(self) >= order.index(needed)

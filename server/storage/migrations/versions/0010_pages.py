@@ -1,0 +1,16 @@
+"""What operators changed about pages, and which pages are cited."""
+
+from __future__ import annotations
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    pass
+
+
+def downgrade() -> None:
+    pass
