@@ -26,8 +26,10 @@ from server.storage.errors import (
     UnknownConversation,
     UnknownCrawl,
     UnknownCuratedAnswer,
+    UnknownRun,
     UnknownSite,
     UnknownSource,
+    UnknownTestSet,
 )
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
@@ -161,4 +163,6 @@ blueprint.register_error_handler(UnknownContactRequest, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
 blueprint.register_error_handler(UnknownSource, not_found)
 blueprint.register_error_handler(UnknownCuratedAnswer, not_found)
+blueprint.register_error_handler(UnknownTestSet, not_found)
+blueprint.register_error_handler(UnknownRun, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

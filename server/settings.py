@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 
 from server.contact_settings import ContactSettings, RateLimit
 from server.crawl_settings import CrawlSettings
+from server.quality_settings import QualitySettings
 from server.tuning_settings import TuningSettings
 
 
@@ -23,7 +24,7 @@ class SettingsError(Exception):
     """One line that names the setting, what is wrong with it and what to write instead."""
 
 
-class Settings(TuningSettings, CrawlSettings, ContactSettings):
+class Settings(TuningSettings, CrawlSettings, ContactSettings, QualitySettings):
     """Typed and immutable. Field order and groups are those of `env.example`, inherited ones last."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

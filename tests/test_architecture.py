@@ -19,7 +19,8 @@ LAYERS = {
     "server.crawl_settings": set(),
     "server.contact_settings": set(),
     "server.tuning_settings": {"server.domain"},
-    "server.settings": {"server.contact_settings", "server.crawl_settings", "server.tuning_settings"},
+    "server.quality_settings": set(),
+    "server.settings": {"server.contact_settings", "server.crawl_settings", "server.quality_settings", "server.tuning_settings"},
     "server.logs": {"server.settings"},
     "server.models": {"server.domain"},
     "server.storage": {"server.domain", "crawler.journal"},
@@ -44,7 +45,7 @@ LAYERS = {
     },
     "admin": {
         "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.errors", "server.retrieval",
-        "server.indexes", "server.answering", "server.api", "crawler",
+        "server.indexes", "server.answering", "server.api", "server.evaluation", "crawler",
     },
     "server.app": {"server", "admin"},
     "server.serving": {"server"},

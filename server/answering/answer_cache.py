@@ -40,7 +40,7 @@ class AnswerCache:
             return None
         answer = _from_json(stored)
         # What comes next may lean on this question: it is searched as it stands.
-        return replace(answer, trace={"query": question.text, "from_cache": True})
+        return replace(answer, trace={**answer.trace, "query": question.text, "from_cache": True})
 
     def remember(self, question: Question, answer: Answer) -> None:
         """Keeps an answer that nothing went wrong with."""
@@ -59,7 +59,10 @@ class AnswerCache:
 
 def _to_json(answer: Answer) -> str:
     kept = {name: getattr(answer, name) for name in ("text", "suggestions", "pages", "model")}
-    return json.dumps({**kept, "citations": [asdict(citation) for citation in answer.citations]})
+    trace = {name: answer.trace[name] for name in ("claims", "support") if name in answer.trace}
+    return json.dumps(
+        {**kept, "citations": [asdict(citation) for citation in answer.citations], "trace": trace}
+    )
 
 
 def _from_json(stored: str) -> Answer:
@@ -71,4 +74,5 @@ def _from_json(stored: str) -> Answer:
         suggestions=tuple(value["suggestions"]),
         pages=tuple((url, title) for url, title in value["pages"]),
         model=value["model"],
+        trace=value.get("trace", {}),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from server.answering.citations import Citer, with_markers
+from server.answering.claim_notes import noted
 from server.answering.cleaning import without_pictures, without_unseen
 from server.answering.phrases import quoted
 from server.answering.trace import Trace
@@ -69,6 +70,10 @@ class Attempt:
         # What was leaked is kept out of the trace, too: the operator's pages are no place for it.
         shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
         self._trace.add_to("removed", {"claim": shown, "reason": verified.reason})
+        self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
+
+    def _note(self, verified: Verified, *, why: str = "", markers: str = "") -> None:
+        self._trace.add_to("claims", noted(verified, [hit.chunk.id for hit in self._kept], why, markers))
 
     def _cited(self, verified: Verified) -> Iterator[AnswerEvent]:
         with self._trace.step("cite"):
@@ -78,6 +83,7 @@ class Attempt:
             return
         for proof in verified.proofs:
             self._trace.add_to("cited", self._kept[proof.source].chunk.id)
+        self._note(verified, markers=markers)
         held, self._held = self._held, []
         parts = [(claim.before, claim.text) for claim in held]
         parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))

@@ -105,7 +105,7 @@ class CorrectiveFlow:
     def _grade_retrieval(self, state: State) -> Update:
         with state["trace"].step("filter"):
             among = state["found"][: WIDER * self._stages.steps.retrieve_limit]
-            kept = self._reflection.documents.keep(state["tried"][0], among)
+            kept = self._stages.keep(self._reflection.documents, state["tried"][0], among, state["trace"])
         worth = self._worth(state["tried"][0], among, kept)
         return {
             "kept": kept,

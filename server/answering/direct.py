@@ -28,7 +28,7 @@ class DirectFlow:
             found = stages.retrieve(query)
             trace.note_candidates(found)
         with trace.step("filter"):
-            kept = stages.steps.grader.keep(query, found)
+            kept = stages.keep(stages.steps.grader, query, found, trace)
             asked_back = stages.asked_back(question, query, kept)
         if asked_back:
             return asked_back

@@ -73,6 +73,16 @@ class Signs:
         return 1 / (1 + math.exp(-value))
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a grader kept, and the evidence beside the floor that it had to reach."""
+
+    kept: list[ScoredChunk]
+    answerability: float | None = None
+    """None where the floor is not asked, as for the themes of a site."""
+    floor: float = 0.0
+
+
 class EvidenceGrader:
     """Implements Grader without a model."""
 
@@ -91,12 +101,16 @@ class EvidenceGrader:
         A question for all that the site has is answered by chunks that stand for its themes, or not here:
         that a page shares the words "main" and "topics" with it says nothing.
         """
+        return self.judged(query, chunks).kept
+
+    def judged(self, query: Query, chunks: Sequence[ScoredChunk]) -> Judged:
+        """What `keep` keeps, with what it was kept by."""
         themes = [hit for hit in chunks if hit.theme]
         if themes or asks_for_themes(query.text):
-            return themes[:THEMES]
-        if not chunks or self.quick_answerability(query, chunks) < self._floor:
-            return []
-        return [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
+            return Judged(themes[:THEMES])
+        found = self.quick_answerability(query, chunks)
+        kept = [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
+        return Judged(kept if chunks and found >= self._floor else [], found, self._floor)
 
     def answerability(self, query: Query, chunks: Sequence[ScoredChunk]) -> float:
         """In [0, 1]; 0 for no chunks. By all signs, so that questions compare with each other."""

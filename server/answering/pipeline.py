@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
 
+from server.answering.claim_notes import settled
 from server.answering.direct import DirectFlow
 from server.answering.flows import Flow
 from server.answering.stages import Stages
@@ -82,10 +83,14 @@ class Pipeline:
         return self._flow.search(question, self.rewrite(question), limit)
 
     def _finished(self, answer: Answer, trace: Trace) -> Answer:
+        notes = {**trace.notes, **answer.trace}
+        if "claims" not in answer.trace:  # an answer that was given before has its own
+            claims = [note for note in trace.listed("claims") if isinstance(note, dict)]
+            notes |= settled(answer, claims, notes.get("removed_by_grading", ()))
         return replace(
             answer,
             strategy=self._steps.strategy.name,
             flow=self._flow.name,
             timings_ms=dict(trace.timings_ms),
-            trace={**trace.notes, **answer.trace},
+            trace=notes,
         )

@@ -113,7 +113,7 @@ class Proofs:
             for unit in self._read[proof.source]:
                 own = amounts(without_dates(unit.text))
                 if any(amount.equals(other) for other in own):
-                    added.append(Proof(proof.source, unit.text))
+                    added.append(Proof(proof.source, unit.text, proof.share))
                     there += own
                     break
         return added

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.page_text import joined_text
 
-LEAST_REPEATED, MOST_REPEATED = 8, 1000
-"""Characters at the end of a chunk that the next one may begin with: sentences, not a single word."""
+__all__ = ["NeighbourReader", "joined_text"]
 
 
 class NeighbourReader:
@@ -44,31 +44,3 @@ class NeighbourReader:
                 around.insert(0, near) if step < 0 else around.append(near)
                 at += step
         return around
-
-
-def joined_text(chunks: Sequence[Chunk]) -> str:
-    """The text of chunks that follow each other on a page, without what they repeat of one another."""
-    text, before = "", None
-    for chunk in chunks:
-        if before is None:
-            text = chunk.text
-        else:
-            repeated = _repeated(before, chunk)
-            text += chunk.text[repeated:] if repeated else "\n\n" + chunk.text
-        before = chunk
-    return text
-
-
-def _repeated(before: Chunk, after: Chunk) -> int:
-    """Characters at the end of a chunk that its successor in the section begins with."""
-    if before.heading_path != after.heading_path:
-        return 0
-    end = len(before.text)
-    opening = after.text[:LEAST_REPEATED]
-    start = before.text.find(opening, max(0, end - MOST_REPEATED))
-    while start >= 0:
-        # What is repeated are whole sentences: they begin at the start or behind white space.
-        if (not start or before.text[start - 1].isspace()) and after.text.startswith(before.text[start:]):
-            return end - start
-        start = before.text.find(opening, start + 1)
-    return 0

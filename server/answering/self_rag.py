@@ -108,7 +108,7 @@ class SelfRagFlow:
         standalone = state["tried"][0]
         with state["trace"].step("filter"):
             among = state["found"][: self._stages.steps.retrieve_limit]
-            kept = self._reflection.documents.keep(standalone, among)
+            kept = self._stages.keep(self._reflection.documents, standalone, among, state["trace"])
             asked_back = None
             if state["writing"] and kept and not state["drafts"]:
                 asked_back = self._stages.asked_back(state["question"], standalone, kept)

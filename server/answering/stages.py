@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from server.answering.attempt import Attempt
 from server.answering.citations import Citer
+from server.answering.grading import EvidenceGrader
 from server.answering.placing import placed
 from server.answering.refusal import refuse
 from server.answering.steps import Steps
@@ -14,7 +15,7 @@ from server.answering.suggestions import next_questions
 from server.answering.trace import Trace
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import ModelError, Writer
+from server.domain.protocols import Grader, ModelError, Writer
 from server.domain.question import Query, Question
 from server.domain.site import Site
 
@@ -62,6 +63,22 @@ class Stages:
         return [
             replace(hit, chunk=replace(hit.chunk, url=self.steps.address(hit.chunk.url))) for hit in found
         ]
+
+    def keep(
+        self, grader: Grader, query: Query, found: Sequence[ScoredChunk], trace: Trace
+    ) -> list[ScoredChunk]:
+        """What `grader` keeps of what was found; noted with the evidence, where the floor decides."""
+        if not isinstance(grader, EvidenceGrader):
+            kept = grader.keep(query, found)
+            trace.note("floor", None)
+        else:
+            judged = grader.judged(query, found)
+            kept = judged.kept
+            known = judged.answerability is not None
+            evidence = {"answerability": round(judged.answerability or 0.0, 3), "floor": judged.floor}
+            trace.note("floor", evidence if known else None)
+        trace.note("kept", [hit.chunk.id for hit in kept])
+        return kept
 
     def asked_back(self, question: Question, query: Query, kept: Sequence[ScoredChunk]) -> Answer | None:
         """A question to the visitor, where it is not clear what is meant."""

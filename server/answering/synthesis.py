@@ -30,6 +30,8 @@ class Synthesis:
     mode: str = "compact"
     budget: int = 3000
     measure: Callable[[str], int] = field(default=lambda text: len(text) // 4)
+    wishes: str = ""
+    """Of the site's owner, as to the wording."""
 
     def last_prompt(
         self, model: ChatModel, question: Question, site_title: str, chunks: Sequence[ScoredChunk]
@@ -40,17 +42,20 @@ class Synthesis:
         """
         groups = self._groups(list(enumerate(chunks, 1)))[:MOST_CALLS]
 
+        def prompt(group: Sequence[Numbered], drafts: Sequence[str]) -> Prompt:
+            return answer_prompt(question, site_title, group, drafts, self.wishes)
+
         def draft_of(group: Sequence[Numbered], drafts: Sequence[str]) -> str:
-            return _whole(model, answer_prompt(question, site_title, group, drafts))
+            return _whole(model, prompt(group, drafts))
 
         if self.mode == "tree" and len(groups) > 1:
             drafts = [draft for group in groups[: MOST_CALLS - 1] if (draft := draft_of(group, ()))]
-            return answer_prompt(question, site_title, (), drafts), "\n\n".join(drafts)
+            return prompt((), drafts), "\n\n".join(drafts)
         draft = ""
         for group in groups[:-1]:
             draft = draft_of(group, (draft,) if draft else ()) or draft
         last = groups[-1] if groups else []
-        return answer_prompt(question, site_title, last, (draft,) if draft else ()), draft
+        return prompt(last, (draft,) if draft else ()), draft
 
     def _groups(self, numbered: Sequence[Numbered]) -> list[list[Numbered]]:
         """In order; each fits into the budget, or is one excerpt that alone does not."""

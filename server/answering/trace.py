@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from time import perf_counter
 
 from server.domain.chunk import ScoredChunk
+
+_step: ContextVar[str] = ContextVar("step", default="")
+
+
+def current_step() -> str:
+    """The innermost step that is under way here; empty outside of any."""
+    return _step.get()
 
 
 class Trace:
@@ -20,9 +28,11 @@ class Trace:
     def step(self, name: str) -> Iterator[None]:
         """Adds the time of the block to `name`, also when it raises."""
         started = perf_counter()
+        before = _step.set(name)
         try:
             yield
         finally:
+            _step.reset(before)
             spent = 1000 * (perf_counter() - started)
             self.timings_ms[name] = round(self.timings_ms.get(name, 0.0) + spent, 2)
 
@@ -34,7 +44,7 @@ class Trace:
         """Keeps what was retrieved, with every score."""
         self.notes["candidates"] = [
             {"chunk": hit.chunk.id, "url": hit.chunk.url, "heading": hit.chunk.heading,
-             "score": round(hit.score, 4), **hit.scores, **({"why": hit.why} if hit.why else {})}
+             "score": round(hit.score, 4), "scores": dict(hit.scores), **({"why": hit.why} if hit.why else {})}
             for hit in hits
         ]  # fmt: skip
 

@@ -49,6 +49,12 @@ class Verified:
     reason: str = ""
     doubt: Doubt | None = None
 
+    @property
+    def support(self) -> float:
+        """In [0, 1]: 1 for a quotation, else the share of the claim's words that stand in the sentence that
+        proves it, or how near the two are in meaning; 0 without a proof."""
+        return max((proof.share for proof in self.proofs), default=0.0)
+
 
 class Verifier:
     """Checks claims against the chunks that the writer was given. One instance per answer."""

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from server.domain.business_hours import BusinessHours
 
 OPTION = "contact"
 """The key of these settings in `Site.options`."""
+
+
+Way = TypeVar("Way", bound=str)
+"""Where something is sent."""
 
 
 class Channel(StrEnum):
@@ -58,12 +63,12 @@ class DeliveryTry:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """One way in which a request is sent."""
+class Delivery(Generic[Way]):
+    """One way in which something is sent: a request of a visitor, or an event."""
 
     id: str
     request_id: str
-    channel: Channel
+    channel: Way
     state: DeliveryState
     tries: int
     """Since it was last asked for."""

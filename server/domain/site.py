@@ -5,6 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+LANGUAGE = "language"
+"""The key of `Site.options` for the main language where the operator chose it."""
+CRAWL_LIMITS = {
+    "max_pages": (1, 1_000_000),
+    "max_depth": (0, 1000),
+    "delay_s": (0, 60),
+    "concurrency": (1, 64),
+}
+"""Limits of a crawl that a site may have of its own in `Site.options`, by the names of the crawler's options,
+with the least and the most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Site:

@@ -79,7 +79,7 @@ def read_questions(path: Path, base_url: str) -> list[Case]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadQuestionFile(f"{path} cannot be read as UTF-8 text: {error}") from None
     cases = [
-        _case(line, f"{path} line {number}", str(number), base_url)
+        case_of_line(line, f"{path} line {number}", str(number), base_url)
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip()
     ]
@@ -91,7 +91,9 @@ def read_questions(path: Path, base_url: str) -> list[Case]:
     return cases
 
 
-def _case(line: str, where: str, number: str, base_url: str) -> Case:
+def case_of_line(line: str, where: str, number: str, base_url: str) -> Case:
+    """The case of one line; `where` says in messages which one it is, `number` is its id if it has none.
+    Raises BadQuestionFile."""
     try:
         value = json.loads(line)
     except ValueError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -45,6 +45,16 @@ class Chroma:
     def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
         """The vectors of one site by one embedder."""
         return ChromaVectorIndex(self, site_id, fingerprint)
+
+    def drop_site(self, site_id: str) -> None:
+        """Removes the vectors of a site, of every kind and embedder. Raises IndexUnavailable."""
+        with self.explained():
+            names = [collection.name for collection in self.client.list_collections()]
+        for name in names:
+            # A name is SITE.KIND.FINGERPRINT, and no id of a site holds a dot.
+            if name.partition(".")[0] == site_id:
+                with suppress(NotFoundError), self.explained():
+                    self.client.delete_collection(name)
 
     def ping(self) -> None:
         """Raises IndexUnavailable when Chroma does not answer."""

@@ -46,6 +46,20 @@ SIDE = "/"
 """Stands between a site's id and the name of an index beside that of its chunks."""
 
 
+_TABLES = (word_postings, word_chunks, word_blocks, word_forms)
+
+
+def drop_words(database: Database, site_id: str) -> None:
+    """Removes every word index of a site. Raises StorageError."""
+    ensure_tables(database)
+    for table in (*_TABLES, word_sites):
+        with database.begin() as connection:
+            of_site = (table.c.site_id == site_id) | table.c.site_id.startswith(
+                f"{site_id}{SIDE}", autoescape=True
+            )
+            connection.execute(delete(table).where(of_site))
+
+
 class SqlWordIndex:
     """Implements WordIndex on the installation's database. Raises StorageError."""
 
@@ -138,7 +152,7 @@ class SqlWordIndex:
             note_version(connection, self._site_id, VERSION)
 
     def _empty(self, connection: Connection) -> None:
-        for table in (word_postings, word_chunks, word_blocks, word_forms):
+        for table in _TABLES:
             connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
     def _state(self, connection: Connection) -> Snapshot:

@@ -8,7 +8,7 @@ from typing import Any
 
 from crawler.extractors import FileLimits
 from crawler.options import CrawlOptions
-from server.domain.site import Site
+from server.domain.site import CRAWL_LIMITS, Site
 from server.settings import Settings
 
 
@@ -45,6 +45,7 @@ def scope(site: Site, settings: Settings) -> dict[str, Any]:
         "headers": tuple(map(_header, chosen.get("crawl_headers", ()))),
         "allow_private": site.allow_private or settings.crawl_allow_private,
     }
+    own |= {name: chosen[name] for name in CRAWL_LIMITS if isinstance(chosen.get(name), int | float)}
     if chosen.get("render"):
         own["render"] = str(chosen["render"])
     return own

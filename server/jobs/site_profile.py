@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from server.domain.site import Site
+from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
 from server.domain.widget_texts import CHOSEN
 from server.storage.content import ContentStore
@@ -33,7 +33,8 @@ def profile(site: Site, content: ContentStore) -> Site:
     if not pages:
         return site
     languages = Counter(page.language for page in pages if page.language)
-    language = languages.most_common(1)[0][0] if languages else site.language
+    frequent = languages.most_common(1)[0][0] if languages else site.language
+    language = str(site.options.get(LANGUAGE) or frequent)
     own = [page for page in pages if page.language == language] or pages
     near = main_first([(page.url, page.title) for page in own])
     start = set(site.start_urls)

@@ -26,6 +26,7 @@ from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Wr
 from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
+from server.domain.voice import Voice
 from server.guards.table import GUARDS
 from server.indexes.spelling import SiteSpeller
 from server.models.minilm_words import common_words
@@ -53,7 +54,8 @@ def open_pipeline(
     quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens)
+    wishes = Voice.of(site.options).wishes
+    synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens, wishes)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = open_grader(site, parts, settings)
     searched = parts.strategy or open_strategy(site, parts, incidents, settings, model)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from threading import Event, Lock, Thread
 from typing import TypeVar
@@ -25,10 +26,12 @@ from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.indexes.errors import IndexFailure
+from server.indexes.words import drop_words
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
+from server.jobs.site_removal import SiteRemoval
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
@@ -68,8 +71,10 @@ from server.storage.operators import OperatorStore
 from server.storage.questions import QuestionLog
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
+from server.storage.site_rows import talked_since
 from server.storage.sites import SiteStore
 from server.storage.sources import SourceStore
+from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
 
 T = TypeVar("T")
@@ -97,10 +102,12 @@ class Services:
         self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
         self.usage = UsageStore(self.database)
+        self.testsets = TestSetStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, settings)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
+        self._queue_removal = self.jobs.register("remove_site", self._remove_site)
         self.schedules = ScheduleStore(self.database)
         self.crawling = CrawlControl(self.crawls, self._queue_refresh)
         self._ending = Event()
@@ -212,6 +219,12 @@ class Services:
         """Queues a crawl; returns its number. A site that has one waiting gets no second."""
         return self.crawling.start(site_id)
 
+    def remove_site(self, site_id: str) -> None:
+        """Takes a site from visitors and operators at once; the job worker removes all that belongs to it.
+        Raises UnknownSite."""
+        self._removal().begin(site_id)
+        self._queue_removal(site_id)
+
     def resume_crawls(self) -> None:
         """Queues anew the crawls that a killed worker left under way."""
         self._upkeep().take_up_left()
@@ -221,6 +234,8 @@ class Services:
         SIGINT."""
         upkeep = self._upkeep()
         upkeep.take_up_left()
+        for site_id in self.sites.leaving():
+            self._queue_removal(site_id)
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
         outbox = Outbox(self.database, self.incidents, self.settings)
         outbox.start(self._ending)
@@ -245,6 +260,23 @@ class Services:
         if self.refresh(site_id, crawl_id, interrupt=Interrupt(self._ending)) and not self._ending.is_set():
             # What came meanwhile for this site had to wait for it.
             self._upkeep().queue_waiting()
+
+    def _remove_site(self, site_id: str) -> None:
+        """The job of a worker."""
+        self._removal().run(site_id)
+
+    def _removal(self) -> SiteRemoval:
+        return SiteRemoval(self.database, self.crawling, self._drop_indexes, self._forget_talk)
+
+    def _drop_indexes(self, site_id: str) -> None:
+        drop_words(self.database, site_id)
+        self.vector_store.chroma.drop_site(site_id)
+
+    def _forget_talk(self, site_id: str) -> None:
+        """What is remembered of conversations beside the database."""
+        since = datetime.now(UTC) - timedelta(minutes=self.settings.history_minutes)
+        for conversation_id in talked_since(self.database, site_id, since):
+            self.history.forget(conversation_id)
 
     def _upkeep(self) -> Upkeep:
         return Upkeep(self.crawls, self.schedules, self.crawling, self._queue_refresh, lambda: len(self.jobs))

@@ -36,6 +36,12 @@ def _curated(metadata: MetaData) -> Table:
         Column("enabled", Boolean, nullable=False),
         Column("edited_by", Words, nullable=False),
         Column("edited_at", Moment, nullable=False),
+        # The first and the last day, as ISO dates.
+        Column("valid_from", Words),
+        Column("valid_until", Words),
+        Column("hits", Integer, nullable=False, server_default="0"),
+        Column("last_given", Moment),
+        Column("checked", Json),
         Index(None, "site_id", "id"),
     )
 

@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from server.domain.contact import Channel, ContactRequest, DeliveryState
 from server.storage.columns import now, storable
 from server.storage.database import Database
+from server.storage.deliveries import CONTACT, new_delivery
 from server.storage.errors import UnknownContactRequest, UnknownConversation
 from server.storage.statements import AnySelect
 from server.storage.tables import of_contact
@@ -48,7 +49,7 @@ class ContactStore:
             *(storable(email), storable(message)),
         )
         row = {name: getattr(request, name) for name in ContactRequest.__dataclass_fields__}
-        ways = [new_delivery(request.id, channel, at) for channel in channels]
+        ways = [new_delivery(CONTACT, request.id, channel, at) for channel in channels]
         try:
             with self._db.begin() as connection:
                 connection.execute(insert(_requests), row)
@@ -113,18 +114,6 @@ class ContactStore:
         columns = [_requests.c[name] for name in ContactRequest.__dataclass_fields__]
         with self._db.connect() as connection:
             return [ContactRequest(*row) for row in connection.execute(wanted.with_only_columns(*columns))]
-
-
-def new_delivery(request_id: str, channel: Channel, at: datetime) -> dict[str, Any]:
-    """The row of a delivery that is due."""
-    return {
-        "id": uuid4().hex,
-        "request_id": request_id,
-        "channel": channel.value,
-        "state": DeliveryState.WAITING.value,
-        "tries": 0,
-        "next_at": at,
-    }
 
 
 def _has(condition: Any) -> Any:

@@ -17,9 +17,13 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
 from server.storage.statements import AnyRow, AnySelect, among
-from server.storage.tables import conversations, messages, of_contact
+from server.storage.message_figures import cited_rows, figures_of
+from server.storage.message_search import index_rows
+from server.storage.tables import conversations, messages, of_contact, of_dialogue
 
 _ADD = insert(messages)
+_CITE = insert(of_dialogue.cited)
+_BEFORE = select(func.count()).where(messages.c.conversation_id == bindparam("conversation"))
 _START = insert(conversations)
 _OWNED = select(conversations.c.id).where(
     conversations.c.id == bindparam("id"),
@@ -53,9 +57,17 @@ class ConversationStore:
 
     def add(self, message: Message) -> None:
         """Stores a message with its answer. Raises UnknownConversation."""
+        row = _row(message)
+        cited = cited_rows(message.id, message.site_id, message.asked_at, row["citations"])
         try:
             with self._db.begin() as connection:
-                connection.execute(_ADD, _row(message))
+                before = connection.execute(_BEFORE, {"conversation": message.conversation_id}).scalar_one()
+                added = connection.execute(_ADD, {**row, "turn": before + 1})
+                if cited:
+                    connection.execute(_CITE, cited)
+                # Not None: it is the key that the database made.
+                number = added.inserted_primary_key[0]  # type: ignore[index]
+                index_rows(connection, [(number, message.question, message.answer.text)])
         except IntegrityError as error:
             raise UnknownConversation(
                 f"the message {message.id!r} cannot be stored: the conversation "
@@ -144,6 +156,7 @@ def _row(message: Message) -> dict[str, Any]:
         "model": answer.model,
         "timings_ms": answer.timings_ms,
         "trace": answer.trace,
+        **figures_of(answer.timings_ms, answer.trace),
     }
 
 

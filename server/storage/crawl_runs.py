@@ -14,6 +14,10 @@ OPEN = frozenset({WAITING, RUNNING, PAUSED})
 PAUSE, STOP = "pause", "stop"
 """What an operator may want of a crawl that runs."""
 
+WHOLE, PAGE, DECISION = "site", "page", "decision"
+"""What a crawl reads: the site, one page of it again, or nothing: it brings one page in line with what
+operators decided about it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CrawlRun:
@@ -21,7 +25,7 @@ class CrawlRun:
 
     STORED: ClassVar[tuple[str, ...]] = (
         *("id", "site_id", "state", "started_at", "finished_at", "found", "fetched", "indexed", "message"),
-        *("wanted", "holder", "beat_at", "rate", "remaining_s"),
+        *("wanted", "holder", "beat_at", "rate", "remaining_s", "kind", "url"),
     )
 
     id: int
@@ -44,6 +48,10 @@ class CrawlRun:
     """Addresses done in a second, of late."""
     remaining_s: int | None = None
     """Seconds until it has read all it found, at this rate; None when nobody can tell."""
+    kind: str = WHOLE
+    """site, page or decision."""
+    url: str = ""
+    """The page, where it is about one."""
     counts: dict[str, int] = field(default_factory=dict)
     """How many addresses are in each state."""
 

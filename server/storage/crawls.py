@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
-from server.storage.crawl_runs import OPEN, PAUSED, RUNNING, WAITING, CrawlRun
+from server.storage.crawl_runs import OPEN, PAUSED, RUNNING, WAITING, WHOLE, CrawlRun
 from server.storage.crawl_urls import CrawlUrls, UrlRow
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl, UnknownSite
@@ -29,17 +29,24 @@ __all__ = ["KEPT_CRAWLS", "CrawlRun", "CrawlStore", "UrlRow"]
 
 KEPT_CRAWLS = 20
 """Older crawls of a site are forgotten with their addresses when a new one starts."""
+KEPT_PAGES = 5
+"""For each crawl that is kept, so many single pages that were read, or brought in line, are too."""
 
 
 class CrawlStore(CrawlUrls):
-    """Crawls of all sites."""
+    """Crawls of all sites. Unless something else is said, those of whole sites are meant."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, kept: int = KEPT_CRAWLS) -> None:
         super().__init__(db)
+        self._kept = kept
 
     def wait(self, site_id: str) -> int:
         """Notes that a crawl is queued; returns its number. One that waits already is that one."""
         return self._enter(site_id, WAITING)
+
+    def wait_for_page(self, site_id: str, kind: str, url: str) -> int:
+        """The same for one page: to be read again (PAGE), or to be brought in line (DECISION)."""
+        return self._enter(site_id, WAITING, kind, url)
 
     def start(self, site_id: str) -> int:
         """Begins a crawl, the one that waits if there is one; returns its number. Raises UnknownSite."""
@@ -123,8 +130,20 @@ class CrawlStore(CrawlUrls):
 
     def history(self, site_id: str, limit: int = KEPT_CRAWLS) -> list[CrawlRun]:
         """Crawls of a site, the newest first."""
-        newest_first = select(crawls).where(crawls.c.site_id == site_id).order_by(crawls.c.id.desc())
-        return self._load(newest_first.limit(limit))
+        return self.runs(site_id, WHOLE, limit)
+
+    def runs(self, site_id: str, kind: str = "", limit: int = KEPT_CRAWLS, offset: int = 0) -> list[CrawlRun]:
+        """Crawls of a site, those of single pages too unless only one kind is wanted, the newest first."""
+        found = select(crawls).where(crawls.c.site_id == site_id)
+        if kind:
+            found = found.where(crawls.c.kind == kind)
+        return self._load(found.order_by(crawls.c.id.desc()).limit(limit).offset(offset))
+
+    def latest_of_page(self, site_id: str, url: str) -> CrawlRun | None:
+        """The newest run that was about this page alone."""
+        of_page = select(crawls).where(crawls.c.site_id == site_id, crawls.c.url == url)
+        runs = self._load(of_page.order_by(crawls.c.id.desc()).limit(1))
+        return runs[0] if runs else None
 
     def waiting(self) -> list[CrawlRun]:
         """Crawls that wait for a worker and whose site has none under way, the oldest first."""
@@ -143,9 +162,11 @@ class CrawlStore(CrawlUrls):
         """Whether a crawl is under way by what is stored, and nobody works on it."""
         return run.state == RUNNING and any(run.id == left.id for left in self.interrupted())
 
-    def _enter(self, site_id: str, state: str) -> int:
+    def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
         waits = (crawls.c.site_id == site_id, crawls.c.state == WAITING)
+        waits += (crawls.c.kind == kind, crawls.c.url == url)
         row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
+        row |= {"kind": kind, "url": url}
         row |= {"found": 0, "fetched": 0, "indexed": 0}
         try:
             with self._db.begin() as connection:
@@ -156,7 +177,7 @@ class CrawlStore(CrawlUrls):
                         connection.execute(again.values(state=state, started_at=now()))
                     return int(waiting)
                 made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
-                _forget_old(connection, site_id)
+                _forget_old(connection, site_id, kind, self._kept)
                 return int(made)
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
@@ -190,11 +211,13 @@ def _is_left(row: AnyRow) -> bool:
     return row.beat_at < now() - timedelta(seconds=LEASE_S) or is_gone(row.holder)
 
 
-def _forget_old(connection: Connection, site_id: str) -> None:
-    kept = (
-        select(crawls.c.id).where(crawls.c.site_id == site_id).order_by(crawls.c.id.desc()).limit(KEPT_CRAWLS)
-    )
-    connection.execute(delete(crawls).where(crawls.c.site_id == site_id, crawls.c.id.not_in(kept)))
+def _forget_old(connection: Connection, site_id: str, kind: str, most: int) -> None:
+    whole = kind == WHOLE
+    same = (crawls.c.site_id == site_id, (crawls.c.kind == WHOLE) if whole else (crawls.c.kind != WHOLE))
+    newest = select(crawls.c.id).where(*same).order_by(crawls.c.id.desc())
+    kept = newest.limit(most if whole else most * KEPT_PAGES)
+    # Of single pages many may wait: what was asked for is not forgotten.
+    connection.execute(delete(crawls).where(*same, crawls.c.id.not_in(kept), crawls.c.state != WAITING))
 
 
 def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:

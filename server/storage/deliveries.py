@@ -1,68 +1,96 @@
-"""How what visitors wrote is sent: which tries are due, and what came of those that were made."""
+"""How something is sent: which tries are due, and what came of those that were made.
+
+Messages to people and events for other systems each have such tables.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+from uuid import uuid4
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.contact import Channel, Delivery, DeliveryState, DeliveryTry
 from server.storage.columns import now
-from server.storage.contact import new_delivery
 from server.storage.database import Database
 from server.storage.statements import AnyRow
 from server.storage.tables import of_contact
 
-_deliveries, _tries = of_contact.deliveries, of_contact.tries
+Way = TypeVar("Way", bound=str)
 _AT_ONCE = 10
 """Due ones that are looked at for one that no other worker has taken."""
 
 
-class DeliveryStore:
+@dataclass(frozen=True, slots=True)
+class DeliveryTables:
+    """Where deliveries of one sort stand."""
+
+    deliveries: Table
+    tries: Table
+    owner: str
+    """The column with the id of what is sent."""
+    way: str
+    """The column with where it goes."""
+
+
+CONTACT = DeliveryTables(of_contact.deliveries, of_contact.tries, owner="request_id", way="channel")
+
+
+def contact_deliveries(db: Database) -> DeliveryStore[Channel]:
+    """How what visitors wrote to people is sent."""
+    return DeliveryStore(db, CONTACT, Channel)
+
+
+class DeliveryStore(Generic[Way]):
     """Any number of workers may take from it at once: each delivery is claimed by one of them."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, tables: DeliveryTables, way: Callable[[str], Way]) -> None:
+        """`way` reads what stands in the column of that name."""
         self._db = db
+        self._tables = tables
+        self._way = way
 
-    def claim(self, at: datetime, lease: timedelta) -> Delivery | None:
+    def claim(self, at: datetime, lease: timedelta) -> Delivery[Way] | None:
         """The delivery that is due longest, with its try counted; None when none is due.
 
         Nobody else gets it before `lease` has passed: a worker that is killed loses nothing.
         """
         due = (
-            select(_deliveries)
-            .where(_deliveries.c.state == DeliveryState.WAITING.value, _deliveries.c.next_at <= at)
-            .order_by(_deliveries.c.next_at, _deliveries.c.id)
+            select(self._tables.deliveries)
+            .where(self._tables.deliveries.c.state == DeliveryState.WAITING.value, self._tables.deliveries.c.next_at <= at)
+            .order_by(self._tables.deliveries.c.next_at, self._tables.deliveries.c.id)
             .limit(_AT_ONCE)
         )
         with self._db.connect() as connection:
             rows = connection.execute(due).all()
         for row in rows:
-            unchanged = [_deliveries.c[name] == row._mapping[name] for name in ("id", "tries", "next_at")]
+            unchanged = [self._tables.deliveries.c[name] == row._mapping[name] for name in ("id", "tries", "next_at")]
             taken = {"tries": row.tries + 1, "next_at": at + lease}
             with self._db.begin() as connection:
-                if connection.execute(update(_deliveries).where(*unchanged).values(**taken)).rowcount:
-                    return _delivery(row, row.tries + 1, at + lease)
+                if connection.execute(update(self._tables.deliveries).where(*unchanged).values(**taken)).rowcount:
+                    return self._delivery(row, row.tries + 1, at + lease)
         return None
 
     def record(
-        self, claimed: Delivery, tried: DeliveryTry, state: DeliveryState, next_at: datetime | None = None
+        self, claimed: Delivery[Way], tried: DeliveryTry, state: DeliveryState, next_at: datetime | None = None
     ) -> None:
         """Notes what came of a try. What was erased meanwhile is noted nowhere."""
         values = {"state": state.value, "next_at": next_at or tried.at}
         # Who took longer than the lease must not undo what another worker noted meanwhile.
-        own = (_deliveries.c.id == claimed.id, _deliveries.c.next_at == claimed.next_at)
+        own = (self._tables.deliveries.c.id == claimed.id, self._tables.deliveries.c.next_at == claimed.next_at)
         row = {name: getattr(tried, name) for name in DeliveryTry.__dataclass_fields__}
         try:
             with self._db.begin() as connection:
-                connection.execute(insert(_tries), {"delivery_id": claimed.id, **row})
-                connection.execute(update(_deliveries).where(*own).values(**values))
+                connection.execute(insert(self._tables.tries), {"delivery_id": claimed.id, **row})
+                connection.execute(update(self._tables.deliveries).where(*own).values(**values))
         except IntegrityError:
             return  # the visitor, or the operator, erased it while it was being sent
 
-    def again(self, request_id: str, channels: Iterable[Channel]) -> int:
+    def again(self, request_id: str, channels: Iterable[Way]) -> int:
         """Makes a request due at once on those of these ways on which it did not arrive, on all of them
         when it arrived everywhere; returns on how many."""
         at = now()
@@ -73,41 +101,56 @@ class DeliveryStore:
         with self._db.begin() as connection:
             for way in missing or wanted:
                 if way in known:
-                    ours = _deliveries.c.id == known[way].id
-                    connection.execute(update(_deliveries).where(ours).values(**due))
+                    ours = self._tables.deliveries.c.id == known[way].id
+                    connection.execute(update(self._tables.deliveries).where(ours).values(**due))
                 else:
-                    connection.execute(insert(_deliveries), new_delivery(request_id, way, at))
+                    connection.execute(insert(self._tables.deliveries), new_delivery(self._tables, request_id, way, at))
         return len(missing or wanted)
 
     def due_since(self) -> datetime | None:
         """Since when the one that waits longest for somebody to send it is due; None when none is."""
-        waiting = _deliveries.c.state == DeliveryState.WAITING.value
-        oldest = select(_deliveries.c.next_at).where(waiting, _deliveries.c.next_at <= now())
+        waiting = self._tables.deliveries.c.state == DeliveryState.WAITING.value
+        oldest = select(self._tables.deliveries.c.next_at).where(waiting, self._tables.deliveries.c.next_at <= now())
         with self._db.connect() as connection:
-            found = connection.execute(oldest.order_by(_deliveries.c.next_at).limit(1)).first()
+            found = connection.execute(oldest.order_by(self._tables.deliveries.c.next_at).limit(1)).first()
         return None if found is None else found.next_at
 
-    def of(self, request_ids: Collection[str]) -> dict[str, list[Delivery]]:
+    def of(self, request_ids: Collection[str]) -> dict[str, list[Delivery[Way]]]:
         """The deliveries of requests with all their tries."""
-        ours = select(_deliveries).where(_deliveries.c.request_id.in_(request_ids))
-        tried = select(_tries).join(_deliveries, _deliveries.c.id == _tries.c.delivery_id)
+        ours = select(self._tables.deliveries).where(self._tables.deliveries.c[self._tables.owner].in_(request_ids))
+        tried = select(self._tables.tries).join(self._tables.deliveries, self._tables.deliveries.c.id == self._tables.tries.c.delivery_id)
         with self._db.connect() as connection:
-            rows = connection.execute(ours.order_by(_deliveries.c.channel)).all()
+            rows = connection.execute(ours.order_by(self._tables.deliveries.c[self._tables.way])).all()
             tries = connection.execute(
-                tried.where(_deliveries.c.request_id.in_(request_ids)).order_by(_tries.c.number)
+                tried.where(self._tables.deliveries.c[self._tables.owner].in_(request_ids)).order_by(self._tables.tries.c.number)
             ).all()
         logs: dict[str, list[DeliveryTry]] = {}
         for one in tries:
             logs.setdefault(one.delivery_id, []).append(
                 DeliveryTry(one.at, one.target, one.arrived, one.says)
             )
-        found: dict[str, list[Delivery]] = {}
+        found: dict[str, list[Delivery[Way]]] = {}
         for row in rows:
-            delivery = _delivery(row, row.tries, row.next_at, tuple(logs.get(row.id, ())))
-            found.setdefault(row.request_id, []).append(delivery)
+            delivery = self._delivery(row, row.tries, row.next_at, tuple(logs.get(row.id, ())))
+            found.setdefault(row._mapping[self._tables.owner], []).append(delivery)
         return found
 
 
-def _delivery(row: AnyRow, tries: int, next_at: datetime, log: tuple[DeliveryTry, ...] = ()) -> Delivery:
-    channel, state = Channel(row.channel), DeliveryState(row.state)
-    return Delivery(row.id, row.request_id, channel, state, tries, next_at, log)
+    def _delivery(
+        self, row: AnyRow, tries: int, next_at: datetime, log: tuple[DeliveryTry, ...] = ()
+    ) -> Delivery[Way]:
+        values = row._mapping
+        owner, way = values[self._tables.owner], self._way(values[self._tables.way])
+        return Delivery(row.id, owner, way, DeliveryState(row.state), tries, next_at, log)
+
+
+def new_delivery(tables: DeliveryTables, owner: str, way: str, at: datetime) -> dict[str, Any]:
+    """The row of a delivery that is due."""
+    return {
+        "id": uuid4().hex,
+        tables.owner: owner,
+        tables.way: way,
+        "state": DeliveryState.WAITING.value,
+        "tries": 0,
+        "next_at": at,
+    }

@@ -10,8 +10,15 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownSource          no source of the site has this id
 ├── UnknownCuratedAnswer   no curated answer of the site has this number
 ├── UnknownContactRequest  no message to people has this id
+├── UnknownTestSet         no test set, or question of one, has this number on the site
+├── UnknownRun             no run of a test set has this number on the site
 ├── SourceTooLarge         the sources of a site would take more than they may
-└── OperatorExists         the e-mail address of a new operator is taken
+├── TooManyPins            as many pages of a site are pinned as may be
+├── OperatorExists         the e-mail address of a new operator is taken
+├── UnknownWebhook         no webhook has this id
+├── LastOwner              the only owner would be no owner any more
+├── SealBroken             a secret was sealed with another SECRET_KEY
+└── BadBackup              what is to be restored is no whole backup of a version that is known
 """
 
 from __future__ import annotations
@@ -57,9 +64,37 @@ class UnknownContactRequest(StorageError):
     """No message to people has this id."""
 
 
+class UnknownTestSet(StorageError):
+    """No test set of the site, or no question of the set, has this number."""
+
+
+class UnknownRun(StorageError):
+    """No run of a test set has this number on the site."""
+
+
 class SourceTooLarge(StorageError):
     """The sources of a site would take more than they may; the message names the setting."""
 
 
+class TooManyPins(StorageError):
+    """As many pages of a site are pinned as may be; the message says how many."""
+
+
 class OperatorExists(StorageError):
     """The e-mail address of a new operator is taken."""
+
+
+class UnknownWebhook(StorageError):
+    """No webhook has this id."""
+
+
+class LastOwner(StorageError):
+    """The only owner would be no owner any more."""
+
+
+class SealBroken(StorageError):
+    """A secret was sealed with another SECRET_KEY."""
+
+
+class BadBackup(StorageError):
+    """What is to be restored is damaged, not complete, or of another version; nothing was changed."""

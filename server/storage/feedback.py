@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from server.storage.columns import now
 from server.storage.database import Database
@@ -26,7 +26,7 @@ class Feedback:
 
 
 class FeedbackStore:
-    """At most one judgement of each message: the last one counts."""
+    """At most one judgement of each message: the last one counts, and stands with the message too."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -44,6 +44,8 @@ class FeedbackStore:
             if connection.execute(theirs.with_for_update(read=True)).first() is None:
                 raise UnknownMessage(f"there is no message {message_id!r} of this visitor")
             connection.execute(upsert(self._db.dialect, feedback, key=("message_id",)), {**row, "at": now()})
+            judged = update(messages).where(messages.c.id == message_id)
+            connection.execute(judged.values(helpful=helpful))
 
     def get(self, message_id: str) -> Feedback | None:
         """The judgement of a message, if its visitor gave one."""

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.errors import OperatorExists
-from server.storage.tables import operators, setup_tokens
+from server.storage.errors import LastOwner, OperatorExists
+from server.storage.tables import of_people, operators, setup_tokens
+
+_OWNERS_LOCK = 0x6F776E6572
+_codes = of_people.recovery_codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,14 @@ class Operator:
     password_hash: str
     created_at: datetime
     role: Role = Role.OWNER
+    totp_secret: str = ""
+    """Sealed; empty without a second factor."""
+    totp_step: int = 0
+    """The time step whose code was used last: none is taken twice."""
+
+    @property
+    def has_second_factor(self) -> bool:
+        return bool(self.totp_secret)
 
 
 class OperatorStore:
@@ -39,6 +51,12 @@ class OperatorStore:
         """How many operators there are."""
         with self._db.connect() as connection:
             return int(connection.execute(select(func.count()).select_from(operators)).scalar_one())
+
+    def all(self) -> list[Operator]:
+        """Every operator, by address."""
+        with self._db.connect() as connection:
+            rows = connection.execute(select(operators).order_by(operators.c.email)).all()
+        return [_operator(row._mapping) for row in rows]
 
     def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
         """Stores an operator; returns the number. Raises OperatorExists."""
@@ -64,6 +82,56 @@ class OperatorStore:
             changed = update(operators).where(operators.c.id == id)
             connection.execute(changed.values(password_hash=password_hash))
 
+    def set_role(self, id: int, role: Role) -> None:
+        """Raises LastOwner when nobody else is one. An unknown number is no error."""
+        with self._db.begin() as connection:
+            if role is not Role.OWNER:
+                _require_other_owner(connection, id)
+            connection.execute(update(operators).where(operators.c.id == id).values(role=role))
+
+    def remove(self, id: int) -> None:
+        """Ends every session too. Raises LastOwner. An unknown number is no error."""
+        with self._db.begin() as connection:
+            _require_other_owner(connection, id)
+            connection.execute(delete(operators).where(operators.c.id == id))
+
+    def set_second_factor(self, id: int, sealed: str, step: int, recovery: Iterable[str]) -> None:
+        """From now on a login needs a code of this secret, or one of these recovery codes, once each."""
+        with self._db.begin() as connection:
+            changed = update(operators).where(operators.c.id == id)
+            connection.execute(changed.values(totp_secret=sealed, totp_step=step))
+            _replace_codes(connection, id, recovery)
+
+    def drop_second_factor(self, id: int) -> None:
+        """The password alone is enough again."""
+        with self._db.begin() as connection:
+            changed = update(operators).where(operators.c.id == id)
+            connection.execute(changed.values(totp_secret="", totp_step=0))
+            _replace_codes(connection, id, ())
+
+    def set_recovery_codes(self, id: int, codes: Iterable[str]) -> None:
+        """The ones before them stop working."""
+        with self._db.begin() as connection:
+            _replace_codes(connection, id, codes)
+
+    def use_step(self, id: int, step: int) -> bool:
+        """True for a later time step than any before: a code that was seen cannot be used again."""
+        with self._db.begin() as connection:
+            newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
+            return connection.execute(newer.values(totp_step=step)).rowcount == 1
+
+    def use_recovery_code(self, id: int, code: str) -> bool:
+        """True for each code once."""
+        ours = (_codes.c.operator_id == id, _codes.c.hash == _hash(code))
+        with self._db.begin() as connection:
+            return connection.execute(delete(_codes).where(*ours)).rowcount == 1
+
+    def recovery_codes_left(self, id: int) -> int:
+        """How many were not used yet."""
+        left = select(func.count()).select_from(_codes).where(_codes.c.operator_id == id)
+        with self._db.connect() as connection:
+            return int(connection.execute(left).scalar_one())
+
     def setup_token(self) -> str:
         """A new secret for a setup link; the one before it stops working. Only its hash is stored."""
         token = secrets.token_urlsafe(32)
@@ -81,7 +149,28 @@ class OperatorStore:
     def _one(self, which: ColumnElement[bool]) -> Operator | None:
         with self._db.connect() as connection:
             row = connection.execute(select(operators).where(which)).first()
-        return None if row is None else Operator(**{**row._mapping, "role": Role(row.role)})
+        return None if row is None else _operator(row._mapping)
+
+
+def _operator(row: object) -> Operator:
+    values = dict(row)  # type: ignore[call-overload]
+    return Operator(**{**values, "role": Role(values["role"])})
+
+
+def _require_other_owner(connection: Connection, id: int) -> None:
+    """Two owners who remove each other at the same moment must not both succeed."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _OWNERS_LOCK})
+    owners = select(operators.c.id).where(operators.c.role == Role.OWNER)
+    known = set(connection.execute(owners).scalars())
+    if id in known and len(known) == 1:
+        raise LastOwner("this is the only owner: make another operator an owner first")
+
+
+def _replace_codes(connection: Connection, id: int, codes: Iterable[str]) -> None:
+    connection.execute(delete(_codes).where(_codes.c.operator_id == id))
+    if rows := [{"operator_id": id, "hash": _hash(code)} for code in codes]:
+        connection.execute(insert(_codes), rows)
 
 
 def _address(email: str) -> str:

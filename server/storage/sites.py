@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +16,15 @@ from server.storage.errors import SiteExists, UnknownSite
 from server.storage.statements import AnyRow
 from server.storage.tables import incidents, sites
 
-_FIELDS = tuple(column for column in sites.c if column.name != "created_at")
-_ALL = select(*_FIELDS).order_by(sites.c.created_at, sites.c.id)
-_ONE = select(*_FIELDS).where(sites.c.id == bindparam("id"))
+_FIELDS = tuple(column for column in sites.c if column.name not in ("created_at", "leaving"))
+_STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
+_ALL = _STAYING.order_by(sites.c.created_at, sites.c.id)
+_ONE = _STAYING.where(sites.c.id == bindparam("id"))
 
 
 class SiteStore:
-    """Sites by id, in the order in which they were made."""
+    """Sites by id, in the order in which they were made. A site that is being removed is not there any
+    more, though its id is still taken."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -34,7 +36,8 @@ class SiteStore:
             with self._db.begin() as connection:
                 connection.execute(insert(sites).values(**_values(new), generation=0, created_at=now()))
         except IntegrityError as error:
-            raise SiteExists(f"a site with the id {site.id!r} exists: choose another id") from error
+            what = "is still being removed" if site.id in self.leaving() else "exists"
+            raise SiteExists(f"a site with the id {site.id!r} {what}: choose another id") from error
         return new
 
     def get(self, id: str) -> Site:
@@ -62,8 +65,33 @@ class SiteStore:
         if not changed.rowcount:
             raise UnknownSite(self._unknown(site.id))
 
+    def change(self, id: str, made: Callable[[Site], Site]) -> Site:
+        """Stores what `made` makes of the site as it is now; nobody changes it in between. `made` may raise,
+        and must not use the database. Raises UnknownSite."""
+        with self._db.begin() as connection:
+            row = connection.execute(_ONE.with_for_update(), {"id": id}).first()
+            if row is not None:
+                changed = made(_site(row))
+                connection.execute(update(sites).where(sites.c.id == id).values(**_values(changed)))
+                return changed
+        raise UnknownSite(self._unknown(id))
+
+    def leave(self, id: str) -> None:
+        """The site is to be removed: from now on it is found no more. Raises UnknownSite."""
+        marked = update(sites).where(sites.c.id == id, sites.c.leaving.is_(False)).values(leaving=True)
+        with self._db.begin() as connection:
+            if not connection.execute(marked).rowcount:
+                raise UnknownSite(self._unknown(id))
+
+    def leaving(self) -> list[str]:
+        """Ids of the sites that are to be removed and whose rows are still there."""
+        wanted = select(sites.c.id).where(sites.c.leaving).order_by(sites.c.created_at)
+        with self._db.connect() as connection:
+            return list(connection.execute(wanted).scalars())
+
     def delete(self, id: str) -> None:
-        """Removes the site with all that belongs to it. Raises UnknownSite."""
+        """Removes the row of a site that nothing is known of yet, with what hangs on it. Raises
+        UnknownSite."""
         with self._db.begin() as connection:
             connection.execute(delete(incidents).where(incidents.c.site_id == id))
             removed = connection.execute(delete(sites).where(sites.c.id == id))

@@ -64,6 +64,7 @@ sites = Table(
     Column("options", Json, nullable=False),
     Column("generation", Integer, nullable=False),
     Column("created_at", Moment, nullable=False),
+    Column("leaving", Boolean, nullable=False, server_default=false()),
 )
 
 # A page and a chunk are live in generation g when born <= g and (died is null or died > g).
@@ -154,7 +155,20 @@ messages = Table(
     Column("model", Words, nullable=False),
     Column("timings_ms", Json, nullable=False),
     Column("trace", Json, nullable=False),
-    Index(None, "site_id", "asked_at", "outcome"),
+    # What is counted and filtered by; server.storage.message_figures reads it off the answer.
+    Column("took_ms", Float, nullable=False, server_default="0"),
+    Column("within_ms", Integer, nullable=False, server_default="0"),
+    Column("cost", Float, nullable=False, server_default="0"),
+    Column("tokens", Integer, nullable=False, server_default="0"),
+    Column("turn", Integer, nullable=False, server_default="1"),
+    Column("support", Float),
+    Column("helpful", Boolean),
+    # Answers every list and count by itself: rows are long, and only those that are shown are read.
+    Index(
+        "ix_messages_figures",
+        *("site_id", "asked_at", "outcome", "helpful", "turn", "language", "strategy", "support"),
+        *("within_ms", "cost", "conversation_id"),
+    ),
 )
 
 feedback = Table(
@@ -165,6 +179,7 @@ feedback = Table(
     Column("helpful", Boolean, nullable=False),
     Column("comment", Words, nullable=False),
     Column("at", Moment, nullable=False),
+    Index(None, "at"),
 )
 
 crawls = Table(
@@ -185,6 +200,8 @@ crawls = Table(
     Column("rate", Float, nullable=False, server_default="0"),
     Column("remaining_s", Integer),
     Column("counts", Json),
+    Column("kind", Words, nullable=False, server_default="site"),
+    Column("url", Words, nullable=False, server_default=""),
     Index(None, "site_id", "id"),
 )
 
@@ -243,6 +260,8 @@ operators = Table(
     Column("password_hash", Words, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("role", Words, nullable=False, server_default="owner"),
+    Column("totp_secret", Words, nullable=False, server_default=""),
+    Column("totp_step", Number, nullable=False, server_default="0"),
 )
 
 setup_tokens = Table(

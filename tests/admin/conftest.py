@@ -36,6 +36,7 @@ from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
 from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
+from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
@@ -85,6 +86,7 @@ class Stores:
         self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
         self.usage = UsageStore(self.database)
+        self.testsets = TestSetStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)

@@ -40,6 +40,8 @@ def test_the_second_visitor_gets_the_same_answer_without_a_search(cached):
         "shortcut": "answer-cache",
         "query": "what does  delivery cost",
         "from_cache": True,
+        "claims": first.trace["claims"],
+        "support": 1.0,
     }
     assert "retrieve" in first.timings_ms
     assert "retrieve" not in second.timings_ms

@@ -47,15 +47,22 @@ def empty(empty_url):
     database.close()
 
 
+def is_ours(name):
+    """Each database has its own tables for the search in conversations."""
+    return not name.startswith("message_search")
+
+
 def tables(database):
     with database.connect() as connection:
-        return set(inspect(connection).get_table_names())
+        return set(filter(is_ours, inspect(connection).get_table_names()))
 
 
 def test_the_migrations_make_the_tables_that_the_code_expects(empty):
     empty.migrate()
     with empty.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        options = {"include_name": lambda name, kind, _parents: kind != "table" or is_ours(name)}
+        context = MigrationContext.configure(connection, opts=options)
+        assert compare_metadata(context, metadata) == []
 
 
 def test_migrating_again_changes_nothing(empty):

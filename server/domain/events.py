@@ -1,0 +1,43 @@
+"""What other systems may be told by webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+
+class EventKind(StrEnum):
+    """Each webhook chooses which of them it is sent."""
+
+    GAP_OPENED = "gap.opened"
+    """Visitors ask what the site does not answer."""
+    CRAWL_FAILED = "crawl.failed"
+    BUDGET_SPENT = "budget.spent"
+    """Today's tokens or money are spent; answers are quoted until midnight (UTC)."""
+    ANSWER_NEGATIVE = "answer.negative"
+    """A visitor said that an answer did not help."""
+    TEST = "test"
+    """Sent by the operator to try a webhook; every webhook gets its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened."""
+
+    id: str
+    kind: EventKind
+    site_id: str
+    """Empty when it concerns no one site."""
+    at: datetime
+    data: Mapping[str, object]
+
+
+class Events(Protocol):
+    """Where what happened is told."""
+
+    def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
+        """`key` names what happened: the same one is told once. Never raises: what cannot be told must not
+        hinder what happened."""

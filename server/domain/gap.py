@@ -1,0 +1,124 @@
+"""What visitors ask and a site cannot answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class GapStatus(StrEnum):
+    """What became of a gap."""
+
+    NEW = "new"
+    PLANNED = "planned"
+    SOLVED_PAGE = "solved_page"
+    SOLVED_CURATED = "solved_curated"
+    IGNORED = "ignored"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether visitors are still waiting for an answer."""
+        return self in OPEN
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the question was answered when it was last asked anew."""
+        return self in SOLVED
+
+
+OPEN = frozenset({GapStatus.NEW, GapStatus.PLANNED})
+SOLVED = frozenset({GapStatus.SOLVED_PAGE, GapStatus.SOLVED_CURATED})
+
+
+class Why(StrEnum):
+    """Why a question counts for a gap."""
+
+    REFUSED = "refused"
+    THUMBS_DOWN = "thumbs_down"
+    LOW_SUPPORT = "low_support"
+
+
+@dataclass(frozen=True, slots=True)
+class NearPage:
+    """A page that comes near the question."""
+
+    url: str
+    title: str
+    heading: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What the site lacks, in the words of the question."""
+
+    nowhere: tuple[str, ...] = ()
+    """Words that stand on no page."""
+    elsewhere: tuple[str, ...] = ()
+    """Words that stand on other pages than the nearest ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What answers the question now."""
+
+    url: str = ""
+    title: str = ""
+    quote: str = ""
+    link: str = ""
+    crawl: int = 0
+    """Number of the crawl after which it was asked anew; 0 when no crawl led to that."""
+    curated: int = 0
+    """Number of the curated answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Questions of one meaning that were not answered, or not well."""
+
+    id: str
+    site_id: str
+    question: str
+    """The one that stands for all."""
+    language: str
+    status: GapStatus
+    asked: int
+    visitors: int
+    """How many different ones asked."""
+    first_asked: datetime
+    last_asked: datetime
+    nearest: tuple[NearPage, ...] = ()
+    missing: Missing | None = None
+    """None until it was looked up."""
+    why: dict[Why, int] = field(default_factory=dict)
+    solved_by: Solved | None = None
+    note: str = ""
+    """The operator's."""
+    reasked_at: datetime | None = None
+    reasked_outcome: str = ""
+    closed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GapQuestion:
+    """One question of a gap, as a visitor asked it."""
+
+    message_id: str
+    question: str
+    language: str
+    at: datetime
+    why: Why
+    conversation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class GapEvent:
+    """Something that happened to a gap."""
+
+    at: datetime
+    action: str
+    """A past participle, such as "closed"."""
+    by: str
+    """E-mail address of the operator; empty where nobody did it."""
+    details: dict[str, object]

@@ -1,0 +1,1 @@
+"""What a site cannot answer: unanswered questions, told apart by what they ask."""

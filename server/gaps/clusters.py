@@ -1,0 +1,212 @@
+"""Groups of questions that ask the same, grown one question at a time.
+
+A question joins the group to which it is most alike on average, or begins one. So a group keeps its
+identity while it grows, and the order of a visitor's questions matters little: groups that come near each
+other are joined afterwards (`mergers`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from server.answering.same_question import WORDS_SHARE, contradicts, plain
+from server.gaps.asked import Array, Asked, Weights, shared
+
+THRESHOLD = 0.65
+"""Average likeness from which on a question belongs to a group, by meaning and words together."""
+WORDS_THRESHOLD = 0.5
+"""The same, where only words can be compared."""
+SAMPLES = 8
+"""Questions of a group whose words are compared; the mean of all vectors is known anyway."""
+CANDIDATES = 6
+"""Groups that are looked at closely: those that are nearest in meaning, and those that share most words."""
+SETTLED = 8
+"""Questions after which a group keeps the one that stands for it."""
+
+
+@dataclass(slots=True)
+class Cluster:
+    """One group."""
+
+    id: str
+    question: Asked
+    """The one that stands for it."""
+    size: int = 0
+    total: Array | None = None
+    """Sum of the vectors of its questions."""
+    embedded: int = 0
+    """How many of them have a vector."""
+    samples: list[Asked] = field(default_factory=list)
+    joinable: bool = True
+    """Whether it may be merged into another."""
+
+    def add(self, question: Asked) -> None:
+        """One more question; another may stand for the group then."""
+        self.size += 1
+        if question.vector is not None:
+            self.total = question.vector.copy() if self.total is None else self.total + question.vector
+            self.embedded += 1
+        known = {plain(sample.text) for sample in self.samples}
+        if len(self.samples) < SAMPLES and plain(question.text) not in known:
+            self.samples.append(question)
+        if self.size < SETTLED:
+            self.question = self._middle()
+
+    @property
+    def mean(self) -> Array | None:
+        """Its dot product with a vector is the average cosine between that and the questions."""
+        return None if self.total is None else self.total / self.embedded
+
+    def _middle(self) -> Asked:
+        if self.total is None or len(self.samples) < 3:
+            return self.question
+        total = self.total
+        near = [-1.0 if one.vector is None else float(one.vector @ total) for one in self.samples]
+        return self.samples[max(range(len(near)), key=near.__getitem__)]
+
+
+class Clusters:
+    """All groups of one site."""
+
+    def __init__(
+        self,
+        weights: Weights,
+        known: Iterable[Cluster] = (),
+        threshold: float = THRESHOLD,
+        words_threshold: float = WORDS_THRESHOLD,
+    ) -> None:
+        self._weights = weights
+        self._threshold = threshold
+        self._words_threshold = words_threshold
+        self._by_id: dict[str, Cluster] = {}
+        self._rows: list[str] = []
+        self._row_of: dict[str, int] = {}
+        self._means: Array = np.zeros((0, 0), np.float32)
+        self._holding: dict[str, set[str]] = defaultdict(set)
+        self._exact: dict[str, str] = {}
+        for cluster in known:
+            self.put(cluster)
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def get(self, id: str) -> Cluster:
+        """Raises KeyError."""
+        return self._by_id[id]
+
+    def put(self, cluster: Cluster) -> None:
+        """A new group, or one that has changed."""
+        self._by_id[cluster.id] = cluster
+        for sample in cluster.samples or [cluster.question]:
+            self._exact.setdefault(plain(sample.text), cluster.id)
+            for token in sample.tokens:
+                self._holding[token].add(cluster.id)
+        mean = cluster.mean
+        if mean is None:
+            return
+        row = self._row_of.get(cluster.id)
+        if row is None:
+            row = self._row_of[cluster.id] = len(self._rows)
+            self._rows.append(cluster.id)
+            self._grow(len(mean))
+        self._means[row] = mean
+
+    def drop(self, id: str) -> None:
+        """One that was merged into another."""
+        cluster = self._by_id.pop(id)
+        for sample in cluster.samples or [cluster.question]:
+            self._exact = {text: at for text, at in self._exact.items() if at != id}
+            for token in sample.tokens:
+                self._holding[token].discard(id)
+        if id in self._row_of:
+            self._means[self._row_of.pop(id)] = 0.0
+
+    def nearest(self, question: Asked) -> Cluster | None:
+        """The group that the question belongs to; None begins one."""
+        same = self._exact.get(plain(question.text))
+        if same is not None:
+            return self._by_id[same]
+        best, likeness = None, 0.0
+        for cluster in map(self._by_id.__getitem__, self._candidates(question)):
+            alike = self._alike(cluster, question)
+            if alike > likeness and not contradicts(cluster.question.text, question.text):
+                best, likeness = cluster, alike
+        return best
+
+    def mergers(self, ids: Iterable[str]) -> list[tuple[str, str]]:
+        """(kept, given up) for groups among `ids` that have come as near to another as a question must."""
+        found: list[tuple[str, str]] = []
+        gone: set[str] = set()
+        for id in ids:
+            cluster = self._by_id.get(id)
+            if cluster is None or id in gone or not cluster.joinable:
+                continue
+            for other_id in self._candidates(_standing_for(cluster)):
+                other = self._by_id[other_id]
+                if other_id == id or other_id in gone or other_id in {kept for kept, _ in found}:
+                    continue
+                if self._same(cluster, other):
+                    kept, given_up = (other, cluster) if other.size >= cluster.size else (cluster, other)
+                    if not given_up.joinable:
+                        kept, given_up = given_up, kept
+                    found.append((kept.id, given_up.id))
+                    gone.add(given_up.id)
+                    break
+        return found
+
+    def _same(self, one: Cluster, other: Cluster) -> bool:
+        if contradicts(one.question.text, other.question.text):
+            return False
+        alike = [self._alike(other, sample) for sample in one.samples or [one.question]]
+        if one.total is not None and other.total is not None:
+            # By meaning all questions count, not the samples alone.
+            meaning = float(one.mean @ other.mean)  # type: ignore[operator]
+            words = sum(self._words(other, sample) for sample in one.samples) / max(1, len(one.samples))
+            return (1 - WORDS_SHARE) * meaning + WORDS_SHARE * words >= self._threshold
+        return bool(alike) and min(alike) > 0.0
+
+    def _alike(self, cluster: Cluster, question: Asked) -> float:
+        """Average likeness; 0 where it is below the threshold."""
+        words = self._words(cluster, question)
+        mean = cluster.mean
+        if mean is None or question.vector is None:
+            return words if words >= self._words_threshold else 0.0
+        alike = (1 - WORDS_SHARE) * float(mean @ question.vector) + WORDS_SHARE * words
+        return alike if alike >= self._threshold else 0.0
+
+    def _words(self, cluster: Cluster, question: Asked) -> float:
+        samples = cluster.samples or [cluster.question]
+        return sum(shared(one.tokens, question.tokens, self._weights) for one in samples) / len(samples)
+
+    def _candidates(self, question: Asked) -> list[str]:
+        near: list[str] = []
+        if question.vector is not None and self._rows:
+            cosines = self._means[: len(self._rows)] @ question.vector
+            order = np.argsort(-cosines)[: CANDIDATES + 1]
+            near = [self._rows[at] for at in order if self._rows[at] in self._row_of]
+        counts: dict[str, float] = defaultdict(float)
+        for token, weight in self._weights(sorted(question.tokens)).items():
+            for id in self._holding.get(token, ()):
+                counts[id] += weight
+        worded = sorted(counts, key=lambda id: -counts[id])[: CANDIDATES + 1]
+        return list(dict.fromkeys([*near, *worded]))
+
+    def _grow(self, width: int) -> None:
+        rows = len(self._means)
+        if len(self._rows) > rows:
+            bigger = np.zeros((max(64, rows * 2), width), np.float32)
+            if rows:
+                bigger[:rows] = self._means
+            self._means = bigger
+
+
+def _standing_for(cluster: Cluster) -> Asked:
+    """Its questions as one, for finding groups near it."""
+    mean = cluster.mean
+    if mean is None:
+        return cluster.question
+    return Asked(cluster.question.text, cluster.question.language, cluster.question.tokens, mean)

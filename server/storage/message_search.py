@@ -1,0 +1,88 @@
+"""Search in the words of questions and answers, by the full text index of each database.
+
+What is indexed is prepared here and not by the database, so that both find the same: small letters without
+accents, and every sign of a script that is written without spaces as a word of its own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, text
+
+_WORDS = re.compile(r"[^\W_]+")
+# Thai to Khmer, Kana, Han: a word of these is found wherever it stands.
+_UNSPACED = re.compile(
+    r"([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+)
+_LAST_PLACE = 16_383
+"""Of a word, in PostgreSQL."""
+_LONGEST = 500
+MOST_WORDS = 12
+"""Of a search."""
+
+
+def words_of(written: str) -> list[str]:
+    """The words of a text as they are indexed."""
+    plain = unicodedata.normalize("NFKD", written.casefold())
+    bare = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return [word[:_LONGEST] for word in _WORDS.findall(_UNSPACED.sub(r" \1 ", bare))]
+
+
+def make_index(connection: Connection) -> None:
+    """The table `message_search`, empty."""
+    if connection.dialect.name == "sqlite":
+        connection.execute(text("CREATE VIRTUAL TABLE message_search USING fts5(words, columnsize=0)"))
+        return
+    connection.execute(
+        text(
+            "CREATE TABLE message_search (number BIGINT PRIMARY KEY REFERENCES messages (number) "
+            "ON DELETE CASCADE, words TSVECTOR NOT NULL)"
+        )
+    )
+    connection.execute(text("CREATE INDEX ix_message_search_words ON message_search USING gin (words)"))
+
+
+def index_rows(connection: Connection, rows: Iterable[tuple[int, str, str]]) -> None:
+    """Makes messages findable: (number, question, answer) of each."""
+    if connection.dialect.name == "sqlite":
+        into, made = _SQLITE, [(number, " ".join(words_of(f"{q} {a}"))) for number, q, a in rows]
+    else:
+        into, made = _POSTGRESQL, [(number, _vector(words_of(f"{q} {a}"))) for number, q, a in rows]
+    if made:
+        connection.execute(into, [{"number": number, "words": words} for number, words in made])
+
+
+def found_by(dialect: str, search: str) -> ColumnElement[bool] | None:
+    """The condition on messages.number for a search: every word, or a beginning of one, is in question or
+    answer. None when nothing is left to search for."""
+    phrases = [words for written in search.split()[:MOST_WORDS] if (words := words_of(written))]
+    if not phrases:
+        return None
+    if dialect == "sqlite":
+        # Words hold neither quotes nor blanks.
+        query = " AND ".join(f'"{" ".join(words)}"*' for words in phrases)
+        found = "messages.number IN (SELECT rowid FROM message_search WHERE message_search MATCH :sought)"
+    else:
+        query = " & ".join("(" + " <-> ".join([*map(_quoted, words[:-1]), _quoted(words[-1]) + ":*"]) + ")"
+                           for words in phrases)  # fmt: skip
+        found = (
+            "messages.number IN (SELECT number FROM message_search WHERE words @@ CAST(:sought AS tsquery))"
+        )
+    condition: Any = text(found).bindparams(bindparam("sought", query))
+    return condition  # type: ignore[no-any-return]
+
+
+_SQLITE = text("INSERT INTO message_search (rowid, words) VALUES (:number, :words)")
+_POSTGRESQL = text("INSERT INTO message_search (number, words) VALUES (:number, CAST(:words AS tsvector))")
+
+
+def _vector(words: list[str]) -> str:
+    return " ".join(f"{_quoted(word)}:{place}" for place, word in enumerate(words[:_LAST_PLACE], start=1))
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"
