@@ -6,9 +6,14 @@ Values of fields go into an entry only where the view hands them over: forms hol
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Response, g, request
 
 from admin.access import services
+
+if TYPE_CHECKING:
+    from server.storage.operators import Operator
 
 _UNWRITTEN = 400
 """Responses from this status on changed nothing."""
@@ -22,6 +27,16 @@ def changed(action: str, site_id: str = "", **details: object) -> None:
 def unchanged() -> None:
     """This form only looked something up, or ended in nothing: no entry."""
     g.changes = None
+
+
+def note(operator: Operator, action: str, **details: object) -> None:
+    """What somebody did who was not logged in when the request began."""
+    services().audit.add(operator.email, action, "", details)
+
+
+def note_login(operator: Operator) -> None:
+    """Each login, with the address that it came from."""
+    note(operator, "logged in", address=request.remote_addr or "")
 
 
 def write_audit(response: Response) -> Response:

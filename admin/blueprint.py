@@ -10,12 +10,12 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 
-from admin import answer_text, crawl_state, formats
+from admin import answer_text, crawl_state, formats, quality_words, trace_view
 from admin.access import services
 from admin.assets import asset
 from admin.audit import write_audit
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
-from admin.navigation import menu, site_tabs
+from admin.navigation import menu, sections, site_tabs
 from admin.page import Page
 from admin.sessions import current_operator
 from admin.table import PAGES
@@ -77,7 +77,9 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    state.app.jinja_env.filters.update(formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS)
+    filters = formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS | trace_view.FILTERS
+    filters |= quality_words.FILTERS
+    state.app.jinja_env.filters.update(filters)
 
 
 @blueprint.before_request
@@ -145,8 +147,8 @@ def _frame() -> dict[str, object]:
     shown = _page_of.get(request.endpoint or "")
     operator = g.get("operator")
     return {
-        "menu": menu(PAGES, shown),
-        "tabs": site_tabs(PAGES, shown) if operator else None,
+        "menu": menu(PAGES, shown, operator.role) if operator else [],
+        "tabs": (site_tabs(PAGES, shown) or sections(PAGES, shown)) if operator else None,
         "operator": operator,
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_own": operator is not None and operator.role.may(Role.OWNER),

@@ -8,6 +8,7 @@ from flask import request, url_for
 
 from admin.access import services
 from admin.page import Page
+from server.domain.roles import Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +21,18 @@ class Entry:
     """Value of aria-current: "page", "true" for a page below it, else empty."""
 
 
-def menu(pages: tuple[Page, ...], shown: Page | None) -> list[Entry]:
-    """The pages with a menu entry, in the order of the table."""
+def menu(pages: tuple[Page, ...], shown: Page | None, role: Role) -> list[Entry]:
+    """The pages with a menu entry that this role may see, in the order of the table."""
     return [
         Entry(url_for(f"admin.{page.endpoint}"), page.menu, _current(page, shown))
         for page in pages
-        if page.menu
+        if page.menu and role.may(page.role)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class SiteTabs:
-    """The tabs above the pages of a site."""
+    """The tabs above the pages of a site, or above those of the settings."""
 
     name: str
     entries: list[Entry]
@@ -49,6 +50,17 @@ def site_tabs(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
             for page in pages
             if page.tab
         ],
+    )
+
+
+def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
+    """Those of the settings; None on other pages."""
+    if shown is None or not any(page.section for page in shown.line):
+        return None
+    found = [page for page in pages if page.section]
+    return SiteTabs(
+        "Settings",
+        [Entry(url_for(f"admin.{page.endpoint}"), page.section, _current(page, shown)) for page in found],
     )
 
 

@@ -37,11 +37,19 @@ class Page:
     """
 
     def __init__(
-        self, *, menu: str = "", tab: str = "", under: Page | None = None, public: bool = False
+        self,
+        *,
+        menu: str = "",
+        tab: str = "",
+        section: str = "",
+        under: Page | None = None,
+        public: bool = False,
     ) -> None:
         self.menu = menu
         self.tab = tab
         """Its entry among the tabs of a site; the address of such a page has the site's id alone."""
+        self.section = section
+        """Its entry among the sections of the settings."""
         self.under = under
         """The page that it belongs to, whose menu entry and tab are marked while this one is shown."""
         self.public = public
@@ -51,6 +59,11 @@ class Page:
     def endpoint(self) -> str:
         """Endpoint of the page itself: that of its first route."""
         return self.routes[0].endpoint
+
+    @property
+    def role(self) -> Role:
+        """Who may see the page itself."""
+        return self.routes[0].role
 
     @property
     def line(self) -> list[Page]:

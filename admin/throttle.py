@@ -17,3 +17,12 @@ def seconds_to_wait(account: str = "") -> int:
         # The same for accounts that do not exist: the limit must not tell which ones do.
         keys.append(f"login-account:{account.strip().casefold()[:320]}")
     return math.ceil(max(services().limits.hit(rule, key) for key in keys))
+
+
+CODES = "20/hour"
+"""A code has a million values, of which three count: at this pace a guess takes years."""
+
+
+def seconds_to_wait_for_code(operator_id: int) -> int:
+    """The same for the second factor of an operator whose password was right."""
+    return math.ceil(services().limits.hit(CODES, f"login-code:{operator_id}"))

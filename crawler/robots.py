@@ -27,6 +27,18 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsSummary:
+    """What the robots.txt of a host says to us, for people."""
+
+    rules: tuple[str, ...]
+    """As written, those for us alone if there are any, else those for everyone."""
+    delay_s: float
+    sitemaps: tuple[str, ...]
+    problem: str = ""
+    """Why it could not be read, and what follows from that."""
+
+
+@dataclass(frozen=True, slots=True)
 class _File:
     rules: RobotsRules
     refusal: Verdict | None = None
@@ -64,6 +76,13 @@ class Robots:
         named = self._file(urls.origin(url)).rules.sitemaps
         found = (urls.canonical(address, url) for address in named)
         return list(dict.fromkeys(address for address in found if address))
+
+    def summary(self, url: str) -> RobotsSummary:
+        """That of the host of `url`."""
+        file = self._file(urls.origin(url))
+        problem = file.refusal.reason if file.refusal else ""
+        rules = tuple(file.rules.lines)
+        return RobotsSummary(rules, self.delay_s(url), tuple(self.sitemaps(url)), problem)
 
     def _file(self, origin: str) -> _File:
         file = self._files.get(origin)

@@ -81,6 +81,11 @@ class RobotsRules:
         chosen = ours if ours.named else everyone
         return cls([line for line in chosen.rules if line.value], chosen.delay, sitemaps)
 
+    @property
+    def lines(self) -> list[str]:
+        """The rules that hold for us, as they are written."""
+        return [line.text for line in self._rules]
+
     def forbidding_line(self, url: str) -> tuple[int, str] | None:
         """Number and text of the line that keeps us from `url`; None when we may fetch it."""
         if self._parsed is None or self._parsed.can_fetch(url, "*"):

@@ -20,6 +20,8 @@ class CrawlSettings(BaseModel):
         0.0, ge=0, description="Seconds that a crawl may take; what then waits is reported. 0: no limit."
     )
     crawl_max_bytes: int = Field(10_000_000, ge=1000, description="Size of one page, decompressed.")
+    dry_run_pages: int = Field(30, ge=1, le=1000, description="Pages that a dry run reads at most.")
+    dry_run_s: float = Field(20.0, gt=0, le=300, description="Seconds that a dry run may take.")
     crawl_max_redirects: int = Field(8, ge=0, description="Redirects in a row.")
 
     # --- Crawling: how politely

@@ -16,7 +16,11 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 
 from server.contact_settings import ContactSettings, RateLimit
 from server.crawl_settings import CrawlSettings
+from server.gap_settings import GapSettings
+from server.playground_settings import PlaygroundSettings
+from server.privacy_settings import PrivacySettings
 from server.quality_settings import QualitySettings
+from server.source_settings import SourceSettings
 from server.tuning_settings import TuningSettings
 
 
@@ -24,7 +28,10 @@ class SettingsError(Exception):
     """One line that names the setting, what is wrong with it and what to write instead."""
 
 
-class Settings(TuningSettings, CrawlSettings, ContactSettings, QualitySettings):
+class Settings(
+    TuningSettings, CrawlSettings, PrivacySettings, ContactSettings, SourceSettings, QualitySettings,
+    PlaygroundSettings, GapSettings,
+):  # fmt: skip
     """Typed and immutable. Field order and groups are those of `env.example`, inherited ones last."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +51,9 @@ class Settings(TuningSettings, CrawlSettings, ContactSettings, QualitySettings):
         400, ge=1, le=4000, description="Threads of each web process: how many answers it can stream at once."
     )
     crawls_at_once: int = Field(2, ge=1, le=16, description="Sites that one job worker crawls side by side.")
+    crawls_kept: int = Field(
+        20, ge=2, le=1000, description="Crawls of a site that are kept with all of their addresses."
+    )
     trusted_proxies: int = Field(
         0, ge=0, le=5, description="Reverse proxies in front whose X-Forwarded-For header is believed."
     )
@@ -118,18 +128,6 @@ class Settings(TuningSettings, CrawlSettings, ContactSettings, QualitySettings):
     )
     model_cache_hours: float = Field(24.0, ge=0, description="Hours that equal model calls are remembered.")
     embedded_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded model when indexing.")
-
-    # --- Sources beside the website
-    sources_file_bytes: int = Field(
-        20_000_000, ge=1000, description="Largest file that is uploaded, or read from a folder."
-    )
-    sources_upload_bytes: int = Field(
-        100_000_000, ge=1000, description="Largest upload: several files at once, or an archive unpacked."
-    )
-    sources_site_bytes: int = Field(
-        1_000_000_000, ge=1000, description="What the sources of one site may take in the database."
-    )
-    sources_files: int = Field(10_000, ge=1, description="Files read from one folder.")
 
     # --- Indexing and retrieval
     index_publish_s: float = Field(
@@ -216,9 +214,7 @@ class Settings(TuningSettings, CrawlSettings, ContactSettings, QualitySettings):
 
     @property
     def uses_chat_model(self) -> bool:
-        return bool(self.openai_api_key or self.openai_base_url) and bool(
-            self.chat_model or self.openai_api_key
-        )
+        return bool(self.openai_api_key or (self.openai_base_url and self.chat_model))
 
     @property
     def chat_model_name(self) -> str:
@@ -246,23 +242,29 @@ def load_settings(overrides: dict[str, str] | None = None, env_file: Path = Path
 
 def environment(settings: Settings) -> dict[str, str]:
     """The process environment with these settings in it, for child processes."""
-    ours = {name.upper(): _as_text(value) for name, value in settings.model_dump().items()}
+    # Only what was given: a child tells it from the defaults, and reads the same .env.
+    given = settings.model_dump(exclude_unset=True)
+    ours = {name.upper(): as_text(value) for name, value in given.items()}
     return {**os.environ, **ours}
 
 
-def env_example() -> str:
-    """The text of `env.example`: every setting with its default and meaning."""
-    names = ("settings.py", "contact_settings.py", "tuning_settings.py", "crawl_settings.py")
-    sources = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
-    groups = re.findall(r"^    # --- (.+)$|^    (\w+): ", sources, re.M)
-    lines = ["# Copy to .env and change what you need; the environment wins over .env.", ""]
-    for group, name in groups:
-        if group:
-            lines += ["", f"# --- {group}", ""]
-        elif name in Settings.model_fields:
-            field = Settings.model_fields[name]
-            lines += [f"# {field.description}", f"#{name.upper()}={_as_text(field.default)}"]
-    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+def as_text(value: object) -> str:
+    """A value as it stands in an environment."""
+    return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
+
+
+def given_where(name: str, env_file: Path = Path(".env")) -> str:
+    """Where the value of a setting comes from: the environment, `env_file`, or empty for the default."""
+    if name.upper() in os.environ:
+        return "the environment" if os.environ[name.upper()].strip() else ""
+    return str(env_file) if _read_env_file(env_file).get(name.upper(), "").strip() else ""
+
+
+def problem_of(error: ValidationError) -> tuple[str, str]:
+    """(name of the setting, or empty when several do not fit together; what is wrong with it)."""
+    first = error.errors()[0]
+    message = first["msg"].removeprefix("Value error, ")
+    return (str(first["loc"][0]) if first["loc"] else ""), message
 
 
 def _read_env_file(path: Path) -> dict[str, str]:
@@ -287,14 +289,8 @@ def _known(name: str, where: str) -> str:
 
 
 def _one_line(error: ValidationError) -> str:
-    first = error.errors()[0]
-    message = first["msg"].removeprefix("Value error, ")
-    if not first["loc"]:
+    name, message = problem_of(error)
+    if not name:
         return message
-    name = str(first["loc"][0])
     hint = Settings.model_fields[name].description
-    return f"setting {name.upper()}={first['input']!r}: {message}. {hint}"
-
-
-def _as_text(value: object) -> str:
-    return {True: "1", False: "0"}[value] if isinstance(value, bool) else str(value)
+    return f"setting {name.upper()}={error.errors()[0]['input']!r}: {message}. {hint}"

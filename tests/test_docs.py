@@ -24,7 +24,8 @@ from server.commands.table import COMMANDS
 from server.domain.answer import Outcome
 from server.guards.table import GUARDS
 from server.retrieval.table import STRATEGIES
-from server.settings import Settings, env_example
+from server.settings import Settings
+from server.settings_text import env_example
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import EmailField, HiddenField, PasswordField
+from wtforms import EmailField, HiddenField, PasswordField, StringField
 
 from admin.access import services
+from admin.audit import note_login
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.passwords import LONGEST, hash_password, is_outdated, verify
 from admin.redirects import safe_next
-from admin.sessions import current_operator, log_in, log_out
-from admin.throttle import seconds_to_wait
+from admin.sessions import current_operator, log_in, log_out, wait_for_second_factor, waiting_operator
+from admin.throttle import seconds_to_wait, seconds_to_wait_for_code
+from admin.totp import accepts
+from server.storage.errors import SealBroken
+from server.storage.operators import Operator
 
 page = Page(public=True)
 
@@ -23,6 +27,12 @@ class LoginForm(Form):
     next = HiddenField()
     email = EmailField("E-mail", [Needed("Write the e-mail address of your account.")])
     password = PasswordField("Password", [Needed("Write your password.")])
+
+
+class CodeForm(Form):
+    """The second factor."""
+
+    code = StringField("Code", [Needed("Write the six digits that your app shows.")])
 
 
 @page.get("/login")
@@ -49,8 +59,38 @@ def login_operator() -> ResponseReturnValue:
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
         services().operators.set_password(operator.id, hash_password(password))
-    log_in(operator.id)
-    return redirect(safe_next(form.next.data))
+        operator = services().operators.get(operator.id) or operator
+    if operator.has_second_factor:
+        wait_for_second_factor(operator, safe_next(form.next.data))
+        return redirect(url_for("admin.login_code"))
+    return _let_in(operator, safe_next(form.next.data))
+
+
+@page.get("/login/code")
+def login_code() -> ResponseReturnValue:
+    if waiting_operator() is None:
+        return redirect(url_for("admin.login"))
+    return render_template("admin/login_code.html", form=CodeForm(formdata=None))
+
+
+@page.post("/login/code")
+def login_with_code() -> ResponseReturnValue:
+    """Nothing is open before this; each code opens once."""
+    waiting = waiting_operator()
+    if waiting is None:
+        flash("That took too long. Write your password again.", "problem")
+        return redirect(url_for("admin.login"))
+    operator, target = waiting
+    form = CodeForm()
+    if not form.validate():
+        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
+    if wait := seconds_to_wait_for_code(operator.id):
+        problem(form, "code", f"Too many attempts. Try again in {wait} s.")
+        return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
+    if not accepts(services().operators, operator, _secret(operator), form.code.data):
+        problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
+        return render_template("admin/login_code.html", form=form), UNPROCESSABLE
+    return _let_in(operator, safe_next(target))
 
 
 @page.post("/logout")
@@ -58,6 +98,20 @@ def logout() -> ResponseReturnValue:
     log_out()
     flash("You are logged out.", "done")
     return redirect(url_for("admin.login"))
+
+
+def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
+    log_in(operator.id)
+    note_login(operator)
+    return redirect(target)
+
+
+def _secret(operator: Operator) -> str:
+    """Empty when SECRET_KEY was changed: then only recovery codes open."""
+    try:
+        return services().seal.open(operator.totp_secret)
+    except SealBroken:
+        return ""
 
 
 def _shown(form: LoginForm) -> str:

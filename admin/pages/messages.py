@@ -23,7 +23,7 @@ STATES = {
 }
 CHANNELS = {Channel.EMAIL: "E-mail", Channel.WEBHOOK: "Webhook"}
 
-Written = tuple[ContactRequest, list[Delivery]]
+Written = tuple[ContactRequest, list[Delivery[Channel]]]
 
 
 @page.get("/messages")

@@ -17,10 +17,8 @@ from admin.page import Page
 from admin.pages import sites as sites_page
 from admin.pages.crawl import version_of
 from admin.snippet import snippet_of
-from server.answering.flows import FLOWS
 from server.domain.schedule import OFF, PERIODS
 from server.domain.site import Site
-from server.retrieval.table import STRATEGIES
 from server.services.sites import daily_limit
 
 page = Page(tab="Site", under=sites_page.page)
@@ -89,22 +87,6 @@ def site_origins(site_id: str) -> ResponseReturnValue:
     return redirect(url_for("admin.site", site_id=site_id))
 
 
-@page.post("/sites/<site_id>/answering")
-def site_answering(site_id: str) -> ResponseReturnValue:
-    """Another strategy or flow. A name that nobody offers changes nothing."""
-    found = services().sites.get(site_id)
-    strategy, flow = request.form.get("strategy", ""), request.form.get("flow", "")
-    if strategy not in (*STRATEGIES, found.strategy) or flow not in FLOWS:
-        flash("Choose one of the offered ways to search and to answer.", "problem")
-        return redirect(url_for("admin.site", site_id=site_id))
-    services().sites.update(replace(found, strategy=strategy, flow=flow))
-    flash("Saved. The next question is answered this way.", "done")
-    if strategy != found.strategy and found.generation:
-        services().start_crawl(site_id)
-        flash("The site is read again, so that the new search knows all of it.", "done")
-    return redirect(url_for("admin.site", site_id=site_id))
-
-
 def _shown(found: Site, form: OriginsForm) -> str:
     return render_template(
         "admin/site.html",
@@ -114,8 +96,6 @@ def _shown(found: Site, form: OriginsForm) -> str:
         history=services().crawls.history(found.id, 10)[1:],
         schedule=services().schedules.get(found.id),
         schedule_options=SCHEDULES,
-        strategies=[(name, name) for name in dict.fromkeys((*STRATEGIES, found.strategy))],
-        flows=[(name, name) for name in FLOWS],
         used_today=services().usage.today(found.id),
         used_month=services().usage.last_days(found.id, 30),
         limit=daily_limit(found, services().settings),

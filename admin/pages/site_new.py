@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from flask import flash, redirect, render_template, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import Length, StopValidation
 
 from admin.access import services
 from admin.addresses import BadAddress, free_id, is_private, parse_address, suggest_id
+from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.pages import sites as sites_page
+from crawler.errors import BadStart
 from server.domain.site import Site
+from server.services.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
 
 page = Page(under=sites_page.page)
@@ -50,12 +53,16 @@ class NameForm(Form):
 
 @page.get("/new-site")
 def site_new() -> ResponseReturnValue:
-    return _shown()
+    """Filled in where somebody comes back from a dry run."""
+    given = {name: request.args.get(name, "") for name in ("address", "name")}
+    return _shown(SiteForm(formdata=None, **given))
 
 
 @page.post("/new-site")
 def site_create() -> ResponseReturnValue:
     form = SiteForm()
+    if "look" in request.form:
+        return _looked_at(form)
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     services().start_crawl(site.id)
@@ -75,6 +82,20 @@ def site_create_of_sources() -> ResponseReturnValue:
     services().sites.create(site)
     flash(f"{name} is added. Now give it files, single pages or answers.", "done")
     return redirect(url_for("admin.sources", site_id=site.id))
+
+
+def _looked_at(form: SiteForm) -> ResponseReturnValue:
+    """What would be read, before anything is kept."""
+    unchanged()
+    if not form.validate():
+        return _shown(form=form), UNPROCESSABLE
+    address = form.address.data
+    try:
+        run_id = services().dry_runs.start(Site("new", "", "", (address,)))
+    except (BadStart, TooManyDryRuns) as error:
+        problem(form, "address", str(error))
+        return _shown(form=form), UNPROCESSABLE
+    return redirect(url_for("admin.dry_run", run_id=run_id, address=address, name=form.name.data or ""))
 
 
 def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> str:

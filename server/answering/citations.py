@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 from server.answering.proofs import Proof
 from server.answering.text_fragment import text_fragment_link
 from server.domain.answer import Citation
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.page_text import PageWords
 
 MAX_QUOTE = 500
 """A longer quotation is shown up to this many characters, at a word's end."""
@@ -19,12 +20,18 @@ class Citer:
     """Gives each new proof the next number, and the same proof the same number. One per answer."""
 
     def __init__(
-        self, chunks: Sequence[ScoredChunk], origins: frozenset[str], page_text: Callable[[str], str]
+        self,
+        chunks: Sequence[ScoredChunk],
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        site_text: Callable[[str], str | None] = lambda url: None,
     ) -> None:
-        """Pages outside `origins` are never cited; `page_text` gives the indexed text of a page."""
+        """Pages outside `origins` are never cited; `page_text` gives the indexed text of a page, `site_text`
+        what the website itself says where that is another one."""
         self._chunks = [hit.chunk for hit in chunks]
         self._origins = origins
         self._page_text = lru_cache(maxsize=None)(page_text)
+        self._site_text = lru_cache(maxsize=None)(site_text)
         self._citations: dict[tuple[str, str], Citation] = {}
 
     @property
@@ -43,14 +50,21 @@ class Citer:
             quote = _shortened(" ".join(proof.quote.split()))
             key = (chunk.url, quote)
             if key not in self._citations:
-                page, heading = self._page_text(chunk.url), (chunk.heading_path or ("",))[-1]
-                link = text_fragment_link(chunk.url, proof.quote, page, chunk.anchor, chunk.text, heading)
+                link, corrected = self._link(chunk, proof)
                 self._citations[key] = Citation(
-                    len(self._citations) + 1, chunk.url, chunk.title or chunk.url, quote, link
+                    len(self._citations) + 1, chunk.url, chunk.title or chunk.url, quote, link, corrected
                 )
             numbers.append(self._citations[key].number)
         markers = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
         return list(self._citations.values())[before:], markers
+
+    def _link(self, chunk: Chunk, proof: Proof) -> tuple[str, bool]:
+        """Where the quote is opened, and whether it is an operator's: then the page has nothing to mark."""
+        own = self._site_text(chunk.url)
+        if own is not None and not PageWords(own).hold(proof.quote):
+            return text_fragment_link(chunk.url, "", anchor=chunk.anchor), True
+        page, heading = own or self._page_text(chunk.url), (chunk.heading_path or ("",))[-1]
+        return text_fragment_link(chunk.url, proof.quote, page, chunk.anchor, chunk.text, heading), False
 
 
 def with_markers(text: str, markers: str) -> str:

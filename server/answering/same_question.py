@@ -60,10 +60,20 @@ def essence(text: str, language: str) -> tuple[str, ...]:
 def contradicts(one: str, other: str) -> bool:
     """Whether two questions differ in a number, a version, a denial, a direction, or in whether they ask for
     a time, a place or a person: likeness does not see that."""
-    if _numbers(one) != _numbers(other) or bool(_NOT.search(one)) != bool(_NOT.search(other)):
-        return True
+    return bool(contradiction(one, other))
+
+
+def contradiction(one: str, other: str) -> str:
+    """In what two questions differ so that they cannot be the same: "numbers", "denial", "kind" (of fact that
+    is asked for) or "direction"; empty when in nothing."""
+    if _numbers(one) != _numbers(other):
+        return "numbers"
+    if bool(_NOT.search(one)) != bool(_NOT.search(other)):
+        return "denial"
     ask, ask_other = _asked_for(one), _asked_for(other)
-    return bool(ask and ask_other and not ask & ask_other) or _turned_round(one, other)
+    if ask and ask_other and not ask & ask_other:
+        return "kind"
+    return "direction" if _turned_round(one, other) else ""
 
 
 class Likeness:

@@ -157,4 +157,4 @@ class Stages:
         self.steps.incidents.record(question.site_id, kind, message)
 
     def _citer(self, kept: Sequence[ScoredChunk]) -> Citer:
-        return Citer(kept, self._origins, self.steps.page_text)
+        return Citer(kept, self._origins, self.steps.page_text, self.steps.site_text)

@@ -35,8 +35,11 @@ class Steps:
     writers: Sequence[Writer]
     """In order of preference; the last one never fails."""
     page_text: Callable[[str], str]
+    """What is indexed of a page, by the address that visitors open."""
     incidents: Incidents
     retrieve_limit: int = 10
+    site_text: Callable[[str], str | None] = lambda url: None
+    """What the website says on a page of which an operator corrected what is indexed; None for any other."""
     address: Callable[[str], str] = str
     """Where a visitor opens a page, by its stored address."""
     shortcuts: Sequence[Shortcut] = ()

@@ -44,7 +44,7 @@ class Trace:
         """Keeps what was retrieved, with every score."""
         self.notes["candidates"] = [
             {"chunk": hit.chunk.id, "url": hit.chunk.url, "heading": hit.chunk.heading,
-             "score": round(hit.score, 4), "scores": dict(hit.scores), **({"why": hit.why} if hit.why else {})}
+             "score": round(hit.score, 4), "scores": {**hit.scores}, **({"why": hit.why} if hit.why else {})}
             for hit in hits
         ]  # fmt: skip
 

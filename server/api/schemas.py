@@ -101,6 +101,10 @@ class CitationResponse(BaseModel):
     title: str
     quote: str = Field(description="Verbatim from the page.")
     link: str = Field(description="The page at the quoted sentence.")
+    corrected: bool = Field(
+        default=False,
+        description="Whether the site's owner corrected the page: then it does not show the quote itself.",
+    )
 
 
 class AnswerResponse(BaseModel):

@@ -24,6 +24,7 @@ def issue_token() -> Response:
     consent = _consent(site, origin, body)
     _require_proof(site, origin, body)
     token = visitor_tokens().issue(site.id, origin, body.visitor, consent)
+    services().sightings.note(site.id, origin)
     return jsonify(token=token, expires_in=visitor_tokens().lifetime_s)
 
 

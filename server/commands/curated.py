@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from dataclasses import asdict
 from pathlib import Path
 
-from server.domain.curated import CuratedAnswer
+from server.answering.curated import utc_today
+from server.domain.curated import CuratedAnswer, CuratedState
+from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
 from server.errors import StartError
 from server.services import Services
 from server.settings import Settings
@@ -16,7 +17,6 @@ from server.settings import Settings
 HELP = "list, add, remove or import the operator's own answers"
 
 EDITOR = "shell"
-COLUMNS = ("question", "answer", "alternatives", "links", "language")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,14 +34,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     adding.add_argument("--link", action="append", default=[], metavar="URL", help="a page to read on")
     adding.add_argument("--language", default="", metavar="CODE", help="only for questions in this language")
+    adding.add_argument(
+        "--from", dest="since", default="", metavar="DAY", help="the first day, as 2025-12-31"
+    )
+    adding.add_argument("--until", default="", metavar="DAY", help="the last day")
     removing = actions.add_parser("remove", help="one of them")
     removing.add_argument("site", help="id of the site")
     removing.add_argument("number", type=int, help="as the list shows it")
-    importing = actions.add_parser("import", help=f"a CSV file with the columns {', '.join(COLUMNS)}")
+    importing = actions.add_parser("import", help=f"a CSV or JSONL file with {', '.join(COLUMNS)}")
     importing.add_argument("site", help="id of the site")
     importing.add_argument(
         "file", type=Path, help="UTF-8; several alternatives or links stand on lines of a cell"
     )
+    exporting = actions.add_parser("export", help="write them all to a CSV or JSONL file")
+    exporting.add_argument("site", help="id of the site")
+    exporting.add_argument("file", type=Path, help="its name ends in .csv or .jsonl")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -49,7 +56,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     services = Services(settings)
     try:
         services.sites.get(options.site)
-        {"list": _list, "add": _add, "remove": _remove, "import": _import}[options.action](services, options)
+        _ACTIONS[options.action](services, options)
     finally:
         services.close()
     return 0
@@ -61,16 +68,15 @@ def _list(services: Services, options: argparse.Namespace) -> None:
         print(json.dumps([asdict(answer) for answer in found], ensure_ascii=False, indent=2, default=str))
         return
     for answer in found:
-        state = "" if answer.enabled else " (off)"
-        print(f"{answer.id}\t{answer.questions[0]}{state}\t{' '.join(answer.text.split())[:80]}")
+        state = answer.state(utc_today())
+        shown = "" if state is CuratedState.ON else f" ({state.value})"
+        print(f"{answer.id}\t{answer.questions[0]}{shown}\t{' '.join(answer.text.split())[:80]}")
     if not found:
         print(f"No curated answer yet. Add one: python -m server curated add {options.site} QUESTION ANSWER")
 
 
 def _add(services: Services, options: argparse.Namespace) -> None:
-    made = _checked(
-        options.site, [options.question, *options.also], options.answer, options.link, options.language
-    )
+    made = _checked(options)
     print(f"Added as {services.curated.save(made, EDITOR).id}.")
 
 
@@ -84,39 +90,36 @@ def _remove(services: Services, options: argparse.Namespace) -> None:
 
 def _import(services: Services, options: argparse.Namespace) -> None:
     """All rows are checked before the first is stored. A question that is there already is replaced."""
-    rows = _rows(options.site, options.file)
-    known = {answer.questions[0]: answer.id for answer in services.curated.all(options.site)}
-    for row in rows:
-        values = asdict(row) | {"id": known.get(row.questions[0], 0)}
-        services.curated.save(CuratedAnswer(**values), EDITOR)
-    print(f"Imported {len(rows)}.")
-
-
-def _rows(site_id: str, path: Path) -> list[CuratedAnswer]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = {"question", "answer"} - set(reader.fieldnames or ())
-            if missing:
-                raise StartError(f"{path} lacks the column {' and '.join(sorted(missing))} in its first line")
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise StartError(f"{path} cannot be read as CSV in UTF-8: {error}") from None
-    made = []
-    for number, row in enumerate(rows, 2):
-        cell = {name: (row.get(name) or "").strip() for name in COLUMNS}
-        questions = [cell["question"], *cell["alternatives"].splitlines()]
-        try:
-            made.append(
-                _checked(site_id, questions, cell["answer"], cell["links"].splitlines(), cell["language"])
-            )
-        except StartError as error:
-            raise StartError(f"{path} row {number}: {error}") from None
-    return made
+        data = options.file.read_bytes()
+        made = read_answers(options.site, data, is_json=options.file.suffix.lower() in (".jsonl", ".json"))
+    except OSError as error:
+        raise StartError(f"{options.file} cannot be read: {error.strerror}") from None
+    except CuratedFileError as error:
+        raise StartError(f"{options.file} {error}") from None
+    new, replaced = services.curated.save_all(made, EDITOR)
+    print(f"Imported {new + replaced}: {new} new, {replaced} replaced.")
 
 
-def _checked(site_id: str, questions: list[str], text: str, links: list[str], language: str) -> CuratedAnswer:
+def _export(services: Services, options: argparse.Namespace) -> None:
+    found = services.curated.all(options.site)
+    is_json = options.file.suffix.lower() in (".jsonl", ".json")
     try:
-        return CuratedAnswer.checked(site_id, questions, text, links, language)
+        written = written_jsonl(found) if is_json else written_csv(found)
+        options.file.write_text(written, encoding="utf-8", newline="")
+    except OSError as error:
+        raise StartError(f"{options.file} cannot be written: {error.strerror}") from None
+    print(f"Wrote {len(found)} to {options.file}.")
+
+
+def _checked(options: argparse.Namespace) -> CuratedAnswer:
+    questions, days = [options.question, *options.also], (options.since, options.until)
+    try:
+        return CuratedAnswer.checked(
+            options.site, questions, options.answer, options.link, options.language, days
+        )
     except ValueError as error:
         raise StartError(str(error)) from None
+
+
+_ACTIONS = {"list": _list, "add": _add, "remove": _remove, "import": _import, "export": _export}

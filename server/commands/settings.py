@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from server.settings import Settings, env_example
+from server.settings import Settings
+from server.settings_text import env_example
 
 HELP = "print every setting with its default and meaning, as env.example has them"
 

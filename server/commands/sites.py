@@ -11,7 +11,7 @@ from server.domain.schedule import OFF, PERIODS, next_time
 from server.services import Services
 from server.settings import Settings
 
-HELP = "list the sites with their pages, chunks and last crawl, or set when one is crawled"
+HELP = "list the sites with their pages, chunks and last crawl; set when one is crawled; remove one"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     schedule = actions.add_parser("schedule", help="crawl a site by itself, again and again")
     schedule.add_argument("site", help="id of the site")
     schedule.add_argument("every", choices=[*PERIODS, OFF], help="how often")
+    remove = actions.add_parser("remove", help="remove a site with everything that belongs to it")
+    remove.add_argument("site", help="id of the site")
+    remove.add_argument("--yes", action="store_true", help="without this it only says what would go")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
@@ -28,6 +31,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     services = Services(settings)
     if options.action == "schedule":
         return _schedule(services, options.site, options.every)
+    if options.action == "remove":
+        return _remove(services, options.site, sure=options.yes)
     rows = [_row(services, site.id) for site in services.sites.all()]
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -44,6 +49,22 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             )
     services.close()
     return 0
+
+
+def _remove(services: Services, site_id: str, *, sure: bool) -> int:
+    """In this process: it needs no worker, and a running one finds nothing left to do."""
+    site = services.sites.get(site_id)
+    pages, chunks = services.content(site_id).counts()
+    if sure:
+        services.remove_site_now(site_id)
+        print(f"{site.name} is removed with {pages} pages and {chunks} chunks.")
+    else:
+        print(
+            f"{site.name} has {pages} pages and {chunks} chunks. They, its conversations and its settings "
+            "would be removed for good. If you mean it, say so with --yes."
+        )
+    services.close()
+    return 0 if sure else 1
 
 
 def _schedule(services: Services, site_id: str, every: str) -> int:

@@ -1,4 +1,5 @@
-"""Sends what visitors wrote, again and again with growing pauses, until it arrives or tries run out.
+"""Sends what visitors wrote, and what other systems are told, again and again with growing pauses, until it
+arrives or tries run out.
 
 The database is the queue: what is due stands there, so nothing is lost when a worker ends, and a
 worker that is busy with long crawls does not hold messages back, for the outbox has its own threads.
@@ -9,22 +10,24 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from server.contact.errors import NotDelivered
-from server.contact.letter import letter
-from server.contact.mail import MailServer
-from server.contact.parcel import Parcel, pack
-from server.contact.webhook import Webhooks, body_of, headers_of
-from server.domain.contact import Channel, ContactOptions, Delivery, DeliveryState, DeliveryTry
+from server.contact.event_post import EventPost
+from server.contact.post import Gone, Letter, Post
+from server.contact.visitor_post import KIND, VisitorPost
+from server.contact.webhook import Webhooks
+from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
 from server.settings import Settings
-from server.storage.contact import ContactStore
-from server.storage.conversations import ConversationStore
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
-from server.storage.errors import StorageError, UnknownContactRequest, UnknownConversation
-from server.storage.sites import SiteStore
+from server.storage.deliveries import Deliveries
+from server.storage.errors import StorageError
+from server.storage.sealed import Seal
+
+__all__ = ["KIND", "Outbox", "open_outbox"]
 
 log = logging.getLogger(__name__)
 
@@ -37,20 +40,29 @@ GOODBYE_S = 1.5
 GROWTH = 3
 LONGEST_PAUSE = timedelta(days=1)
 FORGETS_EVERY = timedelta(hours=1)
-KIND = "contact_failed"
+
+
+def open_outbox(
+    database: Database,
+    incidents: Incidents,
+    settings: Callable[[], Settings],
+    seal: Callable[[], Seal],
+) -> Outbox:
+    """One that sends everything; `settings` are asked for anew at each try."""
+    webhooks = Webhooks(lambda: settings().contact_timeout_s)
+    posts = (
+        VisitorPost(database, incidents, settings, webhooks),
+        EventPost(database, incidents, settings, webhooks, seal),
+    )
+    return Outbox(posts, settings)
 
 
 class Outbox:
     """What a job worker runs beside its crawls."""
 
-    def __init__(self, database: Database, incidents: Incidents, settings: Settings) -> None:
-        self._requests = ContactStore(database)
-        self._deliveries = DeliveryStore(database)
-        self._conversations = ConversationStore(database)
-        self._sites = SiteStore(database)
-        self._incidents = incidents
+    def __init__(self, posts: Sequence[Post[Any]], settings: Callable[[], Settings]) -> None:
+        self._posts = posts
         self._settings = settings
-        self._webhooks = Webhooks(settings.contact_timeout_s)
         self._senders: list[threading.Thread] = []
         self._forgot_at = datetime.min.replace(tzinfo=UTC)
 
@@ -84,79 +96,54 @@ class Outbox:
             ending.wait(LOOKS_S)
 
     def send_next(self) -> bool:
-        """Makes the try that is due longest; False when none is due."""
-        lease = timedelta(seconds=self._settings.contact_timeout_s * LEASE)
-        delivery = self._deliveries.claim(datetime.now(UTC), lease)
+        """Makes the try that is due longest, of each sort; False when none is due."""
+        # Each sort has its turn: a webhook that is told much must not hold up visitors' messages.
+        return any([self._send_one(post) for post in self._posts])
+
+    def _send_one(self, post: Post[Any]) -> bool:
+        lease = timedelta(seconds=self._settings().contact_timeout_s * LEASE)
+        delivery = post.deliveries.claim(datetime.now(UTC), lease)
         if delivery is None:
             return False
         try:
-            parcel = self._parcel(delivery)
-        except UnknownContactRequest:
+            letter = post.pack(delivery)
+        except Gone:
             return True  # erased since
-        target = ""
         try:
-            options = ContactOptions.of(parcel.site.options)
-            target = options.target(delivery.channel)
-            says = self._send(parcel, delivery.channel, options)
+            says, arrived = letter.send(), True
         except NotDelivered as error:
-            self._note(parcel, delivery, DeliveryTry(datetime.now(UTC), target, False, str(error)))
+            says, arrived = str(error), False
         except Exception as error:
             # Whatever it is, the thread must live on for the other messages, and this one is tried again.
-            log.exception("message %s was not sent", parcel.request.reference)
-            self._note(parcel, delivery, DeliveryTry(datetime.now(UTC), target, False, repr(error)[:300]))
-        else:
-            self._note(parcel, delivery, DeliveryTry(datetime.now(UTC), target, True, says))
+            log.exception("%s was not sent", letter.name)
+            says, arrived = repr(error)[:300], False
+        tried = DeliveryTry(datetime.now(UTC), letter.target, arrived, says)
+        self._note(post.deliveries, letter, delivery, tried)
         return True
 
-    def _parcel(self, delivery: Delivery) -> Parcel:
-        request = self._requests.get(delivery.request_id)
-        site = self._sites.find(request.site_id)
-        if site is None:
-            raise UnknownContactRequest(f"the site of message {request.reference} is gone")
-        conversation = None
-        if request.conversation_id:
-            try:
-                conversation = self._conversations.get(request.conversation_id)
-            except UnknownConversation:
-                raise UnknownContactRequest(f"message {request.reference} was erased") from None
-        return pack(site, request, conversation, self._settings.base_url)
-
-    def _send(self, parcel: Parcel, channel: Channel, options: ContactOptions) -> str:
-        target = options.target(channel)
-        if not target:
-            raise NotDelivered(f"the site has no {channel.value} for messages any more")
-        if channel is Channel.WEBHOOK:
-            body = body_of(parcel)
-            headers = headers_of(body, options.secret, parcel.request.id)
-            private = parcel.site.allow_private or self._settings.crawl_allow_private
-            return self._webhooks.send(target, body, headers, allow_private=private)
-        if not self._settings.smtp_url:
-            raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM, then start Docent again")
-        mail = letter(parcel, self._settings.mail_from, target)
-        return MailServer(self._settings.smtp_url, self._settings.contact_timeout_s).send(mail)
-
-    def _note(self, parcel: Parcel, delivery: Delivery, tried: DeliveryTry) -> None:
-        reference = parcel.request.reference
+    def _note(
+        self, deliveries: Deliveries[Any], letter: Letter, delivery: Delivery[Any], tried: DeliveryTry
+    ) -> None:
         if tried.arrived:
-            log.info("message %s was sent by %s", reference, delivery.channel.value)
-            self._deliveries.record(delivery, tried, DeliveryState.SENT)
-        elif delivery.tries < self._settings.contact_tries:
+            log.info("%s was sent", letter.name)
+            deliveries.record(delivery, tried, DeliveryState.SENT)
+        elif delivery.tries < self._settings().contact_tries:
             pause = self.pause(delivery.tries)
-            log.warning("message %s was not sent, again in %s: %s", reference, pause, tried.says)
-            self._deliveries.record(delivery, tried, DeliveryState.WAITING, tried.at + pause)
+            log.warning("%s was not sent, again in %s: %s", letter.name, pause, tried.says)
+            deliveries.record(delivery, tried, DeliveryState.WAITING, tried.at + pause)
         else:
-            log.error("message %s was not sent: %s", reference, tried.says)
-            self._deliveries.record(delivery, tried, DeliveryState.FAILED)
-            message = f"a visitor's message did not arrive by {delivery.channel.value}: {tried.says}"
-            details = {"reference": reference, "page": parcel.page, "tries": delivery.tries}
-            self._incidents.record(parcel.site.id, KIND, message, details)
+            log.error("%s was not sent: %s", letter.name, tried.says)
+            deliveries.record(delivery, tried, DeliveryState.FAILED)
+            letter.gave_up(tried.says, delivery.tries)
 
     def pause(self, tries: int) -> timedelta:
         """Until the next try, after so many."""
-        seconds = self._settings.contact_retry_s * float(GROWTH) ** (tries - 1)
+        seconds = self._settings().contact_retry_s * float(GROWTH) ** (tries - 1)
         return timedelta(seconds=min(seconds, LONGEST_PAUSE.total_seconds()))
 
     def _forget_old(self, at: datetime) -> None:
-        if self._settings.contact_days and at - self._forgot_at > FORGETS_EVERY:
+        days = self._settings().contact_days
+        if days and at - self._forgot_at > FORGETS_EVERY:
             self._forgot_at = at
-            self._requests.forget_sent(at - timedelta(days=self._settings.contact_days))
+            for post in self._posts:
+                post.forget(at - timedelta(days=days))

@@ -1,4 +1,4 @@
-"""A visitor's message as a signed POST request to the operator's own server."""
+"""Signed POST requests to the operator's own servers: visitors' messages, and events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from urllib3.exceptions import HTTPError
@@ -25,7 +25,8 @@ SIGNATURE = "X-Docent-Signature"
 class Webhooks:
     """Sends to any address that the guard lets through. Safe to use from many threads."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: Callable[[], float]) -> None:
+        """`timeout_s` is asked at each request, for it may be changed."""
         self._timeout_s = timeout_s
         self._deadlines = Deadlines()
 
@@ -34,12 +35,13 @@ class Webhooks:
         answer is a success."""
         host = urlsplit(url).hostname or ""
         pools = guarded_pools(AddressGuard(allow_private), self._deadlines, num_pools=1)
-        due = time.monotonic() + self._timeout_s
+        timeout_s = self._timeout_s()
+        due = time.monotonic() + timeout_s
         try:
-            with self._deadlines.within(self._timeout_s):
+            with self._deadlines.within(timeout_s):
                 answer = pools.request(
                     "POST", url, body=body, headers=dict(headers), redirect=False, retries=False,
-                    timeout=Timeout(self._timeout_s), preload_content=False,
+                    timeout=Timeout(timeout_s), preload_content=False,
                 )  # fmt: skip
                 status, location = answer.status, answer.headers.get("location", "")
                 answer.close()
@@ -48,7 +50,7 @@ class Webhooks:
         except (HTTPError, OSError, ValueError) as error:
             # What was cut off looks like a connection that the other side closed.
             is_late = time.monotonic() >= due
-            said = f"did not answer within {self._timeout_s:g} s" if is_late else _said(error)
+            said = f"did not answer within {timeout_s:g} s" if is_late else _said(error)
             raise NotDelivered(f"{host} {said}") from error
         finally:
             pools.clear()

@@ -26,9 +26,12 @@ class Citation:
     url: str
     title: str
     quote: str
-    """Verbatim from the page, white space folded."""
+    """Verbatim from the page as it is indexed, white space folded."""
     link: str
     """`url` with a text fragment that makes the browser scroll to the quote and mark it."""
+    corrected: bool = False
+    """Whether an operator wrote these words in place of the website's, so that the page does not show them
+    and `link` leads to the page alone."""
 
 
 @dataclass(frozen=True, slots=True)

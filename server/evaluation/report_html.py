@@ -48,11 +48,13 @@ def html_report(report: Mapping[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f"<title>{title}</title><style>{STYLE}</style></head><body><main>\n"
-        f"<h1>{title}</h1>\n" + "\n".join(_parts(report)) + "\n</main></body></html>\n"
+        f"<h1>{title}</h1>\n" + "\n".join(report_parts(report)) + "\n</main></body></html>\n"
     )
 
 
-def _parts(report: Mapping[str, Any]) -> Iterator[str]:
+def report_parts(report: Mapping[str, Any], *, questions: bool = True) -> Iterator[str]:
+    """What stands below the heading, as HTML in which every text is escaped; the table of all questions only
+    with `questions`."""
     runs = report["runs"]
     models = escape(", ".join(dict.fromkeys(run["model"] for run in runs)))
     types = ", ".join(f"{kind} {count}" for kind, count in report["questions"]["types"].items())
@@ -73,6 +75,8 @@ def _parts(report: Mapping[str, Any]) -> Iterator[str]:
     yield _behind("Indexes: size, and what building them took", metric_table(runs, INDEX, "index"))
     yield from _by_kind(report)
     yield from _judged(report)
+    if not questions:
+        return
     yield "<h2>Question by question</h2>"
     yield _behind("Every question, and what each way made of it", question_table(report), texts=True)
 

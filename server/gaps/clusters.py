@@ -47,19 +47,31 @@ class Cluster:
     def add(self, question: Asked) -> None:
         """One more question; another may stand for the group then."""
         self.size += 1
-        if question.vector is not None:
-            self.total = question.vector.copy() if self.total is None else self.total + question.vector
-            self.embedded += 1
+        self.weigh(question)
         known = {plain(sample.text) for sample in self.samples}
         if len(self.samples) < SAMPLES and plain(question.text) not in known:
             self.samples.append(question)
         if self.size < SETTLED:
             self.question = self._middle()
 
+    def weigh(self, question: Asked) -> None:
+        """Lets the vector of a question count for the mean."""
+        if question.vector is not None:
+            self.total = question.vector.copy() if self.total is None else self.total + question.vector
+            self.embedded += 1
+
+    def take(self, other: Cluster) -> None:
+        """Everything of another group."""
+        self.size += other.size
+        self.embedded += other.embedded
+        if other.total is not None:
+            self.total = other.total if self.total is None else self.total + other.total
+        self.samples = (self.samples + other.samples)[:SAMPLES]
+
     @property
     def mean(self) -> Array | None:
         """Its dot product with a vector is the average cosine between that and the questions."""
-        return None if self.total is None else self.total / self.embedded
+        return None if self.total is None else self.total / np.float32(self.embedded)
 
     def _middle(self) -> Asked:
         if self.total is None or len(self.samples) < 3:

@@ -8,9 +8,11 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict
 
 from crawler.journal import Journal
+from crawler.page import Page
 from crawler.report import Progress, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.crawl_pace import CrawlPace
+from server.jobs.decided_pages import DecidedPages
 from server.storage.crawls import CrawlStore
 
 ProgressCallback = Callable[[int, int, int], None]
@@ -36,6 +38,7 @@ class CrawlIntake:
         indexer: Indexer,
         publish_s: float,
         on_progress: ProgressCallback,
+        decided: DecidedPages,
     ) -> None:
         self._crawls = crawls
         self._crawl_id = crawl_id
@@ -43,6 +46,7 @@ class CrawlIntake:
         self._indexer = indexer
         self._publish_s = publish_s
         self._on_progress = on_progress
+        self._decided = decided
         self._open: dict[str, None] = {}
         self._pace = CrawlPace()
         self._found = self._fetched = self._published_pages = 0
@@ -50,19 +54,30 @@ class CrawlIntake:
         self.moves: dict[str, str] = {}
         """Address -> where it leads."""
         self._came_from: dict[str, str] = {}
+        self._kept_out: set[str] = set()
 
     def take(self, outcome: UrlOutcome) -> None:
         """One outcome, perhaps not for the first time."""
         self._open[outcome.url] = None
         known = outcome.url in self._indexer.known
         if outcome.page is not None:
-            self._indexer.add(outcome.page, moved_from=self._came_from.get(outcome.url, ""))
+            self._take_page(outcome.page)
         elif outcome.state is UrlState.UNCHANGED:
             self._indexer.unchanged(outcome.url)
         elif outcome.state in LEADING and outcome.target:
             self.moves[outcome.url] = outcome.target
             if known:
                 self._came_from[outcome.target] = outcome.url
+
+    def _take_page(self, page: Page) -> None:
+        """As it was read, or as an operator decided about it."""
+        taken = self._decided.taken(page)
+        if taken is not None:
+            self._indexer.add(taken, moved_from=self._came_from.get(page.url, ""))
+            return
+        if page.url in self._indexer.known:
+            self._indexer.remove(page.url)
+        self._kept_out.add(page.url)
 
     def crawled(self, progress: Progress) -> None:
         """After each outcome, and every second without one."""
@@ -88,6 +103,7 @@ class CrawlIntake:
         """Never before the index has them."""
         if urls:
             self._journal.settle(list(urls))
+            self._crawls.keep_out(self._crawl_id, sorted(self._kept_out.intersection(urls)))
             self._journal.note(REPORT, json.dumps(asdict(self._indexer.report)))
             for url in urls:
                 self._open.pop(url, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 from crawler.errors import CrawlError
 from crawler.fetcher import Validators
@@ -19,11 +20,16 @@ CUTS = "cuts"
 
 
 def known_addresses(
-    pages: Mapping[str, PageRecord], crawls: CrawlStore, run: CrawlRun, whole: Collection[str] = ()
+    pages: Mapping[str, PageRecord],
+    crawls: CrawlStore,
+    run: CrawlRun,
+    whole: Collection[str] = (),
+    own_hashes: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Validators]:
     """The pages of the last crawl, and the addresses that it could not read or did not come to: a page
     that has not changed is not read for links again. What this crawl itself found, before it was cut off,
-    is new. The pages of `whole` are sent again even if they have not changed."""
+    is new. The pages of `whole` are sent again even if they have not changed. `own_hashes` are those of the
+    website's version of pages of which another one is indexed."""
     known: dict[str, Validators] = {}
     fingerprints: dict[str, int] = {}
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
@@ -35,7 +41,7 @@ def known_addresses(
         if not page.source and not is_new:
             seen = fingerprints.get(url, 0)
             etag, modified = ("", "") if url in whole else (page.etag, page.last_modified)
-            known[url] = Validators(etag, modified, page.content_hash, seen)
+            known[url] = Validators(etag, modified, own_hashes.get(url, page.content_hash), seen)
     return known
 
 

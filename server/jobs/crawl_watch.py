@@ -24,6 +24,10 @@ EVERY_S = 1.0
 QUIT, LOST = "quit", "lost"
 
 
+class CutShort(Exception):
+    """The crawl ended before it was over: paused, or left to the next worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interrupt:
     """How this process asks its own crawl to end soon, such as at Ctrl-C."""

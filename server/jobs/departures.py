@@ -7,7 +7,8 @@ from datetime import datetime
 
 from crawler.report import HAS_PAGE, UrlState
 from server.indexing.indexer import Indexer
-from server.storage.crawl_runs import CrawlRun
+from server.jobs.decided_pages import DecidedPages
+from server.storage.crawl_runs import DECISION, CrawlRun
 from server.storage.crawls import CrawlStore
 from server.storage.page_moves import PageMoves
 
@@ -18,12 +19,17 @@ LONGEST_WAY = 10
 
 
 def see_off(
-    run: CrawlRun, crawls: CrawlStore, indexer: Indexer, leads_to: Mapping[str, str], moves: PageMoves
+    run: CrawlRun,
+    crawls: CrawlStore,
+    indexer: Indexer,
+    leads_to: Mapping[str, str],
+    moves: PageMoves,
+    decided: DecidedPages,
 ) -> None:
     """Removes pages that moved, and counts those that are missing; twice is once.
 
     A page moved when its address leads (`leads_to`) to one that this crawl read as a page, or when it is
-    gone and its content has appeared at a new address.
+    gone and its content has appeared at a new address. What operators decided about it goes with it.
     """
     read = {url for url, _, _ in crawls.ends(run.id, HAS_PAGE)}
     appeared = {
@@ -31,16 +37,19 @@ def see_off(
         for url in read
         if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
     }
+    own_hashes = decided.site_hashes()
     for url, state, _ in crawls.ends(run.id, MISSING):
         page = indexer.known.get(url)
         if page is None or page.source:
             continue
         target = _end_of_the_way(url, leads_to)
         if state == UrlState.GONE:
-            target = appeared.get(page.content_hash, "")
+            target = appeared.get(own_hashes.get(url, page.content_hash), "")
         if target and target != url and target in read and target in indexer.known:
             moves.record(url, target)
             indexer.remove(url)
+            if decided.follow(url, target):
+                crawls.wait_for_page(run.site_id, DECISION, target)
         else:
             indexer.missing(url, run.id)
 

@@ -24,13 +24,16 @@ from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.crawl_intake import CrawlIntake, ProgressCallback, report_so_far
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_past import Interruptions, known_addresses, problem
-from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, Interrupt
+from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, CutShort, Interrupt
+from server.jobs.decided_pages import DecidedPages
 from server.jobs.departures import see_off
+from server.jobs.page_refresh import PageRefresh
+from server.jobs.quote_check import check_quotes
 from server.jobs.site_profile import profile
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import DONE, FAILED, PAUSE, STOP, STOPPED, CrawlRun
+from server.storage.crawl_runs import DONE, FAILED, PAUSE, STOP, STOPPED, WHOLE, CrawlRun
 from server.storage.crawls import CrawlStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
@@ -65,10 +68,6 @@ class SiteIndex:
         return f"{site.strategy} {self.embedder.fingerprint}"
 
 
-class _CutShort(Exception):
-    """The crawl ended before it was over: paused, or left to the next worker."""
-
-
 class SiteRefresh:
     """One crawl of one site, from its start address to the live index."""
 
@@ -99,10 +98,15 @@ class SiteRefresh:
         with CrawlWatch(self._crawls, crawl_id, holder, interrupt or Interrupt()) as watch:
             try:
                 site = self._sites.get(run.site_id)
-                log.info("crawl %s of %s begins at %s", crawl_id, site.id, ", ".join(site.start_urls))
-                refresh = _Refresh(self, run, site, open_index(site), watch)
-                state, message = refresh.run(on_progress)
-            except _CutShort:
+                begins = run.url or ", ".join(site.start_urls)
+                log.info("crawl %s of %s begins at %s", crawl_id, site.id, begins)
+                index = open_index(site)
+                if run.kind == WHOLE:
+                    state, message = _Refresh(self, run, site, index, watch).run(on_progress)
+                else:
+                    one = PageRefresh(self._db, self._settings, run, site, index.indexer, watch)
+                    state, message = one.run(self._notes.get(site.id, TEMPLATE))
+            except CutShort:
                 self._set_aside(run, watch)
             except (CrawlError, ModelError, IndexFailure, StorageError) as error:
                 self._fail(run, watch, str(error))
@@ -118,7 +122,11 @@ class SiteRefresh:
     def _set_aside(self, run: CrawlRun, watch: CrawlWatch) -> None:
         if watch.reason == LOST:
             log.warning("crawl %s of %s was taken over by another worker", run.id, run.site_id)
-        elif watch.reason == QUIT or (not watch.pauses_here and not self._crawls.get(run.id).wanted):
+        elif (
+            watch.reason == QUIT
+            or run.kind != WHOLE
+            or (not watch.pauses_here and not self._crawls.get(run.id).wanted)
+        ):
             self._crawls.release(run)  # or it was resumed before it was paused
             log.info("crawl %s of %s is left to the next worker", run.id, run.site_id)
         else:
@@ -150,9 +158,10 @@ class _Refresh:
         self._watch = watch
         self._content = ContentStore(self._db, site.id)
         self._journal = CrawlJournal(self._db, run.id)
+        self._decided = DecidedPages(self._db, site.id)
 
     def run(self, on_progress: ProgressCallback) -> tuple[str, str]:
-        """(state in which the crawl ended, what it brought). Raises _CutShort."""
+        """(state in which the crawl ended, what it brought). Raises CutShort."""
         interruptions = Interruptions(self._journal, self._crawls, self._run)
         interruptions.check()
         self._indexer.begin(resume=interruptions.before, report=report_so_far(self._journal))
@@ -160,10 +169,12 @@ class _Refresh:
         # What is derived from all pages can only be brought live with all of them.
         bit_by_bit = self._content.live_generation() and not self._index.is_derived
         publish_s = self._job._settings.index_publish_s if bit_by_bit else 0.0
-        intake = CrawlIntake(self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress)
+        intake = CrawlIntake(
+            self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress, self._decided
+        )
         try:
             self._crawl(intake)
-        except _CutShort:
+        except CutShort:
             interruptions.forgive()
             raise
         state = DONE
@@ -181,7 +192,13 @@ class _Refresh:
             return  # it is made of sources alone
         outcomes = crawl(
             crawl_options(self._site, self._job._settings),
-            known_addresses(self._indexer.known, self._crawls, self._run, self._indexer.without_facts()),
+            known_addresses(
+                self._indexer.known,
+                self._crawls,
+                self._run,
+                self._indexer.without_facts(),
+                self._decided.site_hashes(),
+            ),
             self._watch.stop,
             intake.crawled,
             journal=self._journal,
@@ -193,14 +210,15 @@ class _Refresh:
                 if self._watch.reason in (QUIT, LOST):
                     break  # what was handed out and not settled is handed out again
         if self._watch.reason in (QUIT, LOST):
-            raise _CutShort
+            raise CutShort
         self._indexer.flush()
         intake.record()
         if self._watch.reason == PAUSE:
-            raise _CutShort
+            raise CutShort
 
     def _bring_live(self, intake: CrawlIntake) -> str:
-        see_off(self._run, self._crawls, self._indexer, intake.moves, PageMoves(self._db, self._site.id))
+        moves = PageMoves(self._db, self._site.id)
+        see_off(self._run, self._crawls, self._indexer, intake.moves, moves, self._decided)
         self._add_sources()
         self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
         try:
@@ -212,17 +230,20 @@ class _Refresh:
         except BuildStopped as stopped:
             if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
-            raise _CutShort from stopped
+            raise CutShort from stopped
         self._keep_what_was_learned()
         intake.settle_all()
+        check_quotes(self._db, self._site.id, self._job._settings.base_url)
         return summary
 
     def _add_sources(self) -> None:
         """Pages from elsewhere than the website; one that is not there any more goes at once."""
         there = set()
         for page in self._job._sources(self._site):
-            there.add(page.url)
-            self._indexer.add(page, source="source")
+            taken = self._decided.taken(page, "source")
+            if taken is not None:
+                there.add(page.url)
+                self._indexer.add(taken, source="source")
         for url in [url for url, page in self._indexer.known.items() if page.source and url not in there]:
             self._indexer.remove(url)
 

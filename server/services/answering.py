@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
 from server.answering.claim_review import ClaimReviewer
+from server.answering.decided_first import DecidedFirst
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
 from server.answering.page_first import PageFirst
@@ -22,7 +24,7 @@ from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
-from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Writer
+from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Strategy, Writer
 from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
@@ -72,10 +74,13 @@ def open_pipeline(
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=_rewriter(site, parts, asked, rarity, tuning, base),
-        strategy=PageFirst(asked.expanded(searched, rarity), parts.content.page, rarity),
+        strategy=_with_decisions(
+            PageFirst(asked.expanded(searched, rarity), parts.content.page, rarity), parts, rarity
+        ),
         grader=evidence,
         writers=writers,
         page_text=page_text,
+        site_text=_site_text(parts, base),
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
         incidents=incidents,
         reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
@@ -88,6 +93,29 @@ def open_pipeline(
     )
     steps = with_known_answers(steps, site, parts, model, settings, given)
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+
+
+def _with_decisions(strategy: Strategy, parts: SiteParts, rarity: Rarity) -> Strategy:
+    """Without the pages that operators keep out, and with those that they pinned."""
+    if parts.decisions is None:
+        return strategy
+    return DecidedFirst(strategy, parts.decisions.for_search, parts.content.page, rarity)
+
+
+def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
+    """By the address that visitors open: what the website itself says on a page that an operator corrected;
+    None for any other page."""
+
+    def text(url: str) -> str | None:
+        address = stored(url, base)
+        if parts.decisions is None or not address.startswith(("http://", "https://")):
+            return None  # Docent serves uploaded pages itself, as they were corrected
+        decision = parts.decisions.get(address)
+        if decision is None or not decision.edited or decision.site_page is None:
+            return None
+        return "\n\n".join(str(block["text"]) for block in decision.site_page["blocks"])
+
+    return text
 
 
 def _rewriter(

@@ -6,29 +6,29 @@ use; `warm_up` does it before a process reports that it is ready.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from server.answering.chat import Chat
 from server.answering.flows import FLOWS
 from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
-from server.contact.outbox import Outbox
-from server.data_folder import DataFolder
+from server.changeable_settings import GROUPS, MODELS
+from server.contact.outbox import open_outbox
 from server.domain.curated import CuratedAnswer
-from server.domain.protocols import Cache, ChatModel, Deriver, Embedder, History, RelevanceModel
+from server.domain.protocols import ChatModel, Deriver, Embedder, History, RelevanceModel
 from server.domain.question import Question
 from server.domain.site import Site
-from server.guards.limits import RateLimits
 from server.indexes.errors import IndexFailure
 from server.indexes.words import drop_words
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.crawl_watch import Interrupt
+from server.jobs.page_control import PageControl
 from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_removal import SiteRemoval
@@ -37,15 +37,18 @@ from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Upkeep
 from server.retrieval.table import check_spec
 from server.services.answering import open_pipeline
+from server.services.dry_run import DryRuns
 from server.services.models import (
     open_chat_model,
     open_document_embedder,
     open_query_embedder,
     open_relevance_model,
 )
+from server.services.playground.running import Playground
 from server.services.preparation import Preparation
-from server.services.renewal import renew_words
+from server.services.quality.worker import QualityWorker
 from server.services.shortcuts import Given, open_curated
+from server.services.sightings import Sightings
 from server.services.sites import (
     SiteParts,
     VectorStore,
@@ -54,70 +57,38 @@ from server.services.sites import (
     open_strategy,
     open_vector_store,
 )
+from server.services.stores import Stores
 from server.settings import Settings
-from server.storage.audit import AuditLog
-from server.storage.contact import ContactStore
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
-from server.storage.crawls import CrawlStore
-from server.storage.curated import CuratedStore
-from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
 from server.storage.errors import StorageError
-from server.storage.feedback import FeedbackStore
 from server.storage.history import DiskHistory, RedisHistory
-from server.storage.incidents import IncidentStore
-from server.storage.operators import OperatorStore
 from server.storage.questions import QuestionLog
-from server.storage.schedules import ScheduleStore
-from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.site_rows import talked_since
-from server.storage.sites import SiteStore
-from server.storage.sources import SourceStore
-from server.storage.testsets import TestSetStore
-from server.storage.usage import UsageStore
 
 T = TypeVar("T")
+EMBEDDER_SETTINGS = (
+    "embedding_model", "embedding_languages", "openai_api_key", "openai_base_url", "model_timeout_s",
+    "model_retries", "model_daily_tokens",
+)  # fmt: skip
+MODEL_SETTINGS = (*MODELS, *GROUPS["budgets"])
 
 
-class Services:
+class Services(Stores):
     """Everything that the API, the dashboard, the jobs and the shell work with. Safe in many threads."""
 
     def __init__(self, settings: Settings) -> None:
         """Opens and migrates the database. Raises StorageError, StartError, UnknownName."""
-        self.settings = settings
+        super().__init__(settings)
         _ = check_spec(settings.strategy), FLOWS[settings.flow]
-        self.folder = DataFolder(settings.data_dir)
-        self.database = Database(settings.database_url or self.folder.database_url())
-        self.database.migrate()
-        renew_words(self.database)
-        self.sites = SiteStore(self.database)
-        self.conversations = ConversationStore(self.database)
-        self.feedback = FeedbackStore(self.database)
-        self.contact = ContactStore(self.database)
-        self.deliveries = DeliveryStore(self.database)
-        self.crawls = CrawlStore(self.database)
-        self.operators = OperatorStore(self.database)
-        self.incidents = IncidentStore(self.database)
-        self.audit = AuditLog(self.database)
-        self.curated = CuratedStore(self.database)
-        self.usage = UsageStore(self.database)
-        self.testsets = TestSetStore(self.database)
-        self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, settings)
         self.jobs = JobQueue(self.folder.path, settings.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
         self._queue_removal = self.jobs.register("remove_site", self._remove_site)
-        self.schedules = ScheduleStore(self.database)
         self.crawling = CrawlControl(self.crawls, self._queue_refresh)
+        self.pages = PageControl(self.database, self.crawls, self._queue_refresh)
         self._ending = Event()
         self._lock = Lock()
-        self._pipelines: dict[str, tuple[Site, Pipeline]] = {}
-
-    @cached_property
-    def secret_key(self) -> str:
-        """Signs visitors' tokens and operators' sessions."""
-        return self.settings.secret_key or self.folder.secret_key()
+        self._made: dict[str, tuple[object, object]] = {}
+        self._pipelines: dict[str, tuple[Site, Settings, Pipeline]] = {}
 
     @cached_property
     def history(self) -> History:
@@ -128,45 +99,52 @@ class Services:
         return DiskHistory(self.folder.path / "cache" / "history", turns, minutes)
 
     @cached_property
-    def cache(self) -> Cache:
-        """Small values shared by every process."""
-        if self.settings.redis_url:
-            return RedisSharedCache(self.settings.redis_url)
-        return DiskSharedCache(self.folder.path / "cache" / "shared")
+    def sightings(self) -> Sightings:
+        """Where the widgets of sites were seen."""
+        return Sightings(self.cache)
 
     @cached_property
-    def limits(self) -> RateLimits:
-        """Rate limits of visitors, addresses and logins."""
-        return RateLimits.from_settings(self.settings, self.folder.path / "cache" / "limits")
+    def dry_runs(self) -> DryRuns:
+        """Crawls that only say what would be read."""
+        return DryRuns(self.cache, lambda: self.settings)
 
     @cached_property
     def chat(self) -> Chat:
         """Answers visitors."""
         return Chat(self.conversations, self.history, self.pipeline)
 
+    @cached_property
+    def quality(self) -> QualityWorker:
+        """Makes test sets and carries out their runs."""
+        return QualityWorker(self)
+
+    @cached_property
+    def playground(self) -> Playground:
+        """Asks sites with settings that nobody has saved."""
+        return Playground(self)
+
     @property
     def chat_model(self) -> ChatModel | None:
         """The configured model with retries, budget and cache; None without a key."""
-        return self._once("chat_model", partial(open_chat_model, self.settings, self.cache, self.usage))
+        make = partial(open_chat_model, cache=self.cache, log=self.usage)
+        return self._of_settings("chat_model", make, MODEL_SETTINGS)
 
-    @cached_property
+    @property
     def relevance_model(self) -> RelevanceModel | None:
         """The rerank API; None when none is configured."""
-        return open_relevance_model(self.settings)
+        return self._of_settings("relevance_model", open_relevance_model, MODEL_SETTINGS)
 
     @property
     def query_embedder(self) -> Embedder:
         """For single texts of visitors: remembered and quick."""
-        return self._once(
-            "query_embedder", partial(open_query_embedder, self.settings, self.folder, self.cache)
-        )
+        make = partial(open_query_embedder, folder=self.folder, cache=self.cache)
+        return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
 
     @property
     def document_embedder(self) -> Embedder:
         """For many texts: uses every core that the settings allow."""
-        return self._once(
-            "document_embedder", partial(open_document_embedder, self.settings, self.folder, self.cache)
-        )
+        make = partial(open_document_embedder, folder=self.folder, cache=self.cache)
+        return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
 
     @property
     def vector_store(self) -> VectorStore:
@@ -174,25 +152,21 @@ class Services:
 
         Raises IndexUnavailable, StartError.
         """
-        return self._once("vectors", partial(open_vector_store, self.settings, self.folder))
-
-    def content(self, site_id: str) -> ContentStore:
-        """Pages and chunks of a site."""
-        return ContentStore(self.database, site_id)
+        return self._of_settings("vectors", partial(open_vector_store, folder=self.folder), ())
 
     def parts(self, site_id: str, embedder: Embedder) -> SiteParts:
         """Indexes and content of a site."""
         return open_parts(self.vector_store, self.database, self.content(site_id), embedder, site_id)
 
     def pipeline(self, site: Site) -> Pipeline:
-        """What answers `site`; made anew when the site's settings or index changed."""
-        known = self._pipelines.get(site.id)
-        if known is None or known[0] != site:
+        """What answers `site`; made anew when the settings, the site's own or its index changed."""
+        known, settings = self._pipelines.get(site.id), self.settings
+        if known is None or known[0] != site or known[1] is not settings:
             parts = replace(self.parts(site.id, self.query_embedder), relevance_model=self.relevance_model)
             given = Given(self.curated, self.cache)
-            made = open_pipeline(site, parts, self.chat_model, self.incidents, self.settings, given)
-            self._pipelines[site.id] = known = (site, made)
-        return known[1]
+            made = open_pipeline(site, parts, self.chat_model, self.incidents, settings, given)
+            self._pipelines[site.id] = known = (site, settings, made)
+        return known[2]
 
     def preparation(self, site: Site) -> Preparation:
         """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
@@ -225,6 +199,11 @@ class Services:
         self._removal().begin(site_id)
         self._queue_removal(site_id)
 
+    def remove_site_now(self, site_id: str) -> None:
+        """The same in this process, done when it returns. Raises UnknownSite, StorageError, IndexFailure."""
+        self._removal().begin(site_id)
+        self._remove_site(site_id)
+
     def resume_crawls(self) -> None:
         """Queues anew the crawls that a killed worker left under way."""
         self._upkeep().take_up_left()
@@ -237,7 +216,8 @@ class Services:
         for site_id in self.sites.leaving():
             self._queue_removal(site_id)
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
-        outbox = Outbox(self.database, self.incidents, self.settings)
+        Thread(target=self.quality.run, args=(self._ending,), name="quality", daemon=True).start()
+        outbox = open_outbox(self.database, self.incidents, lambda: self.settings, lambda: self.seal)
         outbox.start(self._ending)
         self.jobs.work(self.settings.crawls_at_once, self._ending)
         outbox.finish()
@@ -305,7 +285,7 @@ class Services:
 
     def close(self) -> None:
         """Ends connections; nothing may be asked of these services afterwards."""
-        if "_made_vectors" in self.__dict__:
+        if "vectors" in self._made:
             self.vector_store.close()
         self.database.close()
 
@@ -313,16 +293,18 @@ class Services:
         if not any(site.generation for site in self.sites.all()):
             raise StorageError("no site is indexed yet; its first crawl has not ended")
 
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        made = self.__dict__.get(f"_made_{name}")
-        if made is None:
+    def _of_settings(self, name: str, make: Callable[[Settings], T], of: Collection[str]) -> T:
+        """What `make` makes, once, and anew when one of the settings `of` changed. Who works with the one
+        before goes on with it."""
+        settings = self.settings
+        key = tuple(getattr(settings, one) for one in of)
+        made = self._made.get(name)
+        if made is None or made[0] != key:
             with self._lock:
-                made = self.__dict__.get(f"_made_{name}")
-                if made is None:
-                    made = (make(),)
-                    self.__dict__[f"_made_{name}"] = made
-        value: T = made[0]
-        return value
+                made = self._made.get(name)
+                if made is None or made[0] != key:
+                    self._made[name] = made = (key, make(settings))
+        return cast(T, made[1])
 
 
 def _state(check: Callable[[], object]) -> str:

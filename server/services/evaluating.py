@@ -34,6 +34,7 @@ from server.services.ability_trials import try_abilities
 from server.services.corpora import install_corpus
 from server.services.evaluated_way import EvaluatedWay, open_ways
 from server.services.judging_rows import sample_of
+from server.services.quality.questions import question_base
 
 if TYPE_CHECKING:
     from server.services.container import Services
@@ -193,8 +194,7 @@ class Evaluating:
         """What paths in the question file are relative to."""
         if self.order.corpus:
             return f"{Corpus(self.order.corpus).origin}/"
-        base = self._services.settings.base_url
-        return site.start_urls[0] if site.start_urls else f"{base}/sources/{site.id}/"
+        return question_base(site, self._services.settings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Protocol
+from typing import Protocol
 
 from server.answering.answer_cache import AnswerCache
 from server.answering.curated import CuratedAnswers
 from server.answering.same_question import Likeness
 from server.answering.steps import Steps
 from server.domain.addresses import stored
+from server.domain.curated import CuratedAnswer
+from server.domain.curated import CuratedAnswer
 from server.domain.protocols import Cache, ChatModel, Shortcut
 from server.domain.site import Site
 from server.retrieval.rarity import Rarity
 from server.services.sites import SiteParts, daily_limit, tuning_of
 from server.settings import Settings
-from server.storage.curated import CuratedStore
+
+
+class CuratedSource(Protocol):
+    """Where the operator's own answers of a site come from."""
+
+    def all(self, site_id: str) -> Sequence[CuratedAnswer]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
     """Where answers come from that are not made anew."""
 
-    curated: CuratedStore
+    curated: CuratedSource
     cache: Cache
 
 
@@ -42,7 +53,7 @@ def with_known_answers(
     )
 
 
-def open_curated(site: Site, parts: SiteParts, store: CuratedStore, settings: Settings) -> CuratedAnswers:
+def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: Settings) -> CuratedAnswers:
     """The curated answers of a site."""
 
     def title(url: str) -> str:

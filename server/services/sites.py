@@ -32,6 +32,7 @@ from server.storage.content import ContentStore
 from server.storage.database import Database
 from server.storage.derived import DerivedStore
 from server.storage.model_replies import ModelReplies
+from server.storage.page_decisions import PageDecisions
 from server.storage.page_facts import PageFactStore
 from server.storage.site_text import StoredText
 
@@ -86,6 +87,8 @@ class SiteParts:
     relevance_model: RelevanceModel | None = None
     strategy: Strategy | None = None
     """Searched in place of the site's own, where an evaluation gives passages itself."""
+    decisions: PageDecisions | None = None
+    """What operators decided about pages."""
 
 
 def open_parts(
@@ -104,7 +107,8 @@ def open_parts(
     replies = ModelReplies(database, site_id)
     deriving = Deriving(DerivedStore(database, site_id), cache(side), replies, estimate_tokens)
     words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
-    return SiteParts(content, embedder, vectors, words, facts, deriving)
+    decisions = PageDecisions(database, site_id)
+    return SiteParts(content, embedder, vectors, words, facts, deriving, decisions=decisions)
 
 
 def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:

@@ -41,7 +41,7 @@ def _curated(metadata: MetaData) -> Table:
         Column("valid_until", Words),
         Column("hits", Integer, nullable=False, server_default="0"),
         Column("last_given", Moment),
-        Column("checked", Json),
+        Column("content_check", Json),
         Index(None, "site_id", "id"),
     )
 

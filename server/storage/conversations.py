@@ -14,11 +14,13 @@ from sqlalchemy.exc import IntegrityError
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Conversation, Message
 from server.storage.columns import now
+from server.storage.curated import count_hit
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
-from server.storage.statements import AnyRow, AnySelect, among
+from server.storage.gap_rows import leave_gaps
 from server.storage.message_figures import cited_rows, figures_of
 from server.storage.message_search import index_rows
+from server.storage.statements import AnyRow, AnySelect, among
 from server.storage.tables import conversations, messages, of_contact, of_dialogue
 
 _ADD = insert(messages)
@@ -68,6 +70,7 @@ class ConversationStore:
                 # Not None: it is the key that the database made.
                 number = added.inserted_primary_key[0]  # type: ignore[index]
                 index_rows(connection, [(number, message.question, message.answer.text)])
+                _count_curated(connection, message)
         except IntegrityError as error:
             raise UnknownConversation(
                 f"the message {message.id!r} cannot be stored: the conversation "
@@ -101,6 +104,8 @@ class ConversationStore:
             # Those that belong to no conversation go with none.
             theirs = (wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
             connection.execute(delete(wrote).where(*theirs))
+            of_these = select(conversations.c.id).where(*said)
+            leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(of_these)))
             return connection.execute(delete(conversations).where(*said)).rowcount
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
@@ -134,6 +139,12 @@ def _grouped(rows: Iterable[AnyRow]) -> dict[str, list[Message]]:
     for row in rows:
         grouped.setdefault(row.conversation_id, []).append(message_of(row))
     return grouped
+
+
+def _count_curated(connection: Connection, message: Message) -> None:
+    given = message.answer.trace.get("curated")
+    if message.answer.outcome is Outcome.CURATED and isinstance(given, dict):
+        count_hit(connection, message.site_id, int(given["id"]))
 
 
 def _row(message: Message) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 
 from server.storage.columns import now
 from server.storage.database import Database
@@ -15,6 +15,9 @@ from server.storage.statements import among
 from server.storage.tables import crawl_urls
 
 BATCH = 2000
+EXCLUDED = "excluded"
+KEPT_OUT = "an operator keeps it out of the answers"
+"""Reason of pages that were read and are not indexed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,15 @@ class CrawlUrls:
             if len(found) < BATCH:
                 return
             after = found[-1].url
+
+    def keep_out(self, crawl_id: int, urls: Collection[str]) -> None:
+        """Notes that these pages were read and are not indexed, for an operator keeps them out."""
+        if not urls:
+            return
+        kept = (crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls"))
+        with self._db.begin() as connection:
+            noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
+            connection.execute(noted, {"urls": list(urls)})
 
     def at_start(self, crawl_id: int) -> list[UrlRow]:
         """The addresses that a crawl began with, and where redirects led it from there."""

@@ -163,8 +163,8 @@ class CrawlStore(CrawlUrls):
         return run.state == RUNNING and any(run.id == left.id for left in self.interrupted())
 
     def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
-        waits = (crawls.c.site_id == site_id, crawls.c.state == WAITING)
-        waits += (crawls.c.kind == kind, crawls.c.url == url)
+        same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
+        waits = (*same, crawls.c.state == WAITING)
         row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
         row |= {"kind": kind, "url": url}
         row |= {"found": 0, "fetched": 0, "indexed": 0}

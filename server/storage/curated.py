@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from server.domain.curated import CuratedAnswer
+from server.domain.curated import ContentCheck, CuratedAnswer
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownCuratedAnswer
@@ -17,6 +19,9 @@ from server.storage.tables import of_answers
 curated = of_answers.curated
 _FIELDS = tuple(name for name in CuratedAnswer.__dataclass_fields__)
 _COLUMNS = [curated.c[name] for name in _FIELDS]
+_COUNTED = ("hits", "last_given")
+"""What saving leaves as it is."""
+_DAYS = ("valid_from", "valid_until")
 
 
 class CuratedStore:
@@ -51,17 +56,44 @@ class CuratedStore:
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
         """Stores a new one (id 0), or replaces one. Raises UnknownCuratedAnswer."""
-        kept = replace(answer, edited_by=edited_by, edited_at=now())
-        values = {name: getattr(kept, name) for name in _FIELDS if name not in ("id", "site_id")}
-        values |= {"questions": list(kept.questions), "links": list(kept.links)}
         with self._db.begin() as connection:
-            if not kept.id:
-                made = connection.execute(insert(curated).values(site_id=kept.site_id, **values))
-                key: Any = made.inserted_primary_key
-                return replace(kept, id=int(key[0]))
-            same = (curated.c.site_id == kept.site_id, curated.c.id == kept.id)
-            changed = connection.execute(update(curated).where(*same).values(**values)).rowcount
-        if not changed:
+            return self._save(connection, answer, edited_by)
+
+    def save_all(self, answers: Sequence[CuratedAnswer], edited_by: str) -> tuple[int, int]:
+        """Stores all or none; one whose question is there already is replaced. (new, replaced)."""
+        new = 0
+        with self._db.begin() as connection:
+            for site_id in {answer.site_id for answer in answers}:
+                known = self._known(connection, site_id)
+                for answer in answers:
+                    if answer.site_id == site_id:
+                        id = known.get(answer.questions[0], 0)
+                        self._save(connection, replace(answer, id=id), edited_by)
+                        new += not id
+        return new, len(answers) - new
+
+    def note_check(self, site_id: str, id: int, check: ContentCheck) -> None:
+        """What the site's own pages answer. One that was removed meanwhile is no error."""
+        same = (curated.c.site_id == site_id, curated.c.id == id)
+        value = {**asdict(check), "at": check.at.isoformat()}
+        with self._db.begin() as connection:
+            connection.execute(update(curated).where(*same).values(content_check=value))
+
+    def _known(self, connection: Connection, site_id: str) -> dict[str, int]:
+        wanted = select(curated.c.id, curated.c.questions).where(curated.c.site_id == site_id)
+        return {row.questions[0]: row.id for row in connection.execute(wanted.order_by(curated.c.id.desc()))}
+
+    def _save(self, connection: Connection, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
+        kept = replace(answer, edited_by=edited_by, edited_at=now(), content_check=None)
+        values = {name: getattr(kept, name) for name in _FIELDS if name not in ("id", "site_id", *_COUNTED)}
+        values |= {"questions": list(kept.questions), "links": list(kept.links)}
+        values |= {name: day.isoformat() if (day := values[name]) else None for name in _DAYS}
+        if not kept.id:
+            made = connection.execute(insert(curated).values(site_id=kept.site_id, **values))
+            key: Any = made.inserted_primary_key
+            return replace(kept, id=int(key[0]), hits=0, last_given=None)
+        same = (curated.c.site_id == kept.site_id, curated.c.id == kept.id)
+        if not connection.execute(update(curated).where(*same).values(**values)).rowcount:
             raise UnknownCuratedAnswer(f"the curated answer {kept.id} was removed meanwhile: add it again")
         return kept
 
@@ -72,8 +104,20 @@ class CuratedStore:
             return bool(connection.execute(delete(curated).where(*same)).rowcount)
 
 
+def count_hit(connection: Connection, site_id: str, id: int) -> None:
+    """One more visitor got the answer. One that was removed meanwhile counts for nothing."""
+    same = (curated.c.site_id == site_id, curated.c.id == id)
+    values = {"hits": curated.c.hits + 1, "last_given": now()}
+    connection.execute(update(curated).where(*same).values(values))
+
+
 def _answer(row: AnyRow) -> CuratedAnswer:
-    values = dict(zip(_FIELDS, row, strict=True))
+    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    values |= {name: date.fromisoformat(values[name]) if values[name] else None for name in _DAYS}
+    check = values["content_check"]
+    if check:
+        moment, said = datetime.fromisoformat(check["at"]), tuple(check["differences"])
+        values["content_check"] = ContentCheck(**{**check, "at": moment, "differences": said})
     return CuratedAnswer(
         **{**values, "questions": tuple(values["questions"]), "links": tuple(values["links"])}
     )

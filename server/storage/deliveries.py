@@ -40,18 +40,15 @@ class DeliveryTables:
 CONTACT = DeliveryTables(of_contact.deliveries, of_contact.tries, owner="request_id", way="channel")
 
 
-def contact_deliveries(db: Database) -> DeliveryStore[Channel]:
-    """How what visitors wrote to people is sent."""
-    return DeliveryStore(db, CONTACT, Channel)
-
-
-class DeliveryStore(Generic[Way]):
+class Deliveries(Generic[Way]):
     """Any number of workers may take from it at once: each delivery is claimed by one of them."""
 
     def __init__(self, db: Database, tables: DeliveryTables, way: Callable[[str], Way]) -> None:
         """`way` reads what stands in the column of that name."""
         self._db = db
         self._tables = tables
+        self._sent, self._tries = tables.deliveries, tables.tries
+        self._owner, self._to = tables.owner, tables.way
         self._way = way
 
     def claim(self, at: datetime, lease: timedelta) -> Delivery[Way] | None:
@@ -60,18 +57,18 @@ class DeliveryStore(Generic[Way]):
         Nobody else gets it before `lease` has passed: a worker that is killed loses nothing.
         """
         due = (
-            select(self._tables.deliveries)
-            .where(self._tables.deliveries.c.state == DeliveryState.WAITING.value, self._tables.deliveries.c.next_at <= at)
-            .order_by(self._tables.deliveries.c.next_at, self._tables.deliveries.c.id)
+            select(self._sent)
+            .where(self._sent.c.state == DeliveryState.WAITING.value, self._sent.c.next_at <= at)
+            .order_by(self._sent.c.next_at, self._sent.c.id)
             .limit(_AT_ONCE)
         )
         with self._db.connect() as connection:
             rows = connection.execute(due).all()
         for row in rows:
-            unchanged = [self._tables.deliveries.c[name] == row._mapping[name] for name in ("id", "tries", "next_at")]
+            unchanged = [self._sent.c[name] == row._mapping[name] for name in ("id", "tries", "next_at")]
             taken = {"tries": row.tries + 1, "next_at": at + lease}
             with self._db.begin() as connection:
-                if connection.execute(update(self._tables.deliveries).where(*unchanged).values(**taken)).rowcount:
+                if connection.execute(update(self._sent).where(*unchanged).values(**taken)).rowcount:
                     return self._delivery(row, row.tries + 1, at + lease)
         return None
 
@@ -81,12 +78,12 @@ class DeliveryStore(Generic[Way]):
         """Notes what came of a try. What was erased meanwhile is noted nowhere."""
         values = {"state": state.value, "next_at": next_at or tried.at}
         # Who took longer than the lease must not undo what another worker noted meanwhile.
-        own = (self._tables.deliveries.c.id == claimed.id, self._tables.deliveries.c.next_at == claimed.next_at)
+        own = (self._sent.c.id == claimed.id, self._sent.c.next_at == claimed.next_at)
         row = {name: getattr(tried, name) for name in DeliveryTry.__dataclass_fields__}
         try:
             with self._db.begin() as connection:
-                connection.execute(insert(self._tables.tries), {"delivery_id": claimed.id, **row})
-                connection.execute(update(self._tables.deliveries).where(*own).values(**values))
+                connection.execute(insert(self._tries), {"delivery_id": claimed.id, **row})
+                connection.execute(update(self._sent).where(*own).values(**values))
         except IntegrityError:
             return  # the visitor, or the operator, erased it while it was being sent
 
@@ -101,28 +98,28 @@ class DeliveryStore(Generic[Way]):
         with self._db.begin() as connection:
             for way in missing or wanted:
                 if way in known:
-                    ours = self._tables.deliveries.c.id == known[way].id
-                    connection.execute(update(self._tables.deliveries).where(ours).values(**due))
+                    ours = self._sent.c.id == known[way].id
+                    connection.execute(update(self._sent).where(ours).values(**due))
                 else:
-                    connection.execute(insert(self._tables.deliveries), new_delivery(self._tables, request_id, way, at))
+                    connection.execute(insert(self._sent), new_delivery(self._tables, request_id, way, at))
         return len(missing or wanted)
 
     def due_since(self) -> datetime | None:
         """Since when the one that waits longest for somebody to send it is due; None when none is."""
-        waiting = self._tables.deliveries.c.state == DeliveryState.WAITING.value
-        oldest = select(self._tables.deliveries.c.next_at).where(waiting, self._tables.deliveries.c.next_at <= now())
+        waiting = self._sent.c.state == DeliveryState.WAITING.value
+        oldest = select(self._sent.c.next_at).where(waiting, self._sent.c.next_at <= now())
         with self._db.connect() as connection:
-            found = connection.execute(oldest.order_by(self._tables.deliveries.c.next_at).limit(1)).first()
+            found = connection.execute(oldest.order_by(self._sent.c.next_at).limit(1)).first()
         return None if found is None else found.next_at
 
     def of(self, request_ids: Collection[str]) -> dict[str, list[Delivery[Way]]]:
         """The deliveries of requests with all their tries."""
-        ours = select(self._tables.deliveries).where(self._tables.deliveries.c[self._tables.owner].in_(request_ids))
-        tried = select(self._tables.tries).join(self._tables.deliveries, self._tables.deliveries.c.id == self._tables.tries.c.delivery_id)
+        ours = select(self._sent).where(self._sent.c[self._owner].in_(request_ids))
+        tried = select(self._tries).join(self._sent, self._sent.c.id == self._tries.c.delivery_id)
         with self._db.connect() as connection:
-            rows = connection.execute(ours.order_by(self._tables.deliveries.c[self._tables.way])).all()
+            rows = connection.execute(ours.order_by(self._sent.c[self._to])).all()
             tries = connection.execute(
-                tried.where(self._tables.deliveries.c[self._tables.owner].in_(request_ids)).order_by(self._tables.tries.c.number)
+                tried.where(self._sent.c[self._owner].in_(request_ids)).order_by(self._tries.c.number)
             ).all()
         logs: dict[str, list[DeliveryTry]] = {}
         for one in tries:
@@ -132,16 +129,22 @@ class DeliveryStore(Generic[Way]):
         found: dict[str, list[Delivery[Way]]] = {}
         for row in rows:
             delivery = self._delivery(row, row.tries, row.next_at, tuple(logs.get(row.id, ())))
-            found.setdefault(row._mapping[self._tables.owner], []).append(delivery)
+            found.setdefault(row._mapping[self._owner], []).append(delivery)
         return found
-
 
     def _delivery(
         self, row: AnyRow, tries: int, next_at: datetime, log: tuple[DeliveryTry, ...] = ()
     ) -> Delivery[Way]:
         values = row._mapping
-        owner, way = values[self._tables.owner], self._way(values[self._tables.way])
+        owner, way = str(values[self._owner]), self._way(values[self._to])
         return Delivery(row.id, owner, way, DeliveryState(row.state), tries, next_at, log)
+
+
+class DeliveryStore(Deliveries[Channel]):
+    """How what visitors wrote to people is sent."""
+
+    def __init__(self, db: Database) -> None:
+        super().__init__(db, CONTACT, Channel)
 
 
 def new_delivery(tables: DeliveryTables, owner: str, way: str, at: datetime) -> dict[str, Any]:

@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, Table
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    UniqueConstraint,
+)
 
 from server.domain.answer import Outcome
 from server.storage.columns import Moment, Words
@@ -26,7 +37,8 @@ class DialogueTables:
     """The citations of every answer, so that a page knows who cites it."""
     conversation_labels: Table
     replies: Table
-    """What operators wrote back, and how sending it stands."""
+    """What operators wrote back to visitors."""
+    reply_deliveries: Table
     reply_tries: Table
     days: Table
     """`message_days`: what was asked of each site on each day (UTC)."""
@@ -40,6 +52,7 @@ def dialogue_tables(metadata: MetaData) -> DialogueTables:
         _cited(metadata),
         _labels(metadata),
         _replies(metadata),
+        _reply_deliveries(metadata),
         _reply_tries(metadata),
         _days(metadata),
         _times(metadata),
@@ -88,19 +101,31 @@ def _replies(metadata: MetaData) -> Table:
         Column("at", Moment, nullable=False),
         Column("operator", Words, nullable=False),
         Column("text", Words, nullable=False),
+    )
+
+
+def _reply_deliveries(metadata: MetaData) -> Table:
+    return Table(
+        "reply_deliveries",
+        metadata,
+        Column("id", Words, primary_key=True),
+        Column("reply_id", Words, ForeignKey("replies.id", ondelete="CASCADE"), nullable=False),
+        Column("channel", Words, nullable=False),
         Column("state", Words, nullable=False),
         Column("tries", Integer, nullable=False),
         Column("next_at", Moment, nullable=False),
+        UniqueConstraint("reply_id", "channel"),
         Index(None, "state", "next_at"),
     )
 
 
 def _reply_tries(metadata: MetaData) -> Table:
+    delivery = ForeignKey("reply_deliveries.id", ondelete="CASCADE")
     return Table(
         "reply_tries",
         metadata,
         Column("number", BigInteger().with_variant(Integer(), "sqlite"), primary_key=True),
-        Column("reply_id", Words, ForeignKey("replies.id", ondelete="CASCADE"), nullable=False, index=True),
+        Column("delivery_id", Words, delivery, nullable=False, index=True),
         Column("at", Moment, nullable=False),
         Column("target", Words, nullable=False),
         Column("arrived", Boolean, nullable=False),

@@ -7,10 +7,12 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownMessage         feedback on a message that the visitor never got
 ├── UnknownCrawl           no crawl has this number
 ├── WrongState             a crawl cannot be paused, resumed or stopped as it is
+├── UnknownPage            no page of the site has this address
 ├── UnknownSource          no source of the site has this id
 ├── UnknownCuratedAnswer   no curated answer of the site has this number
 ├── UnknownContactRequest  no message to people has this id
 ├── UnknownTestSet         no test set, or question of one, has this number on the site
+├── UnknownGap             no gap has this id
 ├── UnknownRun             no run of a test set has this number on the site
 ├── SourceTooLarge         the sources of a site would take more than they may
 ├── TooManyPins            as many pages of a site are pinned as may be
@@ -52,6 +54,10 @@ class WrongState(StorageError):
     """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
 
 
+class UnknownPage(StorageError):
+    """No page of the site has this address."""
+
+
 class UnknownSource(StorageError):
     """No source of the site has this id."""
 
@@ -68,8 +74,16 @@ class UnknownTestSet(StorageError):
     """No test set of the site, or no question of the set, has this number."""
 
 
+class UnknownGap(StorageError):
+    """No gap has this id."""
+
+
 class UnknownRun(StorageError):
     """No run of a test set has this number on the site."""
+
+
+class UnknownPlaygroundRun(StorageError):
+    """No run of the playground has this id, or it was removed after its time."""
 
 
 class SourceTooLarge(StorageError):

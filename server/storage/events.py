@@ -14,7 +14,7 @@ from server.domain.contact import Delivery, DeliveryState
 from server.domain.events import Event, EventKind
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore, DeliveryTables, new_delivery
+from server.storage.deliveries import Deliveries, DeliveryTables, new_delivery
 from server.storage.errors import StorageError
 from server.storage.tables import of_people
 from server.storage.webhooks import WebhookStore
@@ -26,9 +26,9 @@ _events = _tables.events
 DELIVERED = DeliveryTables(_tables.deliveries, _tables.tries, owner="event_id", way="webhook_id")
 
 
-def event_deliveries(db: Database) -> DeliveryStore[str]:
+def event_deliveries(db: Database) -> Deliveries[str]:
     """How events are sent; a way is the id of a webhook."""
-    return DeliveryStore(db, DELIVERED, str)
+    return Deliveries(db, DELIVERED, str)
 
 
 class EventStore:

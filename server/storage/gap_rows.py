@@ -26,7 +26,9 @@ def gap_of(row: AnyRow) -> Gap:
             **values,
             "status": GapStatus(values["status"]),
             "nearest": tuple(NearPage(**page) for page in values["nearest"]),
-            "missing": Missing(**{name: tuple(words) for name, words in missing.items()}) if missing else None,
+            "missing": Missing(**{name: tuple(words) for name, words in missing.items()})
+            if missing
+            else None,
             "why": {Why(name): count for name, count in values["why"].items()},
             "solved_by": Solved(**solved) if solved else None,
         }
@@ -39,15 +41,21 @@ def as_json(value: Missing | Solved | NearPage | None) -> dict[str, Any] | None:
 
 
 def write_event(
-    connection: Connection, gap_id: str, action: str, by: str = "", details: Mapping[str, object] | None = None
+    connection: Connection,
+    gap_id: str,
+    action: str,
+    by: str = "",
+    details: Mapping[str, object] | None = None,
 ) -> None:
     """One line of the gap's history, of now."""
     row = {"gap_id": gap_id, "at": now(), "action": action, "by": by, "details": dict(details or {})}
     connection.execute(insert(events).values(**row))
 
 
-def recount(connection: Connection, gap_id: str) -> bool:
-    """Makes the figures of a gap those of its questions. False when it has none left, and is gone."""
+def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool:
+    """Makes the figures of a gap those of its questions. False when it has none left, and is gone.
+
+    With `shrunk` the sum of vectors is forgotten, too: it holds those of questions that are gone."""
     of_gap = questions.c.gap_id == gap_id
     figures = select(
         func.count(),
@@ -62,7 +70,11 @@ def recount(connection: Connection, gap_id: str) -> bool:
         return False
     counted = {why.value: int(count) for why, count in zip(Why, whys, strict=True) if count}
     values = {"asked": asked, "visitors": visitors, "first_asked": first, "last_asked": last, "why": counted}
-    connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**values, **_standing(connection, gap_id)))
+    if shrunk:
+        values |= {"total": None, "embedded": 0}
+    connection.execute(
+        update(gaps).where(gaps.c.id == gap_id).values(**values, **_standing(connection, gap_id))
+    )
     return True
 
 
@@ -86,5 +98,3 @@ def leave_gaps(connection: Connection, messages_of: Any) -> None:
     connection.execute(delete(questions).where(theirs))
     for gap_id in found:
         recount(connection, gap_id)
-
-

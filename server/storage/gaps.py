@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, Text, func, select, type_coerce, update
 
 from server.domain.gap import OPEN, Gap, GapEvent, GapQuestion, GapStatus, Missing, NearPage, Solved, Why
 from server.storage.columns import now
@@ -120,8 +120,8 @@ class GapStore:
 
     def undescribed(self, limit: int) -> list[Gap]:
         """Those for which nobody looked what is missing, open ones that most visitors met first."""
-        # A missing value of a JSON column is the word null.
-        wanted = select(*GAP_COLUMNS).where(func.coalesce(gaps.c.missing, "null") == None)  # noqa: E711
+        # In a column of JSON, nothing is the word null.
+        wanted = select(*GAP_COLUMNS).where(type_coerce(gaps.c.missing, Text) == "null")
         ordered = wanted.order_by(gaps.c.visitors.desc(), gaps.c.id).limit(limit)
         with self._db.connect() as connection:
             return [gap_of(row) for row in connection.execute(ordered)]
@@ -131,9 +131,7 @@ class GapStore:
             raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
 
 
-def _chosen(
-    site_id: str, statuses: Collection[GapStatus], since: datetime | None, search: str
-) -> AnySelect:
+def _chosen(site_id: str, statuses: Collection[GapStatus], since: datetime | None, search: str) -> AnySelect:
     wanted = select(*GAP_COLUMNS)
     if site_id:
         wanted = wanted.where(gaps.c.site_id == site_id)

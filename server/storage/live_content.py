@@ -81,6 +81,8 @@ _LISTED = (
     .limit(bindparam("count"))
     .offset(bindparam("skip"))
 )
+_HASHES = select(pages.c.url, pages.c.content_hash).where(_live(pages))
+_BY_ADDRESS = select(*_PAGE).where(_live(pages), pages.c.url == bindparam("url"))
 _SEARCHED = _LISTED.where(
     or_(
         func.lower(pages.c.url).contains(bindparam("search"), autoescape=False, escape="\\"),
@@ -136,6 +138,18 @@ class LiveContent:
             values["search"] = literal_pattern(search.lower())
         with self._db.connect() as connection:
             return [page_of(row) for row in connection.execute(statement, values)]
+
+    def live_hashes(self) -> dict[str, str]:
+        """Address -> content hash of every live page; "-" for a page of which none is known."""
+        with self._db.connect() as connection:
+            rows = connection.execute(_HASHES, {"site": self.site_id})
+            return {url: content_hash or "-" for url, content_hash in rows}
+
+    def find(self, url: str) -> PageRecord | None:
+        """A live page by its address."""
+        with self._db.connect() as connection:
+            row = connection.execute(_BY_ADDRESS, {"site": self.site_id, "url": url}).first()
+        return None if row is None else page_of(row)
 
     def counts(self) -> tuple[int, int]:
         """How many live pages and live chunks there are."""

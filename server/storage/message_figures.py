@@ -18,19 +18,19 @@ def figures_of(timings_ms: Mapping[str, float], trace: Mapping[str, Any]) -> dic
     used = trace.get("usage")
     used = used if isinstance(used, Mapping) else {}
     support = trace.get("support")
-    is_share = isinstance(support, int | float) and not isinstance(support, bool) and 0 <= support <= 1
     return {
         "took_ms": took,
         "within_ms": within(took),
         "cost": _amount(used.get("cost")),
         "tokens": int(_amount(used.get("tokens_in")) + _amount(used.get("tokens_out"))),
-        "support": float(support) if is_share and support is not None else None,
+        "support": _share(support),
     }
 
 
 def within(took_ms: float) -> int:
     """The smallest step of TIMES_MS that a time does not exceed."""
-    return TIMES_MS[min(bisect_left(TIMES_MS, took_ms), len(TIMES_MS) - 1)]
+    step: int = TIMES_MS[min(bisect_left(TIMES_MS, took_ms), len(TIMES_MS) - 1)]
+    return step
 
 
 def cited_rows(
@@ -46,5 +46,12 @@ def cited_rows(
 
 def _amount(value: object) -> float:
     """A number that can be summed; 0 for anything else."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value < 1e12 else 0.0  # type: ignore[operator,arg-type]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value) if 0 <= value < 1e12 else 0.0
+
+
+def _share(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None

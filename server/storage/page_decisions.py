@@ -1,4 +1,4 @@
-"""What operators decided about pages: corrected, kept out of the index, or pinned. It outlives every crawl."""
+"""What operators decided about pages: corrected, kept out, or pinned. It outlives every crawl."""
 
 from __future__ import annotations
 
@@ -83,9 +83,7 @@ class PageDecisions:
         try:
             with self._db.begin() as connection:
                 if decision.pinned and connection.execute(pinned).scalar_one() >= MOST_PINS:
-                    raise TooManyPins(
-                        f"{MOST_PINS} pages of this site are pinned, which is all that may be: unpin one first"
-                    )
+                    raise TooManyPins(f"only {MOST_PINS} pages of a site may be pinned: unpin one first")
                 connection.execute(upsert(self._db.dialect, decisions, key=_KEY), row)
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {self._site_id!r}") from error
@@ -97,8 +95,8 @@ class PageDecisions:
             connection.execute(said.values(site_hash=content_hash, site_page=dict(page)))
 
     def move(self, old_url: str, new_url: str) -> bool:
-        """Lets a decision follow its page, unless something is decided about the new address; false when there
-        was nothing to move."""
+        """Lets a decision follow its page, unless something is decided about the new address; false when
+        there was nothing to move."""
         if self.get(new_url) is not None:
             return False
         moved = update(decisions).where(*self._at(old_url)).values(url=new_url)

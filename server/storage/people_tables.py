@@ -44,8 +44,8 @@ def people_tables(metadata: MetaData) -> PeopleTables:
     )
 
 
-def _operator(**options: bool) -> Column[int]:
-    return Column("operator_id", Number, ForeignKey("operators.id", ondelete="CASCADE"), **options)
+def _of_operator() -> ForeignKey:
+    return ForeignKey("operators.id", ondelete="CASCADE")
 
 
 def _audit(metadata: MetaData) -> Table:
@@ -72,7 +72,7 @@ def _sessions(metadata: MetaData) -> Table:
         metadata,
         Column("hash", Words, primary_key=True),
         Column("id", Words, nullable=False, unique=True),
-        _operator(nullable=False, index=True),
+        Column("operator_id", Number, _of_operator(), nullable=False, index=True),
         Column("started_at", Moment, nullable=False),
         Column("seen_at", Moment, nullable=False),
         Column("ends_at", Moment, nullable=False, index=True),
@@ -90,7 +90,7 @@ def _links(metadata: MetaData) -> Table:
         Column("kind", Words, nullable=False),
         Column("email", Words, nullable=False),
         Column("role", Words, nullable=False),
-        _operator(nullable=True, index=True),
+        Column("operator_id", Number, _of_operator(), index=True),
         Column("made_by", Words, nullable=False),
         Column("made_at", Moment, nullable=False),
         Column("ends_at", Moment, nullable=False),
@@ -101,7 +101,7 @@ def _recovery_codes(metadata: MetaData) -> Table:
     return Table(
         "recovery_codes",
         metadata,
-        _operator(primary_key=True),
+        Column("operator_id", Number, _of_operator(), primary_key=True, autoincrement=False),
         Column("hash", Words, primary_key=True),
     )
 

@@ -25,6 +25,7 @@ from server.storage.dialogue_tables import dialogue_tables
 from server.storage.gap_tables import gap_tables
 from server.storage.page_tables import page_tables
 from server.storage.people_tables import people_tables
+from server.storage.playground_tables import playground_tables
 from server.storage.quality_tables import quality_tables
 from server.storage.source_tables import source_tables
 
@@ -296,3 +297,4 @@ of_dialogue = dialogue_tables(metadata)
 of_gaps = gap_tables(metadata)
 of_pages = page_tables(metadata)
 of_quality = quality_tables(metadata)
+of_playground = playground_tables(metadata)

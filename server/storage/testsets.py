@@ -96,6 +96,12 @@ class TestSetStore:
             raise _unknown(site_id, id)
         return found[0]
 
+    def counts(self) -> dict[str, int]:
+        """How many sets each site has that has any."""
+        with self._db.connect() as connection:
+            rows = connection.execute(select(testsets.c.site_id, func.count()).group_by(testsets.c.site_id))
+            return {site_id: count for site_id, count in rows}
+
     def create(self, site_id: str, name: str, origin: str, made: Sequence[StoredCase] = ()) -> StoredTestSet:
         """A new set with these questions, all of it or nothing. Raises UnknownSite."""
         return self._create(site_id, name, origin, made, state=READY, chosen={})

@@ -20,6 +20,8 @@ from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.source_intake import SourceIntake
+from server.services.dry_run import DryRuns
+from server.services.sightings import Sightings
 from server.settings import Settings
 from server.storage.audit import AuditLog
 from server.storage.contact import ContactStore
@@ -28,9 +30,19 @@ from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
 from server.storage.database import Database
+from server.storage.events import EventStore, event_deliveries
+from server.storage.operator_links import LinkStore
+from server.storage.operator_sessions import SessionStore
+from server.storage.sealed import Seal
+from server.storage.setting_overrides import OverrideStore
+from server.storage.webhooks import WebhookStore
+from server.storage.api_keys import ApiKeyStore
+from server.services.live_settings import LiveSettings
 from server.storage.deliveries import DeliveryStore
+from server.storage.gates import GateStore
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
+from server.storage.quality_runs import QualityRunStore
 from server.storage.schedules import ScheduleStore
 from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
@@ -68,14 +80,22 @@ class NoLikeness:
 class Stores:
     """The part of server.services.Services that the dashboard uses, on real stores; no model, no queue."""
 
-    settings: Settings
+    base: Settings
     secret_key: str = "a secret of the tests"
     parts: dict = field(
         default_factory=lambda: {"database": "ok", "models": "ok", "vectors": "ok", "index": "ok"}
     )
 
     def __post_init__(self):
-        self.database = Database(self.settings.database_url)
+        self.database = Database(self.base.database_url)
+        self.seal = Seal(self.secret_key)
+        self.live = LiveSettings(self.base, OverrideStore(self.database), lambda: self.seal)
+        self.operator_sessions = SessionStore(self.database)
+        self.operator_links = LinkStore(self.database)
+        self.api_keys = ApiKeyStore(self.database)
+        self.webhooks = WebhookStore(self.database)
+        self.events = EventStore(self.database)
+        self.event_deliveries = event_deliveries(self.database)
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
         self.contact = ContactStore(self.database)
@@ -87,11 +107,17 @@ class Stores:
         self.curated = CuratedStore(self.database)
         self.usage = UsageStore(self.database)
         self.testsets = TestSetStore(self.database)
+        self.quality_runs = QualityRunStore(self.database)
+        self.gates = GateStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)
         self.queued = []
         self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
+
+    @property
+    def settings(self):
+        return self.live.current
 
     def curated_match(self, site, text):
         """Without a model only equal wording matches."""
@@ -101,6 +127,14 @@ class Stores:
     @cached_property
     def cache(self):
         return DiskSharedCache(self.settings.data_dir / "shared")
+
+    @cached_property
+    def sightings(self):
+        return Sightings(self.cache)
+
+    @cached_property
+    def dry_runs(self):
+        return DryRuns(self.cache, lambda: self.settings)
 
     @cached_property
     def limits(self):

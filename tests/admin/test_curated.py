@@ -81,17 +81,6 @@ def test_an_answer_that_is_gone_is_not_found(operator, site):
     assert operator.get(f"{PAGE}/99").status_code == 404
 
 
-def test_strategy_and_flow_are_chosen_on_the_sites_page(operator, services, site):
-    page = "/admin/sites/lantern"
-    operator.send(page, {"strategy": "lexical", "flow": "self-rag"}, f"{page}/answering")
-    assert (services.sites.get("lantern").strategy, services.sites.get("lantern").flow) == (
-        "lexical",
-        "self-rag",
-    )
-    operator.send(page, {"strategy": "magic", "flow": "self-rag"}, f"{page}/answering")
-    assert services.sites.get("lantern").strategy == "lexical"
-
-
 def test_the_site_page_sums_tokens_and_money(operator, services, site):
     services.usage.add("lantern", "small", Used(2, 1000, 234, 0.5))
     text = operator.get("/admin/sites/lantern").text

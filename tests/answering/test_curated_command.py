@@ -54,7 +54,7 @@ def test_a_file_is_imported_and_imported_again_it_replaces(shell, tmp_path):
     file.write_text(
         'question,answer,alternatives\nOpen?,"Yes, daily","opening hours\nwhen open"\nDélai?,Deux jours,\n'
     )
-    assert "Imported 2." in shell("import", "shop", str(file))
+    assert "Imported 2: 2 new" in shell("import", "shop", str(file))
     file.write_text("question,answer\nOpen?,No\n")
     shell("import", "shop", str(file))
     rows = {row["questions"][0]: row for row in listed(shell)}
@@ -66,9 +66,9 @@ def test_a_file_is_imported_and_imported_again_it_replaces(shell, tmp_path):
     ("text", "said"),
     [
         ("question,text\na,b\n", "lacks the column answer"),
-        ("question,answer\na,b\n,c\n", "row 3: write the question"),
-        ("question,answer,links\na,b,here\n", "row 2: 'here' is not an address"),
-        (b"\xff\xfe\x00", "cannot be read as CSV"),
+        ("question,answer\na,b\n,c\n", "line 3: write the question"),
+        ("question,answer,links\na,b,here\n", "line 2: 'here' is not an address"),
+        (b"\xff\xfe\x00", "line 1: this is not UTF-8"),
     ],
 )
 def test_a_file_with_a_fault_is_refused_whole(shell, tmp_path, text, said):
@@ -77,6 +77,18 @@ def test_a_file_with_a_fault_is_refused_whole(shell, tmp_path, text, said):
     with pytest.raises(StartError, match=said):
         shell("import", "shop", str(file))
     assert listed(shell) == []
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.jsonl"])
+def test_what_is_exported_is_imported_as_it_was(shell, tmp_path, name):
+    text = "=SUM(1)\n\n- a, \"b\"\n'quoted'"
+    shell("add", "shop", "Open?", text, "--also", "+when open", "--from", "2026-01-02", "--until", "2999-12-31")
+    before = listed(shell)
+    shell("export", "shop", str(tmp_path / name))
+    shell("remove", "shop", str(before[0]["id"]))
+    assert "1 new" in shell("import", "shop", str(tmp_path / name))
+    same = [{**row, "id": 0, "edited_at": ""} for row in listed(shell)]
+    assert same == [{**row, "id": 0, "edited_at": ""} for row in before]
 
 
 def test_an_unknown_site_is_named_with_those_that_are_known(shell):

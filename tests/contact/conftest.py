@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from server.contact.outbox import Outbox
+from server.contact.outbox import open_outbox
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.contact import Channel
 from server.domain.conversation import Message
@@ -31,9 +31,11 @@ from server.storage.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.deliveries import DeliveryStore
 from server.storage.incidents import IncidentStore
+from server.storage.sealed import Seal
 from server.storage.sites import SiteStore
 
 SECRET = "a secret that only both sides know"
+SEAL = Seal("a secret of the tests")
 FROM = "Docent <docent@shop.example>"
 
 
@@ -209,7 +211,7 @@ class Office:
 
     def new_outbox(self):
         """As a worker that starts makes it."""
-        return Outbox(self.database, self.incidents, self.settings)
+        return open_outbox(self.database, self.incidents, lambda: self.settings, lambda: SEAL)
 
     def write(self, message="Please call me about my lamp.", email="vera@visitor.example", conversation=None):
         site = self.sites.get(self.site.id)

@@ -175,14 +175,14 @@ def test_a_site_that_is_deleted_takes_all_of_it_along(office, receiver):
 def test_a_database_that_fails_for_a_while_does_not_end_the_sending(office, receiver, monkeypatch):
     office.write()
     errors = [StorageError("the disk is full"), RuntimeError("a defect")]
-    claim = office.outbox._deliveries.claim
+    claim = office.outbox._posts[0].deliveries.claim
 
     def failing(at, lease):
         if errors:
             raise errors.pop(0)
         return claim(at, lease)
 
-    monkeypatch.setattr(office.outbox._deliveries, "claim", failing)
+    monkeypatch.setattr(office.outbox._posts[0].deliveries, "claim", failing)
     monkeypatch.setattr("server.contact.outbox.LOOKS_S", 0.01)
     ending = threading.Event()
     office.outbox.start(ending)
@@ -198,7 +198,7 @@ def test_a_defect_costs_neither_the_thread_nor_the_message(office, receiver, mon
 
     request = office.write()
     with monkeypatch.context() as patched:
-        patched.setattr("server.contact.outbox.body_of", broken)
+        patched.setattr("server.contact.visitor_post.body_of", broken)
         assert office.outbox.send_next()
     office.send_until_idle()
     assert [headers["X-Docent-Id"] for _, headers, _ in receiver.requests] == [request.id]
@@ -252,13 +252,14 @@ def test_conversations_in_which_something_was_written_are_known(office):
 
 OUTBOX = """
 import sys, threading
-from server.contact.outbox import Outbox
+from server.contact.outbox import open_outbox
 from server.settings import load_settings
 from server.storage.database import Database
 from server.storage.incidents import IncidentStore
+from server.storage.sealed import Seal
 settings = load_settings()
 database = Database(settings.database_url)
-Outbox(database, IncidentStore(database), settings).run(threading.Event())
+open_outbox(database, IncidentStore(database), lambda: settings, lambda: Seal('x' * 32)).run(threading.Event())
 """
 
 

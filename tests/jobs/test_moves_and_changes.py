@@ -121,7 +121,7 @@ def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
     crawl(shop)
     content = shop.services.content("shop")
     before = content.live_generation()
-    shop.services.settings = replace_settings(shop, index_publish_s=0.01)
+    shop.services.live._current = replace_settings(shop, index_publish_s=0.01)
     shop.website.set_page(0, "Fresh words")
     seen = []
 
@@ -139,7 +139,7 @@ def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
 
 def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
     content = shop.services.content("shop")
-    shop.services.settings = replace_settings(shop, index_publish_s=0.01)
+    shop.services.live._current = replace_settings(shop, index_publish_s=0.01)
     monkeypatch.setattr(crawl_intake, "RECORD_EVERY_S", 0.0)
     seen = set()
     shop.services.refresh(

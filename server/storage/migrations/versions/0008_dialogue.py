@@ -83,22 +83,30 @@ def _replies() -> None:
             "request_id", TEXT, sa.ForeignKey("contact_requests.id", ondelete="CASCADE"), nullable=False
         ),
         sa.Column("at", MOMENT, nullable=False),
-        *(sa.Column(name, TEXT, nullable=False) for name in ("operator", "text", "state")),
-        sa.Column("tries", sa.Integer(), nullable=False),
-        sa.Column("next_at", MOMENT, nullable=False),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("operator", "text")),
     )
     op.create_index("ix_replies_request_id", "replies", ["request_id"])
-    op.create_index("ix_replies_state_next_at", "replies", ["state", "next_at"])
+    op.create_table(
+        "reply_deliveries",
+        sa.Column("id", TEXT, primary_key=True),
+        sa.Column("reply_id", TEXT, sa.ForeignKey("replies.id", ondelete="CASCADE"), nullable=False),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("channel", "state")),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("next_at", MOMENT, nullable=False),
+        sa.UniqueConstraint("reply_id", "channel", name="uq_reply_deliveries_reply_id_channel"),
+    )
+    op.create_index("ix_reply_deliveries_state_next_at", "reply_deliveries", ["state", "next_at"])
+    delivery = sa.ForeignKey("reply_deliveries.id", ondelete="CASCADE")
     op.create_table(
         "reply_tries",
         sa.Column("number", NUMBER, primary_key=True),
-        sa.Column("reply_id", TEXT, sa.ForeignKey("replies.id", ondelete="CASCADE"), nullable=False),
+        sa.Column("delivery_id", TEXT, delivery, nullable=False),
         sa.Column("at", MOMENT, nullable=False),
         sa.Column("target", TEXT, nullable=False),
         sa.Column("arrived", sa.Boolean(), nullable=False),
         sa.Column("says", TEXT, nullable=False),
     )
-    op.create_index("ix_reply_tries_reply_id", "reply_tries", ["reply_id"])
+    op.create_index("ix_reply_tries_delivery_id", "reply_tries", ["delivery_id"])
 
 
 def _sums() -> None:
@@ -260,7 +268,7 @@ def downgrade() -> None:
     for name in ("messages_counted", "messages_erased", "messages_judged"):
         op.execute(sa.text(f"DROP TRIGGER {name}" if is_sqlite else f"DROP FUNCTION {name}() CASCADE"))
     for table in (
-        *("message_search", "message_times", "message_days", "reply_tries", "replies"),
+        *("message_search", "message_times", "message_days", "reply_tries", "reply_deliveries", "replies"),
         *("conversation_labels", "cited"),
     ):
         op.drop_table(table)

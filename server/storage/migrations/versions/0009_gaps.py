@@ -36,11 +36,11 @@ def upgrade() -> None:
         op.add_column("curated_answers", sa.Column(name, TEXT))
     op.add_column("curated_answers", sa.Column("hits", sa.Integer(), nullable=False, server_default="0"))
     op.add_column("curated_answers", sa.Column("last_given", MOMENT))
-    op.add_column("curated_answers", sa.Column("checked", TEXT))
+    op.add_column("curated_answers", sa.Column("content_check", TEXT))
 
 
 def downgrade() -> None:
-    for name in ("checked", "last_given", "hits", "valid_until", "valid_from"):
+    for name in ("content_check", "last_given", "hits", "valid_until", "valid_from"):
         op.drop_column("curated_answers", name)
     op.drop_index("ix_feedback_at", "feedback")
     for table in ("gap_marks", "gap_events", "gap_questions", "gaps"):

@@ -19,17 +19,19 @@ def upgrade() -> None:
     _testsets()
     _runs()
     _gates()
+    _playground()
 
 
-def _of_site(**options: bool) -> sa.Column[str]:
-    return sa.Column("site_id", TEXT, sa.ForeignKey("sites.id", ondelete="CASCADE"), **options)
+def _of_site(*, key: bool = False) -> sa.Column[str]:
+    site = sa.ForeignKey("sites.id", ondelete="CASCADE")
+    return sa.Column("site_id", TEXT, site, primary_key=key, nullable=False)
 
 
 def _testsets() -> None:
     op.create_table(
         "testsets",
         sa.Column("id", NUMBER, primary_key=True),
-        _of_site(nullable=False),
+        _of_site(),
         *(sa.Column(name, TEXT, nullable=False) for name in ("name", "origin", "state", "holder")),
         sa.Column("beat_at", MOMENT),
         *(sa.Column(name, TEXT, nullable=False) for name in ("chosen", "message")),
@@ -52,7 +54,7 @@ def _runs() -> None:
     op.create_table(
         "quality_runs",
         sa.Column("id", NUMBER, primary_key=True),
-        _of_site(nullable=False),
+        _of_site(),
         sa.Column("testset_id", NUMBER, sa.ForeignKey("testsets.id", ondelete="SET NULL")),
         *(sa.Column(name, TEXT, nullable=False) for name in ("testset_name", "state", "wanted", "holder")),
         sa.Column("beat_at", MOMENT),
@@ -85,7 +87,7 @@ def _runs() -> None:
 def _gates() -> None:
     op.create_table(
         "quality_gates",
-        _of_site(primary_key=True),
+        _of_site(key=True),
         sa.Column("testset_id", NUMBER, sa.ForeignKey("testsets.id", ondelete="CASCADE"), nullable=False),
         sa.Column("metric", TEXT, nullable=False),
         sa.Column("largest_drop", sa.Float(), nullable=False),
@@ -95,7 +97,7 @@ def _gates() -> None:
     op.create_table(
         "gate_checks",
         sa.Column("id", NUMBER, primary_key=True),
-        _of_site(nullable=False),
+        _of_site(),
         sa.Column("crawl_id", sa.BigInteger(), nullable=False),
         sa.Column("generation", sa.Integer(), nullable=False),
         sa.Column("at", MOMENT, nullable=False),
@@ -107,7 +109,28 @@ def _gates() -> None:
     op.create_index("ix_gate_checks_site_id_id", "gate_checks", ["site_id", "id"])
 
 
+def _playground() -> None:
+    op.create_table(
+        "playground_runs",
+        sa.Column("id", TEXT, primary_key=True),
+        _of_site(),
+        sa.Column("asked_at", MOMENT, nullable=False),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("asked_by", "question", "asked")),
+    )
+    op.create_index("ix_playground_runs_site_id_asked_at", "playground_runs", ["site_id", "asked_at"])
+    op.create_index("ix_playground_runs_asked_at", "playground_runs", ["asked_at"])
+    run_id = sa.ForeignKey("playground_runs.id", ondelete="CASCADE")
+    op.create_table(
+        "playground_ways",
+        sa.Column("run_id", TEXT, run_id, primary_key=True),
+        sa.Column("number", sa.Integer(), primary_key=True, autoincrement=False),
+        *(sa.Column(name, TEXT, nullable=False) for name in ("state", "result")),
+    )
+
+
 def downgrade() -> None:
+    op.drop_table("playground_ways")
+    op.drop_table("playground_runs")
     for name in ("gate_checks", "quality_gates", "quality_answers", "quality_reports", "quality_runs"):
         op.drop_table(name)
     op.drop_table("test_cases")

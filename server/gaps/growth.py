@@ -1,0 +1,124 @@
+"""Brings questions that were not answered into gaps, batch by batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from uuid import uuid4
+
+import numpy as np
+
+from server.answering.reference import Leaning, leaning
+from server.domain.protocols import Embedder
+from server.gaps.asked import Array, Asked, Weights, asked, embedded, reads
+from server.gaps.clusters import Cluster, Clusters
+from server.storage.gap_intake import Badly, GapIntake, Member, StoredGroup
+
+BATCH = 64
+
+
+class Growth:
+    """One look at what visitors asked since the last one. Make a new one for each look."""
+
+    def __init__(
+        self,
+        intake: GapIntake,
+        embedder: Embedder,
+        weights_of: Callable[[str], Weights],
+        threshold: float,
+    ) -> None:
+        """`weights_of` a site tells how much words say there."""
+        self._intake = intake
+        self._embedder = embedder
+        self._weights_of = weights_of
+        self._threshold = threshold
+        self._sites: dict[str, Clusters] = {}
+        intake.use_embedder(embedder.fingerprint)
+
+    def step(self, limit: int = BATCH) -> tuple[int, bool]:
+        """Takes in about `limit` questions; (how many, whether more wait)."""
+        batch = self._intake.waiting(limit)
+        by_site: dict[str, list[Badly]] = defaultdict(list)
+        for badly in batch.badly:
+            by_site[badly.site_id].append(badly)
+        for site_id, badly_of_site in by_site.items():
+            self._take_in(site_id, badly_of_site)
+        self._intake.done(batch)
+        return len(batch.badly), batch.more
+
+    def _take_in(self, site_id: str, badly: Sequence[Badly]) -> None:
+        clusters = self._of(site_id)
+        texts = [standing_alone(one) for one in badly]
+        questions = embedded(
+            self._embedder, [(text, one.language) for text, one in zip(texts, badly, strict=True)]
+        )
+        joined: dict[str, list[Member]] = defaultdict(list)
+        for one, question in zip(badly, questions, strict=True):
+            cluster = clusters.nearest(question) or Cluster(uuid4().hex, question)
+            cluster.add(question)
+            clusters.put(cluster)
+            joined[cluster.id].append(Member(one, question.text, _packed(question.vector, np.float16)))
+        for id, members in joined.items():
+            self._intake.store(_stored(clusters.get(id)), site_id, members)
+        for kept, given_up in clusters.mergers(list(joined)):
+            self._merge(clusters, kept, given_up)
+
+    def _merge(self, clusters: Clusters, kept: str, given_up: str) -> None:
+        into, other = clusters.get(kept), clusters.get(given_up)
+        clusters.drop(given_up)
+        into.take(other)
+        clusters.put(into)
+        self._intake.merge(kept, given_up)
+        self._intake.put_totals(kept, _packed(into.total, np.float32), into.embedded)
+
+    def _of(self, site_id: str) -> Clusters:
+        if site_id not in self._sites:
+            known = map(self._restored, self._intake.groups(site_id))
+            self._sites[site_id] = Clusters(self._weights_of(site_id), known, self._threshold)
+        return self._sites[site_id]
+
+    def _restored(self, group: StoredGroup) -> Cluster:
+        samples = [asked(text, tag, _unpacked(vector, np.float16)) for text, tag, vector in group.samples]
+        if group.total is None and reads(self._embedder, group.language):
+            samples = self._with_vectors(samples)
+        cluster = Cluster(group.id, asked(group.question, group.language), group.size)
+        cluster.samples, cluster.joinable = samples, not group.is_touched
+        cluster.total, cluster.embedded = _unpacked(group.total, np.float32), group.embedded
+        if cluster.total is None:
+            for sample in samples:
+                cluster.weigh(sample)
+        return cluster
+
+    def _with_vectors(self, samples: Sequence[Asked]) -> list[Asked]:
+        """Where another embedder made them, or some questions are gone."""
+        if all(sample.vector is not None for sample in samples):
+            return list(samples)
+        return embedded(self._embedder, [(sample.text, sample.language) for sample in samples])
+
+
+def standing_alone(badly: Badly) -> str:
+    """The question, or how it was searched where it leans on what was said before."""
+    if badly.is_first or not badly.query or leaning(badly.question, badly.language) is Leaning.NOT:
+        return badly.question
+    return badly.query
+
+
+def _stored(cluster: Cluster) -> StoredGroup:
+    return StoredGroup(
+        cluster.id,
+        cluster.question.text,
+        cluster.question.language,
+        not cluster.joinable,
+        _packed(cluster.total, np.float32),
+        cluster.embedded,
+        cluster.size,
+        (),
+    )
+
+
+def _packed(vector: Array | None, kind: type[np.floating]) -> bytes | None:
+    return None if vector is None else vector.astype(kind).tobytes()
+
+
+def _unpacked(data: bytes | None, kind: type[np.floating]) -> Array | None:
+    return None if data is None else np.frombuffer(data, kind).astype(np.float32)

@@ -1,0 +1,169 @@
+"""One page of a site: read again, or brought in line with what an operator decided about it.
+
+It is a crawl like any other to whoever looks: the same claim keeps two writers off one site, and what it
+brought stands in its record.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from crawler.errors import CrawlError
+from crawler.fetcher import Validators
+from crawler.journal import Entry
+from crawler.one_page import read_page
+from crawler.report import UrlOutcome, UrlState
+from server.domain.derived import BuildStopped
+from server.domain.site import Site
+from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.crawl_options import crawl_options
+from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
+from server.jobs.decided_pages import DecidedPages
+from server.jobs.departures import see_off
+from server.jobs.quote_check import check_quotes
+from server.settings import Settings
+from server.storage.content import ContentStore
+from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawl_runs import DONE, FAILED, PAGE, CrawlRun
+from server.storage.crawls import CrawlStore
+from server.storage.database import Database
+from server.storage.page_decisions import PageDecisions
+from server.storage.page_moves import PageMoves
+
+log = logging.getLogger(__name__)
+
+NOT_LIVE = "no page of the site is live yet: crawl the site first"
+_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
+_WORDS = {
+    UrlState.GONE: "gone",
+    UrlState.DISALLOWED: "refused by robots.txt",
+    UrlState.EXCLUDED: "outside of what is read",
+    UrlState.NOINDEX: "the page asks not to be indexed",
+    UrlState.REDIRECTED: "redirected",
+    UrlState.DUPLICATE: "a copy of another page",
+    UrlState.UNSUPPORTED: "no page",
+    UrlState.EMPTY: "without text",
+}
+
+
+class PageRefresh:
+    """One run about one page."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        run: CrawlRun,
+        site: Site,
+        indexer: Indexer,
+        watch: CrawlWatch,
+    ) -> None:
+        self._db = database
+        self._settings = settings
+        self._run = run
+        self._site = site
+        self._indexer = indexer
+        self._watch = watch
+        self._crawls = CrawlStore(database)
+        self._content = ContentStore(database, site.id)
+        self._decided = DecidedPages(database, site.id)
+
+    def run(self, template: str = "") -> tuple[str, str]:
+        """(state in which it ended, what came of it). Raises CutShort, CrawlError."""
+        before = self._content.live_generation()
+        if not before:
+            raise CrawlError(NOT_LIVE)
+        # What a crawl that is paused has written stays, and goes live with this: every page of it is whole.
+        self._indexer.begin(resume=True)
+        if self._run.kind == PAGE:
+            state, message = self._read_again(template)
+        else:
+            state, message = DONE, self._bring_in_line()
+        try:
+            self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
+            report = self._indexer.finish()
+        except BuildStopped as stopped:
+            raise CutShort from stopped
+        if self._run.kind != PAGE:
+            if self._content.live_generation() == before:
+                self._content.go_live()  # a pin changes answers too: those that are remembered must go
+            PageDecisions(self._db, self._site.id).tidy(self._run.url)
+        check_quotes(self._db, self._site.id, self._settings.base_url)
+        return state, message + _chunks(report)
+
+    def _bring_in_line(self) -> str:
+        """Indexes the page as it is decided now."""
+        url = self._run.url
+        page, source = self._decided.as_decided(url)
+        if page is not None:
+            self._indexer.add(page, source=source)
+            return "the page is live as it was decided"
+        if url in self._indexer.known and self._decided.is_excluded(url):
+            self._indexer.remove(url)
+            return "the page has left the index"
+        return "the page is as it was decided"
+
+    def _read_again(self, template: str) -> tuple[str, str]:
+        url = self._run.url
+        known = self._indexer.known.get(url)
+        own = self._decided.site_hashes().get(url, known.content_hash if known else "")
+        options = crawl_options(self._site, self._settings)
+        stop = self._watch.stop
+        outcomes = read_page(options, url, Validators(content_hash=own), template=template, stop=stop)
+        if stop.is_set():
+            raise CutShort
+        if not outcomes:
+            raise CrawlError(f"{url} was not read: try again")
+        self._note(outcomes)
+        for outcome in outcomes:
+            self._take(outcome)
+        moves = {outcome.url: outcome.target for outcome in outcomes if outcome.target}
+        see_off(
+            self._run, self._crawls, self._indexer, moves, PageMoves(self._db, self._site.id), self._decided
+        )
+        found = sum(outcome.page is not None for outcome in outcomes)
+        self._crawls.progress(self._run.id, len(outcomes), found, found)
+        state = FAILED if outcomes[0].state in _NO_ANSWER else DONE
+        return state, self._told(outcomes[0], outcomes[-1])
+
+    def _take(self, outcome: UrlOutcome) -> None:
+        if outcome.page is not None:
+            taken = self._decided.taken(outcome.page)
+            if taken is not None:
+                self._indexer.add(taken)
+            else:
+                self._crawls.keep_out(self._run.id, [outcome.url])
+
+    def _note(self, outcomes: list[UrlOutcome]) -> None:
+        entries = [
+            Entry(
+                outcome.url, 0, hops=hops, state=outcome.state.value, reason=outcome.reason,
+                status=outcome.status, settled=True,
+                content_hash=outcome.page.content_hash if outcome.page else "",
+            )
+            for hops, outcome in enumerate(outcomes)
+        ]  # fmt: skip
+        CrawlJournal(self._db, self._run.id).write(entries)
+
+    def _told(self, first: UrlOutcome, last: UrlOutcome) -> str:
+        """What came of it, in words for the operator."""
+        if first.page is not None and self._decided.is_excluded(first.url):
+            return "read, and kept out of the answers as was decided"
+        if first.state is UrlState.UNCHANGED:
+            return "unchanged"
+        if first.state is UrlState.FETCHED:
+            return "changed"
+        word = _WORDS.get(first.state, "error")
+        told = f"{word}: {first.reason}" if first.reason else word
+        if last is not first and last.page is not None:
+            return f"{told}, which was read instead"
+        if first.url in self._indexer.known and word != "error":
+            return f"{told}; it leaves the index when it is not found again"
+        return told
+
+
+def _chunks(report: IndexReport) -> str:
+    if not report.chunks_added and not report.chunks_removed:
+        return ""
+    return f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"

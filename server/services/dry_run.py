@@ -1,0 +1,168 @@
+"""Dry runs: the beginning of a crawl as it would be, with nothing kept of it.
+
+runs = DryRuns(cache, settings)
+id = runs.start(site)   # a thread of this process crawls a few pages
+runs.get(id)            # from any process: what it found so far
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from crawler.crawl import crawl
+from crawler.errors import CrawlError
+from crawler.options import CrawlOptions
+from crawler.report import HAS_PAGE, Progress, UrlOutcome, UrlState
+from crawler.survey import MOST_LISTED, survey
+from server.domain.protocols import Cache
+from server.domain.site import Site
+from server.jobs.crawl_options import crawl_options
+from server.settings import Settings
+
+KEPT_S = 3600.0
+TOLD_EVERY_S = 0.5
+LISTED = 100
+"""Addresses of each kind that are shown; the others are counted."""
+AT_ONCE = 2
+"""Dry runs of one process."""
+SITEMAP_FILES = 10
+SILENT_S = 60.0
+"""A run that was not heard of for so long ended with its process."""
+
+
+@dataclass(slots=True)
+class DryRun:
+    """What a dry run has found so far."""
+
+    id: str
+    start_urls: tuple[str, ...]
+    active: bool = True
+    surveys: list[dict[str, Any]] = field(default_factory=list)
+    """See crawler.survey.Survey."""
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    """url, title, language, words: what would be answered from."""
+    others: list[dict[str, Any]] = field(default_factory=list)
+    """url, state, reason: what would not."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Addresses by the state in which they ended; "over_limit" are those that were found and not read."""
+    found: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    """Why it ended without a page."""
+    heard_at: float = 0.0
+    """Unix time of this state."""
+
+    @property
+    def listed(self) -> int:
+        """Addresses in the sitemaps."""
+        return sum(int(one["listed"]) for one in self.surveys)
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether the sitemaps may list more than were counted."""
+        return any(int(one["listed"]) >= MOST_LISTED for one in self.surveys)
+
+    @property
+    def version(self) -> str:
+        """Changes when there is something new to see."""
+        return f"{self.active}/{len(self.surveys)}/{sum(self.counts.values())}"
+
+
+class TooManyDryRuns(Exception):
+    """The message says what to do."""
+
+
+class DryRuns:
+    """Safe to use from many threads. What they found is in the shared cache, for every process."""
+
+    def __init__(self, cache: Cache, settings: Callable[[], Settings]) -> None:
+        self._cache = cache
+        self._settings = settings
+        self._free = threading.BoundedSemaphore(AT_ONCE)
+
+    def start(self, site: Site) -> str:
+        """Begins; returns the id of the run. Raises BadStart for what cannot be crawled, TooManyDryRuns."""
+        settings = self._settings()
+        options = replace(
+            crawl_options(site, settings),
+            max_pages=settings.dry_run_pages,
+            max_seconds=settings.dry_run_s,
+            sitemap_max_files=SITEMAP_FILES,
+            retries=0,
+            processes=0,
+        )
+        crawl(options).close()  # it checks the start addresses, and nothing is asked for
+        if not self._free.acquire(blocking=False):
+            raise TooManyDryRuns("Other dry runs are under way. Wait until they have ended, then try again.")
+        run = DryRun(secrets.token_urlsafe(16), options.start_urls)
+        self._keep(run)
+        threading.Thread(target=self._work, args=(run, options), name="dry-run", daemon=True).start()
+        return run.id
+
+    def get(self, id: str) -> DryRun | None:
+        """What it found so far; None when there is none, or it is too long ago."""
+        kept = self._cache.get(_key(id))
+        if not kept:
+            return None
+        run = DryRun(**json.loads(kept))
+        if run.active and time.time() - run.heard_at > SILENT_S:
+            run.active = False
+            run.message = run.message or "The dry run was cut off: begin it again."
+        return run
+
+    def _work(self, run: DryRun, options: CrawlOptions) -> None:
+        began = told = time.monotonic()
+
+        def follow(progress: Progress) -> None:
+            nonlocal told
+            run.found, run.seconds = progress.discovered, time.monotonic() - began
+            if time.monotonic() - told > TOLD_EVERY_S:
+                told = time.monotonic()
+                self._keep(run)
+
+        try:
+            run.surveys = [asdict(one) for one in survey(options)]
+            counts: Counter[str] = Counter()
+            for outcome in crawl(options, on_progress=follow):
+                counts[outcome.state.value] += 1
+                run.counts = dict(counts)
+                _note(run, outcome)
+            if not run.pages:
+                run.message = _why_none(run)
+        except CrawlError as error:
+            run.message = str(error)
+        finally:
+            run.active, run.seconds = False, time.monotonic() - began
+            self._keep(run)
+            self._free.release()
+
+    def _keep(self, run: DryRun) -> None:
+        run.heard_at = time.time()
+        self._cache.set(_key(run.id), json.dumps(asdict(run)), KEPT_S)
+
+
+def _note(run: DryRun, outcome: UrlOutcome) -> None:
+    page = outcome.page
+    if outcome.state in HAS_PAGE and page is not None:
+        words = len(page.text.split())
+        run.pages.append({"url": outcome.url, "title": page.title, "language": page.language, "words": words})
+    elif sum(one["state"] == outcome.state.value for one in run.others) < LISTED:
+        run.others.append({"url": outcome.url, "state": outcome.state.value, "reason": outcome.reason})
+
+
+def _why_none(run: DryRun) -> str:
+    bad = next((one for one in run.others if one["state"] != UrlState.REDIRECTED.value), None)
+    if bad is None:
+        return "No page was found: check that the address leads to pages of the same site."
+    return f"{bad['url']}: {bad['reason'] or bad['state'].replace('_', ' ')}"
+
+
+def _key(id: str) -> str:
+    return f"dry-run:{id[:64]}"

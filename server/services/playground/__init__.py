@@ -1,0 +1,1 @@
+"""Asking a site with settings that nobody has saved, several ways side by side."""

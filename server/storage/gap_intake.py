@@ -1,0 +1,279 @@
+"""Where gaps come from: questions that were not answered, or not well, in the order of their arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+
+from server.domain.answer import Outcome
+from server.domain.gap import GapStatus, Why
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.gap_rows import gaps, questions, recount, write_event
+from server.storage.statements import upsert
+from server.storage.tables import conversations, feedback, messages, of_gaps
+
+marks = of_gaps.marks
+OVERLAP = 100
+"""Numbers below the last one that are looked at again: a message may be stored after one with a higher
+number."""
+STRAGGLERS = timedelta(minutes=1)
+"""Judgements this old are looked at again, for the same reason."""
+NUMBER, JUDGED, EMBEDDER = "number", "judged", "embedder"
+"""Names of marks."""
+SAMPLES = 8
+"""Questions of a gap that are read back for comparing others with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Badly:
+    """A question that was not answered, or not well."""
+
+    number: int
+    message_id: str
+    site_id: str
+    visitor_id: str
+    question: str
+    query: str
+    language: str
+    at: datetime
+    why: Why
+    is_first: bool
+    """Whether nothing was said before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A question on its way into a gap."""
+
+    badly: Badly
+    text: str
+    """As it is compared: stands alone."""
+    vector: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGroup:
+    """A gap as it is compared with further questions."""
+
+    id: str
+    question: str
+    language: str
+    is_touched: bool
+    """Whether an operator said something of it."""
+    total: bytes | None
+    embedded: int
+    size: int
+    samples: tuple[tuple[str, str, bytes | None], ...]
+    """(question, language, vector)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was not looked at yet."""
+
+    badly: Sequence[Badly]
+    more: bool
+    """Whether further ones wait."""
+    marks: dict[str, str]
+    """How far the messages are looked at when these are stored."""
+
+
+class GapIntake:
+    """One process at a time may use it."""
+
+    def __init__(self, db: Database, support: float) -> None:
+        """An answer whose support is below `support` counts as a bad one."""
+        self._db = db
+        self._support = support
+
+    def waiting(self, limit: int) -> Batch:
+        """The next ones that belong to no gap yet, and those that were judged since; about `limit`."""
+        with self._db.connect() as connection:
+            last = connection.execute(select(func.max(messages.c.number))).scalar() or 0
+            moment = now()
+            number, judged = int(_mark(connection, NUMBER) or 0), _mark(connection, JUDGED)
+            by_number = self._wanted().where(messages.c.number > number - OVERLAP, self._bad())
+            found = connection.execute(by_number.order_by(messages.c.number).limit(limit)).all()
+            down = self._wanted().join(feedback, feedback.c.message_id == messages.c.id)
+            down = down.where(feedback.c.helpful.is_(False))
+            if judged:
+                down = down.where(feedback.c.at >= datetime.fromisoformat(judged))
+            disliked = connection.execute(down.order_by(feedback.c.at).limit(limit)).all()
+        full, full_of_judged = len(found) == limit, len(disliked) == limit
+        reached = found[-1].number if full else max(last, number)
+        # With as many as asked for the mark stays: those that are stored now are not found again.
+        until = judged if full_of_judged else (moment - STRAGGLERS).isoformat()
+        badly = {row.id: _badly(row) for row in (*found, *disliked) if not _is_stopped(row)}
+        return Batch(list(badly.values()), full or full_of_judged, {NUMBER: str(reached), JUDGED: until})
+
+    def groups(self, site_id: str) -> list[StoredGroup]:
+        """All gaps of a site, with a few questions of each."""
+        order = func.row_number().over(partition_by=questions.c.gap_id, order_by=questions.c.at)
+        ranked = (
+            select(questions, order.label("place"))
+            .join(gaps, gaps.c.id == questions.c.gap_id)
+            .where(gaps.c.site_id == site_id)
+            .subquery()
+        )
+        r = ranked.c
+        few = select(r.gap_id, r.question, r.language, r.vector).where(r.place <= SAMPLES).order_by(r.place)
+        samples: dict[str, list[tuple[str, str, bytes | None]]] = {}
+        with self._db.connect() as connection:
+            for row in connection.execute(few):
+                samples.setdefault(row.gap_id, []).append((row.question, row.language, row.vector))
+            rows = connection.execute(select(gaps).where(gaps.c.site_id == site_id)).all()
+        return [_group(row, samples.get(row.id, [])) for row in rows]
+
+    def store(self, group: StoredGroup, site_id: str, members: Sequence[Member]) -> None:
+        """Adds questions to a gap, a new one or one that is there. One that was taken to be solved and is
+        refused again opens again."""
+        standing = {"question": group.question, "language": group.language}
+        vectors = {"total": group.total, "embedded": group.embedded}
+        with self._db.begin() as connection:
+            known = connection.execute(
+                select(gaps.c.status, gaps.c.closed_at, gaps.c.question).where(gaps.c.id == group.id)
+            ).first()
+            if known is None:
+                first = min(member.badly.at for member in members)
+                connection.execute(insert(gaps).values(_new(group.id, site_id, first) | standing | vectors))
+                write_event(connection, group.id, "found")
+            else:
+                changed = standing if known.question != group.question else {}
+                changed = {**changed, **_undescribed} if changed else changed
+                connection.execute(update(gaps).where(gaps.c.id == group.id).values(**changed, **vectors))
+            for member in members:
+                self._add(connection, group.id, member)
+            if known and GapStatus(known.status).is_solved:
+                self._reopen(connection, group.id, known.closed_at, members)
+            recount(connection, group.id, shrunk=False)
+
+    def merge(self, kept: str, given_up: str) -> None:
+        """Makes two gaps one."""
+        with self._db.begin() as connection:
+            mine = (questions.c.gap_id == given_up,)
+            shown = connection.execute(select(gaps.c.question).where(gaps.c.id == given_up)).scalar()
+            connection.execute(update(questions).where(*mine).values(gap_id=kept))
+            write_event(connection, kept, "merged", details={"question": shown or ""})
+            recount(connection, given_up)
+            recount(connection, kept)
+
+    def put_totals(self, id: str, total: bytes | None, embedded: int) -> None:
+        """The sum of the vectors of a gap's questions."""
+        with self._db.begin() as connection:
+            values = {"total": total, "embedded": embedded}
+            connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+
+    def done(self, batch: Batch) -> None:
+        """What a batch held is stored."""
+        with self._db.begin() as connection:
+            for name, value in batch.marks.items():
+                row = {"name": name, "value": value}
+                connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+
+    def use_embedder(self, fingerprint: str) -> None:
+        """Forgets the vectors of another one."""
+        with self._db.begin() as connection:
+            if _mark(connection, EMBEDDER) == fingerprint:
+                return
+            connection.execute(update(questions).values(vector=None))
+            connection.execute(update(gaps).values(total=None, embedded=0))
+            row = {"name": EMBEDDER, "value": fingerprint}
+            connection.execute(upsert(self._db.dialect, marks, key=("name",)), row)
+
+    def tidy(self) -> int:
+        """Takes out what no longer counts: answers that were judged otherwise since, and gaps whose questions
+        were deleted. Returns how many gaps changed."""
+        q = questions.c
+        liked = select(q.message_id, q.gap_id).join(feedback, feedback.c.message_id == q.message_id)
+        liked = liked.where(q.why == Why.THUMBS_DOWN.value, feedback.c.helpful.is_(True))
+        counted = select(q.gap_id, func.count().label("asked")).group_by(q.gap_id).subquery()
+        wrong = select(gaps.c.id).outerjoin(counted, counted.c.gap_id == gaps.c.id)
+        wrong = wrong.where(func.coalesce(counted.c.asked, 0) != gaps.c.asked)
+        with self._db.begin() as connection:
+            for message_id, _ in connection.execute(liked).all():
+                connection.execute(delete(questions).where(q.message_id == message_id))
+            changed = connection.execute(wrong).scalars().all()
+            for id in changed:
+                recount(connection, id)
+        return len(changed)
+
+    def _wanted(self) -> Any:
+        m = messages.c
+        known = select(questions.c.message_id).where(questions.c.message_id == m.id)
+        columns = (m.number, m.id, m.site_id, conversations.c.visitor_id, m.question, m.query, m.language)
+        return (
+            select(*columns, m.asked_at, m.outcome, m.helpful, m.turn, m.trace)
+            .join(conversations, conversations.c.id == m.conversation_id)
+            .where(~known.exists())
+        )
+
+    def _bad(self) -> Any:
+        m = messages.c
+        weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
+        return or_(m.outcome == Outcome.REFUSED.value, m.helpful.is_(False), weak)
+
+    def _add(self, connection: Connection, gap_id: str, member: Member) -> None:
+        badly = member.badly
+        row = {
+            "message_id": badly.message_id, "gap_id": gap_id, "question": member.text,
+            "language": badly.language, "visitor_id": badly.visitor_id, "at": badly.at,
+            "why": badly.why.value, "vector": member.vector,
+        }  # fmt: skip
+        # It may have been erased since it was read.
+        there = select(messages.c.id).where(messages.c.id == badly.message_id)
+        if connection.execute(there.with_for_update(read=True)).first():
+            connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), row)
+
+    def _reopen(
+        self, connection: Connection, id: str, closed_at: datetime | None, members: Sequence[Member]
+    ) -> None:
+        again = [one for one in members if closed_at is None or one.badly.at > closed_at]
+        if not again:
+            return
+        values = {"status": GapStatus.NEW.value, "solved_by": None, "closed_at": None}
+        connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+        write_event(connection, id, "reopened", details={"why": again[0].badly.why.value})
+
+
+_undescribed: dict[str, Any] = {"missing": None, "nearest": []}
+
+
+def _mark(connection: Connection, name: str) -> str:
+    return connection.execute(select(marks.c.value).where(marks.c.name == name)).scalar() or ""
+
+
+def _badly(row: Any) -> Badly:
+    # A thumb says more than an outcome: the visitor read the answer.
+    why = Why.THUMBS_DOWN if row.helpful is False else Why.LOW_SUPPORT
+    if row.outcome == Outcome.REFUSED.value:
+        why = Why.REFUSED
+    first = row.turn == 1
+    return Badly(
+        row.number, row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
+        why, first,
+    )  # fmt: skip
+
+
+def _is_stopped(row: Any) -> bool:
+    """A question that a guard stopped says nothing of the site's content."""
+    return isinstance(row.trace, dict) and "guard" in row.trace
+
+
+def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> StoredGroup:
+    touched = bool(row.note) or row.status != GapStatus.NEW.value
+    return StoredGroup(
+        row.id, row.question, row.language, touched, row.total, row.embedded, row.asked, tuple(samples)
+    )
+
+
+def _new(id: str, site_id: str, moment: datetime) -> dict[str, Any]:
+    return {
+        "id": id, "site_id": site_id, "status": GapStatus.NEW.value, "asked": 0, "visitors": 0,
+        "first_asked": moment, "last_asked": moment, "why": {}, "solved_by": None, "note": "",
+        "reasked_at": None, "reasked_outcome": "", "closed_at": None, **_undescribed,
+    }  # fmt: skip

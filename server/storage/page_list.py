@@ -1,0 +1,142 @@
+"""The pages of a site as operators look through them, with what each contributes to answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
+from sqlalchemy.sql.expression import Subquery
+
+from server.storage.database import Database
+from server.storage.live_content import alive_in, literal_pattern
+from server.storage.statements import AnySelect
+from server.storage.tables import of_dialogue, of_pages, pages, sites
+
+cited, decisions, quotes = of_dialogue.cited, of_pages.decisions, of_pages.quotes
+
+ADDRESS, TIMES, LAST = "address", "times", "last"
+SORTS = (ADDRESS, TIMES, LAST)
+EDITED, NEWS, PINNED, CITED, UNCITED, BROKEN = "edited", "news", "pinned", "cited", "uncited", "broken"
+STATES = (CITED, UNCITED, BROKEN, EDITED, NEWS, PINNED)
+"""What may be asked of a page, one at a time."""
+WEBSITE, ELSEWHERE = "website", "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFilter:
+    """Empty parts ask for nothing."""
+
+    search: str = ""
+    """A part of the address or the title, in any case."""
+    language: str = ""
+    source: str = ""
+    """WEBSITE, or ELSEWHERE: files, single pages, pairs."""
+    state: str = ""
+    """One of STATES."""
+    sort: str = ADDRESS
+    """One of SORTS; the most cited, or the last cited, first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """One page in the list."""
+
+    url: str
+    title: str
+    language: str
+    source: str
+    fetched_at: datetime
+    edited: bool = False
+    pinned: bool = False
+    has_news: bool = False
+    broken: int = 0
+    """Quotes that do not stand on it any more, as counted when it changed last."""
+
+
+class PageList:
+    """Live pages of one site. `base` is where visitors reach Docent, which serves uploaded pages itself."""
+
+    def __init__(self, db: Database, site_id: str, base: str) -> None:
+        self._db = db
+        self._site_id = site_id
+        self._address: ColumnElement[str] = case(
+            (pages.c.url.startswith("/"), base + pages.c.url), else_=pages.c.url
+        )
+
+    def find(self, wanted: PageFilter, limit: int, offset: int = 0) -> list[ListedPage]:
+        """Those that fit, by address where nothing else tells them apart."""
+        decided = and_(decisions.c.site_id == pages.c.site_id, decisions.c.url == pages.c.url)
+        checked = and_(quotes.c.site_id == pages.c.site_id, quotes.c.url == pages.c.url)
+        joined = pages.join(sites, self._live()).outerjoin(decisions, decided).outerjoin(quotes, checked)
+        order: list[ColumnElement[Any]] = [pages.c.url]
+        if wanted.sort in (TIMES, LAST):
+            figures = self._figures()
+            joined = joined.outerjoin(figures, figures.c.url == self._address)
+            first = func.coalesce(figures.c.times, 0) if wanted.sort == TIMES else figures.c.last
+            order.insert(0, first.desc().nulls_last())
+        found = self._columns().select_from(joined).where(*self._conditions(wanted))
+        with self._db.connect() as connection:
+            rows = connection.execute(found.order_by(*order).limit(limit).offset(offset))
+            return [ListedPage(*row) for row in rows]
+
+    def languages(self) -> list[str]:
+        """Of the live pages, sorted."""
+        spoken = select(pages.c.language).select_from(pages.join(sites, self._live())).distinct()
+        with self._db.connect() as connection:
+            return sorted(filter(None, connection.execute(spoken).scalars()))
+
+    def _live(self) -> ColumnElement[bool]:
+        return and_(
+            pages.c.site_id == self._site_id,
+            sites.c.id == self._site_id,
+            alive_in(pages, sites.c.generation),
+        )
+
+    def _columns(self) -> AnySelect:
+        return select(
+            *(pages.c.url, pages.c.title, pages.c.language, pages.c.source, pages.c.fetched_at),
+            func.coalesce(decisions.c.edited, False),
+            func.coalesce(decisions.c.pinned, False),
+            func.coalesce(_news(), False),
+            func.coalesce(quotes.c.broken, 0),
+        )
+
+    def _figures(self) -> Subquery:
+        counted = select(cited.c.url, func.count().label("times"), func.max(cited.c.at).label("last"))
+        return counted.where(cited.c.site_id == self._site_id).group_by(cited.c.url).subquery()
+
+    def _conditions(self, wanted: PageFilter) -> list[ColumnElement[bool]]:
+        conditions: list[ColumnElement[bool]] = []
+        if wanted.search:
+            pattern = literal_pattern(wanted.search.lower())
+            texts = (pages.c.url, decisions.c.title, pages.c.title)
+            conditions.append(or_(*(func.lower(t).contains(pattern, escape="\\") for t in texts)))
+        if wanted.language:
+            conditions.append(pages.c.language == wanted.language)
+        if wanted.source in (WEBSITE, ELSEWHERE):
+            own = pages.c.source == ""
+            conditions.append(own if wanted.source == WEBSITE else ~own)
+        if wanted.state in STATES:
+            conditions.append(self._state(wanted.state))
+        return conditions
+
+    def _state(self, state: str) -> ColumnElement[bool]:
+        is_cited = exists().where(cited.c.site_id == self._site_id, cited.c.url == self._address)
+        return {
+            CITED: is_cited,
+            UNCITED: ~is_cited,
+            BROKEN: quotes.c.broken > 0,
+            EDITED: decisions.c.edited == true(),
+            NEWS: _news(),
+            PINNED: decisions.c.pinned == true(),
+        }[state]
+
+
+def _news() -> ColumnElement[bool]:
+    return and_(
+        decisions.c.edited == true(),
+        decisions.c.site_hash != "",
+        decisions.c.site_hash != decisions.c.accepted_hash,
+    )

@@ -1,0 +1,379 @@
+"""A database of half a year: 100,000 questions, two sites, and what hangs on them. Made by bulk inserts."""
+
+import json
+import random
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import accumulate
+
+from sqlalchemy import insert
+
+from server.domain.answer import Citation
+from server.domain.site import Site
+from server.storage import tables
+from server.storage.columns import storable
+from server.storage.database import Database
+from server.storage.dialogue_tables import COUNTED
+from server.storage.message_figures import within
+from server.storage.message_search import words_of
+from server.storage.sites import SiteStore
+from tests.admin.seeding_words import ANSWERS, ASPECTS, QUESTIONS, THINGS
+
+MESSAGES, CONVERSATIONS, DAYS = 100_000, 30_000, 180
+SITES = (("harbour", "Harbour Supply", 350, 0.68), ("manual", "The Boat Manual", 150, 0.32))
+OUTCOMES = {"answered": 71, "refused": 14, "curated": 7, "clarify": 4, "handoff": 3, "limited": 1}
+STRATEGIES = {"hybrid": 70, "auto": 18, "small-to-big": 12}
+LANGUAGES = {"en": 68, "de": 14, "fr": 6, "es": 5, "ar": 4, "ja": 3}
+LABELS = ("wrong price", "shipping", "praise", "bug", "to read again", "sales")
+CITED = ("message_id", "number", "site_id", "url", "quote", "at")
+AT_ONCE = 10_000
+
+
+def seed(database, messages=MESSAGES, now=None):
+    """Fills a database that has tables and may have other sites."""
+    made = Seeding(database, messages, now or datetime.now(UTC))
+    made.sites()
+    made.talk()
+    made.around()
+
+
+class Seeding:
+    def __init__(self, database, messages, now):
+        self.database, self.number, self.now = database, messages, now
+        self.pick = random.Random(20260)
+        self.pages = {site: list(_pages(site, count)) for site, _, count, _ in SITES}
+
+    def put(self, table, rows):
+        if rows:
+            with self.database.begin() as connection:
+                connection.execute(insert(table), rows)
+
+    def id(self):
+        return f"{self.pick.getrandbits(128):032x}"
+
+    def sites(self):
+        """Sites with live pages, their chunks, and a crawl every week."""
+        for site_id, name, _, _ in SITES:
+            root = f"https://{site_id}.example/"
+            SiteStore(self.database).create(
+                Site(site_id, name, name, (root,), (f"https://{site_id}.example",))
+            )
+            read = self.now - timedelta(hours=9)
+            pages = [
+                {"site_id": site_id, "url": url, "born": 26, "title": title, "language": "en"}
+                | {"content_hash": str(at), "etag": "", "last_modified": "", "missed": 0, "fetched_at": read}
+                for at, (url, title) in enumerate(self.pages[site_id])
+            ]
+            self.put(tables.pages, pages)
+            self.put(tables.chunks, [chunk for page in pages for chunk in _chunks(site_id, page)])
+            self.crawls(site_id, len(pages))
+        with self.database.begin() as connection:
+            live = tables.sites.update().where(tables.sites.c.id.in_([site[0] for site in SITES]))
+            connection.execute(live.values(generation=26))
+
+    def crawls(self, site_id, pages):
+        for week in range(26, 0, -1):
+            began = self.now - timedelta(hours=9 + 168 * (week - 1))
+            row = {"site_id": site_id, "state": "done", "started_at": began, "message": f"{pages} pages read"}
+            row |= {"finished_at": began + timedelta(minutes=7), "found": pages + 40, "fetched": pages}
+            with self.database.begin() as connection:
+                made = connection.execute(insert(tables.crawls), {**row, "indexed": pages - week, "counts": {
+                    "fetched": pages - 20, "unchanged": 20, "gone": 3, "duplicate": 17}})  # fmt: skip
+                crawl_id = made.inserted_primary_key[0]
+        rows = [
+            {
+                "crawl_id": crawl_id,
+                "url": url,
+                "state": "fetched",
+                "reason": "",
+                "status": 200,
+                "settled": True,
+            }
+            | {"at": self.now, "found_on": f"https://{site_id}.example/"}
+            for url, _ in self.pages[site_id]
+        ]
+        self.put(tables.crawl_urls, rows)
+
+    def talk(self):
+        """Conversations with their messages, citations, words and thumbs."""
+        share = self.number / MESSAGES
+        self.conversations = self._conversations(max(1, round(CONVERSATIONS * share)))
+        turns = list(self._turns())
+        turns.sort(key=lambda turn: turn["asked_at"])
+        with self.database.connect() as connection:
+            for pragma in ("cache_size = -400000", "synchronous = OFF", "wal_autocheckpoint = 0"):
+                connection.exec_driver_sql(f"PRAGMA {pragma}")
+            last = connection.exec_driver_sql("SELECT coalesce(max(number), 0) FROM messages").scalar_one()
+        with self.database.begin() as connection, _uncounted(connection):
+            self._start(connection)
+            for begin in range(0, len(turns), AT_ONCE):
+                self._store(connection, turns[begin : begin + AT_ONCE], last + begin)
+
+    def _conversations(self, count):
+        sites, weights = [site[0] for site in SITES], [site[3] for site in SITES]
+        rows = []
+        for _ in range(count):
+            # More and more visitors, fewer at night and on weekends.
+            at = self.now - timedelta(days=DAYS) * (1 - self.pick.random() ** 0.8)
+            hour = min(23, max(0, round(self.pick.gauss(14, 4.5))))
+            began = min(at.replace(hour=hour), self.now - timedelta(minutes=45))
+            if began.weekday() > 4 and self.pick.random() < 0.5:
+                began -= timedelta(days=2)
+            visitor = f"v{self.pick.randrange(int(count * 0.8) + 1)}"
+            site_id = self.pick.choices(sites, weights)[0]
+            rows.append({"id": self.id(), "site_id": site_id, "visitor_id": visitor, "started_at": began})
+        return rows
+
+    def _start(self, connection):
+        began = "INSERT INTO conversations (id, site_id, visitor_id, started_at) VALUES (?, ?, ?, ?)"
+        rows = [(*list(row.values())[:3], _moment(row["started_at"])) for row in self.conversations]
+        connection.exec_driver_sql(began, rows)
+
+    def _turns(self):
+        extra = self.number - len(self.conversations)
+        lengths = [1] * len(self.conversations)
+        for _ in range(extra):
+            lengths[int(self.pick.random() ** 1.6 * len(lengths))] += 1
+        for conversation, length in zip(self.conversations, lengths, strict=True):
+            language = _drawn(LANGUAGES, self.pick.random())
+            pauses = accumulate(self.pick.uniform(5, 90) for _ in range(length))
+            for turn, pause in enumerate(pauses, start=1):
+                at = min(conversation["started_at"] + timedelta(seconds=pause), self.now)
+                yield {"conversation": conversation, "asked_at": at, "turn": turn, "language": language}
+
+    def _store(self, connection, turns, before):
+        made = [self._message(number, turn) for number, turn in enumerate(turns, start=before + 1)]
+        names = [column.name for column in tables.messages.c]
+        judged = ("id", "visitor", "helpful", "asked_at")
+        for table, columns, rows in (
+            ("messages", names, [[row[name] for name in names] for row, _, _ in made]),
+            ("cited", CITED, [one for _, cited, _ in made for one in cited]),
+            ("message_search", ("rowid", "words"), [(row["number"], words) for row, _, words in made]),
+            (
+                "feedback",
+                ("message_id", "visitor_id", "helpful", "at", "comment"),
+                [[*map(row.get, judged), ""] for row, _, _ in made if row["helpful"] is not None],
+            ),
+        ):
+            marks = ", ".join("?" * len(columns))
+            statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
+            connection.exec_driver_sql(statement, list(map(tuple, rows)))
+
+    def _message(self, number, turn):
+        pick, conversation = self.pick, turn["conversation"]
+        site_id, language, id = conversation["site_id"], turn["language"], self.id()
+        pages = self.pages[site_id]
+        page = int(pick.random() ** 2 * len(pages))
+        outcome = _drawn(OUTCOMES, pick.random())
+        at = _moment(turn["asked_at"])
+        question = pick.choice(QUESTIONS[language]).format(_thing(page), _aspect(page))
+        by_model = outcome == "answered" and pick.random() < 0.55
+        text, citations = _answer(
+            outcome, language, pages[page], pages[(page + 7) % len(pages)], number % 3 == 0
+        )
+        took = pick.lognormvariate(7.4, 0.5) if by_model else pick.lognormvariate(3.6, 0.6)
+        took = round(took * 6, 2) if pick.random() < 0.01 else round(took, 2)
+        support = round(min(1.0, max(0.05, pick.gauss(0.78, 0.14))), 3) if citations else None
+        tokens = pick.randrange(900, 4000) if by_model else 0
+        thumb = pick.random()
+        row = {
+            "number": number,
+            "id": id,
+            "conversation_id": conversation["id"],
+            "visitor": conversation["visitor_id"],
+            "site_id": site_id,
+            "asked_at": at,
+            "question": question,
+            "query": question,
+            "language": language,
+            "outcome": outcome,
+            "text": text,
+            "citations": _cited_json(citations),
+            "suggestions": "[]",
+            "pages": "[]" if citations else json.dumps(pages[page : page + 3]),
+            "strategy": _drawn(STRATEGIES, pick.random()),
+            "flow": "direct",
+            "model": "gpt-4o-mini" if by_model else "embedded",
+            "timings_ms": f'{{"guard":0.1,"retrieve":{0.3 * took:.2f},"write":{0.7 * took - 0.1:.2f}}}',
+            "trace": _trace(pages[page][0], tokens, support),
+            "took_ms": took,
+            "within_ms": within(took),
+            "cost": round(tokens * 2e-7, 7),
+            "tokens": tokens,
+            "turn": turn["turn"],
+            "support": support,
+            "helpful": None if thumb > 0.11 else int(thumb < (0.085 if outcome != "refused" else 0.02)),
+        }
+        cited = [(id, one.number, site_id, one.url, one.quote, at) for one in citations]
+        return row, cited, f"{_words(question)} {_words(text)}"
+
+    def around(self):
+        """Messages to people, labels, costs, incidents, the audit log."""
+        told = self.pick.sample(self.conversations, max(1, len(self.conversations) // 50))
+        self.put(tables.of_contact.requests, requests := [self._request(one) for one in told])
+        self.put(tables.of_contact.deliveries, [_delivery(self.id(), one) for one in requests])
+        labelled = self.pick.sample(self.conversations, max(1, len(self.conversations) // 20))
+        labels = [
+            {"conversation_id": one["id"], "label": self.pick.choice(LABELS), "site_id": one["site_id"]}
+            | {"operator": "ada@example.com", "at": one["started_at"]}
+            for one in labelled
+        ]
+        self.put(tables.of_dialogue.conversation_labels, labels)
+        usage = [
+            {"site_id": site_id, "day": (self.now - timedelta(days=day)).date().isoformat(), "model": "gpt-4o-mini"}
+            | {"calls": 150, "tokens_in": 300_000, "tokens_out": 40_000, "cost": round(self.pick.uniform(0.05, 0.1), 4)}
+            for site_id, *_ in SITES
+            for day in range(DAYS)
+        ]  # fmt: skip
+        self.put(tables.of_answers.usage, usage)
+        kinds = ("timeout", "rate_limited", "unsupported_answer", "unreachable", "crawl_failed")
+        moments = [self.now - timedelta(hours=self.pick.uniform(1, 89 * 24)) for _ in range(600)]
+        self.put(tables.incidents, [
+            {"site_id": self.pick.choice(SITES)[0], "kind": kind, "message": f"gpt-4o-mini: {kind}", "details": {},
+             "count": self.pick.randrange(1, 6), "first_at": at, "at": at}
+            for at in sorted(moments) for kind in [self.pick.choice(kinds)]
+        ])  # fmt: skip
+        self.put(tables.of_people.audit, [
+            {"at": self.now - timedelta(hours=hours), "operator": "ada@example.com", "site_id": "harbour",
+             "action": "saved the scope", "details": {}}
+            for hours in range(2000, 0, -1)
+        ])  # fmt: skip
+
+    def _request(self, conversation):
+        return {
+            "id": self.id(),
+            "site_id": conversation["site_id"],
+            "reference": f"{self.pick.getrandbits(40):010X}",
+            "visitor_id": conversation["visitor_id"],
+            "conversation_id": conversation["id"],
+            "at": min(conversation["started_at"] + timedelta(minutes=12), self.now),
+            "email": f"{conversation['visitor_id']}@visitor.example",
+            "message": "Please call me about my order: the rope is too short.",
+        }
+
+
+@contextmanager
+def _uncounted(connection):
+    """Without the triggers that count and the widest index, which cost the most; both are there at the end."""
+    wanted = "tbl_name = 'messages' AND (type = 'trigger' OR name = 'ix_messages_figures')"
+    made = connection.exec_driver_sql(f"SELECT type, name, sql FROM sqlite_master WHERE {wanted}").all()
+    for kind, name, _ in made:
+        connection.exec_driver_sql(f"DROP {kind} {name}")
+    yield
+    for _, _, sql in made:
+        connection.exec_driver_sql(sql)
+    for table in ("message_days", "message_times"):
+        connection.exec_driver_sql(f"DELETE FROM {table}")
+    sums = {
+        "asked": "count(*)",
+        "opened": "sum(turn = 1)",
+        "up": "sum(helpful IS 1)",
+        "down": "sum(helpful IS 0)",
+    }
+    sums |= {name: f"sum({name})" for name in ("cost", "tokens")}
+    selected = ", ".join(sums.get(name, f"sum(outcome = '{name}')") for name in COUNTED)
+    day = "site_id, substr(asked_at, 1, 10)"
+    connection.exec_driver_sql(
+        f"INSERT INTO message_days (site_id, day, {', '.join(COUNTED)}) "
+        f"SELECT {day}, {selected} FROM messages GROUP BY {day}"
+    )
+    connection.exec_driver_sql(
+        "INSERT INTO message_times (site_id, day, within_ms, asked) "
+        f"SELECT {day}, within_ms, count(*) FROM messages GROUP BY {day}, within_ms"
+    )
+
+
+def _moment(at):
+    """As SQLite has it."""
+    return at.replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def _delivery(id, request):
+    state = {"channel": "email", "state": "sent", "tries": 1, "next_at": request["at"]}
+    return {"id": id, "request_id": request["id"], **state}
+
+
+def _thing(page):
+    return THINGS[page % len(THINGS)]
+
+
+def _aspect(page):
+    return ASPECTS[page // len(THINGS) % len(ASPECTS)]
+
+
+def _pages(site_id, count):
+    for at in range(count):
+        name = f"{_thing(at)} {_aspect(at)}"
+        yield f"https://{site_id}.example/{name.replace(' ', '-')}-{at}", name.capitalize()
+
+
+def _chunks(site_id, page):
+    for position in range(4):
+        text = f"{page['title']}, part {position + 1}. " + " ".join(ANSWERS["en"]).format(page["title"])
+        yield {
+            "site_id": site_id, "id": f"{site_id}-{page['content_hash']}-{position}", "url": page["url"],
+            "position": position, "title": page["title"], "heading_path": (page["title"],), "text": text,
+            "language": "en", "anchor": "", "born": 26,
+        }  # fmt: skip
+
+
+@cache
+def _answer(outcome, language, page, other, both):
+    """(text, citations)"""
+    sentences = [sentence.format(page[1]) for sentence in ANSWERS[language]]
+    if outcome in ("refused", "clarify", "handoff", "limited"):
+        return f"{sentences[-1]}", ()
+    cited = [(page, sentences[0])] + ([(other, sentences[1])] if both else [])
+    citations = tuple(
+        Citation(number, url, title, quote, f"{url}#:~:text={quote[:20]}")
+        for number, ((url, title), quote) in enumerate(cited, start=1)
+    )
+    text = " ".join(f"{quote} [{number}]" for number, (_, quote) in enumerate(cited, start=1))
+    return text, citations if outcome == "answered" else ()
+
+
+@cache
+def _cited_json(citations):
+    return json.dumps([asdict(one) for one in citations], ensure_ascii=False)
+
+
+@cache
+def _words(text):
+    return " ".join(words_of(storable(text)))
+
+
+def _drawn(weights, chance):
+    """One of the names, each as likely as its weight of a hundred says."""
+    for name, weight in weights.items():
+        chance -= weight / 100
+        if chance < 0:
+            return name
+    return name
+
+
+@cache
+def _candidates(url):
+    scores = [(rank, 0.9 / rank, 9.1 / rank) for rank in range(1, 7)]
+    return ",".join(
+        f'{{"chunk":"c{rank}","url":"{url}","heading":"","score":{score:.4f},"words":{words:.3f}}}'
+        for rank, score, words in scores
+    )
+
+
+def _trace(url, tokens, support):
+    used = f'"usage":{{"calls":1,"tokens_in":{tokens - 200},"tokens_out":200,"cost":{tokens * 2e-7:.7f}}},'
+    supported = f'"support":{support},' if support is not None else ""
+    return f'{{"route":"lookup",{used if tokens else ""}{supported}"candidates":[{_candidates(url)}]}}'
+
+
+def seeded_file(path, messages=MESSAGES):
+    """Fills the migrated SQLite file at `path`, and folds its log into it, so that it may be copied."""
+    database = Database(f"sqlite:///{path}")
+    seed(database, messages)
+    with database.connect() as connection:
+        connection.exec_driver_sql("ANALYZE")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    return path

@@ -1,0 +1,132 @@
+"""A dry run shows what would be read, robots.txt included, and keeps nothing."""
+
+import re
+import time
+
+import pytest
+
+from server.domain.roles import Role
+from tests.admin.conftest import log_in, make_app
+from tests.websites import SHOP, Website, serve
+
+PATIENCE_S = 30
+
+
+class Guarded(Website):
+    """A shop whose robots.txt forbids a page and names a sitemap."""
+
+    def answer(self, path):
+        if path == "/robots.txt":
+            text = f"User-agent: *\nDisallow: /prices\nCrawl-delay: 0.01\nSitemap: {self.url}/map.xml\n"
+            return 200, "text/plain", text.encode()
+        if path == "/map.xml":
+            entries = "".join(f"<url><loc>{self.url}{page}</loc></url>" for page in self.pages)
+            body = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+            return 200, "application/xml", body.encode()
+        return super().answer(path)
+
+
+@pytest.fixture
+def website():
+    with serve(Guarded("Lantern Shop", SHOP)) as served:
+        yield served
+
+
+@pytest.fixture
+def services(make_services):
+    return make_services(crawl_allow_private=True, crawl_render="never", dry_run_pages=3)
+
+
+@pytest.fixture
+def app(services):
+    return make_app(services)
+
+
+def ended(operator, location):
+    """The page of a dry run once it is over."""
+    run = location.split("?")[0]
+    run = f"/admin/dry-runs/{run.rpartition('/')[2]}"
+    deadline = time.monotonic() + PATIENCE_S
+    while operator.get(f"{run}/progress").json["active"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return " ".join(re.sub("<[^>]+>", " ", operator.get(location).text).split())
+
+
+def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, website, services):
+    answer = operator.send("/admin/new-site", {"address": website.url, "name": "Lamps", "look": "1"})
+    assert answer.status_code == 302
+    text = ended(operator, answer.location)
+    assert "Pages read 3" in text
+    assert "In the sitemaps 5" in text
+    assert "Disallow: /prices" in text
+    assert "wait 0.01 s between two pages" in text
+    print(text); assert "1 further address was found and not read" in text
+    assert "robots.txt line 2" in text
+    assert services.sites.all() == []
+    assert services.audit.recent(5) == []
+
+
+def test_the_site_is_added_from_the_dry_run_with_what_was_typed(operator, website, services):
+    answer = operator.send("/admin/new-site", {"address": website.url, "name": "Lamps", "look": "1"})
+    ended(operator, answer.location)
+    page = operator.get(answer.location).text
+    fields = dict(re.findall(r'name="(address|name)" value="([^"]*)"', page))
+    assert fields == {"address": f"{website.url}/", "name": "Lamps"}
+    assert operator.send(answer.location, fields, "/admin/new-site").status_code == 302
+    assert [site.name for site in services.sites.all()] == ["Lamps"]
+
+
+def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, services):
+    operator.send("/admin/new-site", {"address": website.url})
+    site = services.sites.all()[0]
+    operator.send(f"/admin/sites/{site.id}/scope", {"exclude": "/delivery"})
+    answer = operator.send(f"/admin/sites/{site.id}/scope", {}, f"/admin/sites/{site.id}/dry-runs")
+    text = ended(operator, answer.location)
+    assert "/delivery" in text
+    print(text); assert "Excluded" in text
+    assert len(services.crawls.history(site.id)) == 1, "the one that adding the site queued"
+
+
+def test_an_address_that_nobody_answers_at_is_said_so(operator, services):
+    answer = operator.send("/admin/new-site", {"address": "http://127.0.0.1:9/", "look": "1"})
+    text = ended(operator, answer.location)
+    assert "No page" in text
+    assert "robots.txt could not be read" in text
+
+
+@pytest.mark.parametrize("address", ["", "not an address at all", "ftp://example.com/"])
+def test_bad_addresses_start_no_dry_run(operator, services, address):
+    assert operator.send("/admin/new-site", {"address": address, "look": "1"}).status_code == 422
+
+
+def test_a_private_address_is_refused_unless_it_is_allowed(make_services, password_hash):
+    from tests.admin.conftest import EMAIL, Browser
+
+    services = make_services()
+    services.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(services))
+    log_in(browser)
+    answer = browser.send("/admin/new-site", {"address": "http://127.0.0.1:9/", "look": "1"})
+    assert answer.status_code == 422
+    assert "private network" in answer.text
+
+
+def test_a_third_dry_run_at_once_has_to_wait(operator, website, services):
+    website.answer = lambda path: (time.sleep(1), (404, "text/plain", b""))[1]
+    sent = [operator.send("/admin/new-site", {"address": website.url, "look": "1"}) for _ in range(3)]
+    assert [answer.status_code for answer in sent] == [302, 302, 422]
+    assert "Other dry runs are under way" in sent[2].text
+    for answer in sent[:2]:
+        ended(operator, answer.location)
+
+
+def test_an_unknown_run_is_not_found_and_a_viewer_starts_none(
+    operator, client, website, services, password_hash
+):
+    assert operator.get("/admin/dry-runs/unknown").status_code == 404
+    services.operators.create("eve@example.com", password_hash, Role.VIEWER)
+    operator.send("/admin/", {}, "/admin/logout")
+    log_in(client, email="eve@example.com")
+    token_page = client.send("/admin/", {"address": website.url, "look": "1"}, "/admin/new-site")
+    assert token_page.status_code == 403

@@ -1,0 +1,72 @@
+"""A shop whose pages change, read by the real crawler into the real indexes."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from server.domain.question import Question
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+from tests.websites import SHOP, Website, serve
+
+
+@dataclass
+class Shop:
+    """The website, and the services that answer for it. Jobs run when `work` is called."""
+
+    services: Services
+    website: Website
+
+    def url(self, path):
+        return f"{self.website.url}{path}"
+
+    def set_page(self, path, title, text):
+        self.website.pages[path] = (title, text)
+
+    def crawl(self):
+        crawl_id = self.services.crawls.wait("shop")
+        assert self.services.refresh("shop", crawl_id)
+        return self.services.crawls.get(crawl_id)
+
+    def work(self):
+        """Does what waits, as a worker would; the runs as they ended."""
+        done = []
+        while waiting := self.services.crawls.waiting():
+            assert self.services.refresh("shop", waiting[0].id)
+            done.append(self.services.crawls.get(waiting[0].id))
+        return done
+
+    def answer(self, text):
+        site = self.services.sites.get("shop")
+        *_, answer = self.services.pipeline(site).answer(Question(text, "shop", (), "en"))
+        return answer
+
+    def found(self, text, limit=10):
+        site = self.services.sites.get("shop")
+        return self.services.pipeline(site).search(Question(text, "shop", (), "en"), limit)
+
+    def text(self, path):
+        return "\n".join(chunk.text for chunk in self.services.content("shop").page(self.url(path)))
+
+    def paths(self):
+        pages = self.services.content("shop").pages(limit=100)
+        return {page.url.removeprefix(self.website.url) for page in pages}
+
+    def check_indexes(self):
+        """Every live chunk has its vector and its words, and nothing else has."""
+        live = {chunk.id for chunk in self.services.content("shop").every_chunk()}
+        parts = self.services.parts("shop", self.services.document_embedder)
+        assert (parts.vectors.ids(), parts.words.ids()) == (live, live)
+
+
+@pytest.fixture
+def shop(tmp_path, model_cache):
+    (tmp_path / "models").symlink_to(model_cache)
+    services = Services(Settings(data_dir=tmp_path, crawl_allow_private=True, crawl_retries=0))
+    with serve(Website("Lantern Shop", SHOP)) as website:
+        services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",)))
+        made = Shop(services, website)
+        assert made.crawl().state == "done"
+        yield made
+    services.close()

@@ -1,0 +1,152 @@
+"""A removed site is gone for everybody at once, and soon nothing of it is left anywhere."""
+
+import shutil
+from types import SimpleNamespace
+
+import pytest
+from sqlalchemy import MetaData, select
+
+from server.__main__ import main
+from server.domain.question import Turn
+from server.domain.site import Site
+from server.services import Services
+from server.settings import load_settings
+from server.storage.errors import SiteExists, UnknownSite
+from tests.websites import SHOP, Website, serve
+
+LOGS = {"audit"}
+"""Tables that remember sites which are gone."""
+
+
+@pytest.fixture(scope="module")
+def two_shops(tmp_path_factory, model_cache):
+    """A data folder with two crawled shops."""
+    folder = tmp_path_factory.mktemp("shops")
+    (folder / "models").symlink_to(model_cache)
+    with serve(Website("Lantern Shop", SHOP)) as website:
+        for site in ("shop", "shop-2"):
+            crawl = ["crawl", f"{website.url}/", "--site", site, "--allow-private"]
+            assert main(["--set", f"DATA_DIR={folder}", *crawl]) == 0
+    return folder
+
+
+@pytest.fixture
+def services(two_shops, tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(two_shops, folder, symlinks=True)
+    made = Services(load_settings({"DATA_DIR": str(folder)}))
+    yield made
+    made.close()
+
+
+def rows_of(database, site_id):
+    """Table -> rows that name the site, in every table there is."""
+    found = {}
+    with database.connect() as connection:
+        everything = MetaData()
+        everything.reflect(connection)
+        for table in everything.sorted_tables:
+            name = "id" if table.name == "sites" else "site_id"
+            if name in table.c and table.name not in LOGS:
+                of_site = select(table).where(table.c[name].in_([site_id, f"{site_id}/questions"]))
+                if count := len(connection.execute(of_site).all()):
+                    found[table.name] = count
+    return found
+
+
+def collections(services, site_id):
+    names = [one.name for one in services.vector_store.chroma.client.list_collections()]
+    return [name for name in names if name.split(".")[0] == site_id]
+
+
+def talk(services, site_id="shop"):
+    """A visitor's question with its answer, thumb and message to people."""
+    site = services.sites.get(site_id)
+    exchange = services.chat.ask(site, "How long do parcels to islands take?", visitor_id="v")
+    list(exchange.events())
+    services.feedback.put(exchange.message_id, "v", helpful=False)
+    services.incidents.record(site_id, "timeout", "slow")
+    return SimpleNamespace(id=exchange.conversation_id)
+
+
+def removed(services, site_id):
+    services.remove_site_now(site_id)
+
+
+def test_nothing_of_a_removed_site_is_left_and_another_one_keeps_all(services):
+    talked = talk(services)
+    kept = talk(services, "shop-2")
+    before = rows_of(services.database, "shop-2")
+    assert {"pages", "chunks", "messages", "crawls", "word_postings"} <= rows_of(
+        services.database, "shop"
+    ).keys()
+    removed(services, "shop")
+    assert rows_of(services.database, "shop") == {}
+    assert collections(services, "shop") == []
+    assert services.history.turns(talked.id) == ()
+    assert rows_of(services.database, "shop-2") == before
+    assert collections(services, "shop-2")
+    assert len(services.history.turns(kept.id)) == 1
+
+
+def test_a_site_is_gone_for_everybody_as_soon_as_it_is_removed(services):
+    services.remove_site("shop")
+    assert services.sites.find("shop") is None
+    assert [site.id for site in services.sites.all()] == ["shop-2"]
+    with pytest.raises(UnknownSite):
+        services.remove_site("shop")
+    with pytest.raises(SiteExists, match="is still being removed"):
+        services.sites.create(Site("shop", "Shop", ""))
+    services._remove_site("shop")
+    services.sites.create(Site("shop", "Shop", ""))
+
+
+def test_a_removal_that_was_cut_off_is_done_by_the_next_worker(services, monkeypatch):
+    def cut_off(site_id):
+        raise KeyboardInterrupt
+
+    services.remove_site("shop")
+    monkeypatch.setattr(services, "_drop_indexes", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        services._remove_site("shop")
+    monkeypatch.undo()
+    assert services.sites.leaving() == ["shop"]
+    services._remove_site("shop")
+    assert rows_of(services.database, "shop") == {}
+
+
+def test_removing_what_is_gone_already_does_nothing(services):
+    removed(services, "shop")
+    services._remove_site("shop")
+    services._remove_site("shop-2")
+    assert services.sites.get("shop-2").generation
+
+
+def test_more_rows_than_go_at_once_all_go(services, monkeypatch):
+    monkeypatch.setattr("server.storage.site_rows.CHUNKS", 2)
+    monkeypatch.setattr("server.storage.site_rows.ADDRESSES", 2)
+    monkeypatch.setattr("server.storage.site_rows.CONVERSATIONS", 1)
+    for _ in range(3):
+        talk(services)
+    removed(services, "shop")
+    assert rows_of(services.database, "shop") == {}
+
+
+def test_conversations_of_a_removed_site_are_not_remembered(services):
+    talked = talk(services)
+    services.history.add(talked.id, Turn("And then?", "Then.", "", "en"))
+    assert services.history.turns(talked.id)
+    removed(services, "shop")
+    assert services.history.turns(talked.id) == ()
+
+
+def test_the_command_removes_a_site_only_when_it_is_meant(two_shops, tmp_path, capsys):
+    folder = tmp_path / "data"
+    shutil.copytree(two_shops, folder, symlinks=True)
+    asked = ["--set", f"DATA_DIR={folder}", "sites", "remove", "shop"]
+    assert main(asked) == 1
+    assert "would be removed for good" in capsys.readouterr().out
+    assert main([*asked, "--yes"]) == 0
+    assert "is removed with" in capsys.readouterr().out
+    assert main(asked) == 1
+    assert "there is no site 'shop'" in capsys.readouterr().err
