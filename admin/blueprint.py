@@ -10,7 +10,7 @@ from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
 
-from admin import answer_text, crawl_state, formats, quality_words, trace_view
+from admin import answer_text, crawl_state, formats, gap_words, quality_words, trace_view
 from admin.access import services
 from admin.assets import asset
 from admin.audit import write_audit
@@ -26,6 +26,8 @@ from server.storage.errors import (
     UnknownConversation,
     UnknownCrawl,
     UnknownCuratedAnswer,
+    UnknownGap,
+    UnknownPlaygroundRun,
     UnknownRun,
     UnknownSite,
     UnknownSource,
@@ -78,7 +80,7 @@ def _configure(state: BlueprintSetupState) -> None:
     )
     csrf.init_app(state.app)
     filters = formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS | trace_view.FILTERS
-    filters |= quality_words.FILTERS
+    filters |= quality_words.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 
 
@@ -164,7 +166,9 @@ blueprint.register_error_handler(UnknownConversation, not_found)
 blueprint.register_error_handler(UnknownContactRequest, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
 blueprint.register_error_handler(UnknownSource, not_found)
+blueprint.register_error_handler(UnknownPlaygroundRun, not_found)
 blueprint.register_error_handler(UnknownCuratedAnswer, not_found)
+blueprint.register_error_handler(UnknownGap, not_found)
 blueprint.register_error_handler(UnknownTestSet, not_found)
 blueprint.register_error_handler(UnknownRun, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

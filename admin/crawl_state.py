@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from server.storage.crawl_runs import PAUSE, PAUSED, RUNNING, STOP, WAITING
+from datetime import UTC, datetime
+
+from server.storage.crawl_runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, STOP, WAITING, WHOLE
 from server.storage.crawls import CrawlRun
 
 ACTIVE = (WAITING, RUNNING)
@@ -15,6 +17,8 @@ CRAWL_WORDS = {
     "failed": "Failed",
     "stopped": "Stopped",
 }
+PAGE_WORDS = {"running": "At work", "done": "Done", "failed": "Failed"}
+"""Of runs about one page."""
 WANTED_WORDS = {PAUSE: "Pausing", STOP: "Stopping"}
 
 URL_WORDS = {
@@ -39,6 +43,27 @@ URL_WORDS = {
 BAD_URL_STATES = frozenset({"error", "gone", "too_large", "over_limit"})
 
 
+KIND_WORDS = {WHOLE: "The whole site", PAGE: "One page", DECISION: "A change of yours"}
+
+
+def kind_word(run: CrawlRun) -> str:
+    """What a crawl reads."""
+    return KIND_WORDS.get(run.kind, run.kind)
+
+
+def took(run: CrawlRun) -> float:
+    """Seconds from its beginning to its end, or until now."""
+    return ((run.finished_at or datetime.now(UTC)) - run.started_at).total_seconds()
+
+
+def speed(run: CrawlRun) -> str:
+    """Pages a second, over all of the crawl; nothing where there is nothing to tell."""
+    pages, seconds = run.counts.get("fetched", 0) + run.counts.get("unchanged", 0), took(run)
+    if run.kind != WHOLE or not pages or not run.finished_at or seconds <= 0:
+        return ""
+    return f"{pages / seconds:.1f}" if seconds < 10 * pages else f"{pages / seconds:.2g}"
+
+
 def is_active(run: CrawlRun | None) -> bool:
     """Whether the crawl waits or runs."""
     return run is not None and run.state in ACTIVE
@@ -46,6 +71,8 @@ def is_active(run: CrawlRun | None) -> bool:
 
 def crawl_word(run: CrawlRun) -> str:
     """How a crawl stands, and what is being done about it."""
+    if run.kind != WHOLE and run.state in PAGE_WORDS:
+        return PAGE_WORDS[run.state]
     if run.state == RUNNING and run.wanted in WANTED_WORDS:
         return WANTED_WORDS[run.wanted]
     if run.state == WAITING and run.wanted == STOP:
@@ -121,6 +148,9 @@ FILTERS = {
     "is_active": is_active,
     "can": can,
     "pace": pace,
+    "kind_word": kind_word,
+    "took": took,
+    "speed": speed,
     "url_colour": colour,
     "ended": ended,
 }

@@ -1,4 +1,7 @@
-"""What the filters above lists have in common: `?site=` and `?days=`."""
+"""What the filters above lists have in common: `?site=` and `?days=`.
+
+Days are days in UTC, today the last of them: so a list, a figure and a bar of a chart mean the same.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from server.domain.site import Site
 
 DAY_OPTIONS = (
     (0, "At any time"),
-    (1, "Last 24 hours"),
+    (1, "Today"),
     (7, "Last 7 days"),
     (30, "Last 30 days"),
     (90, "Last 90 days"),
@@ -30,7 +33,12 @@ def chosen_days() -> tuple[int, datetime | None]:
     days = request.args.get("days", 0, type=int)
     if days not in dict(DAY_OPTIONS) or not days:
         return 0, None
-    return days, datetime.now(UTC) - timedelta(days=days)
+    return days, began(days, datetime.now(UTC))
+
+
+def began(days: int, now: datetime) -> datetime:
+    """When the first of the last so many days began."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
 
 
 def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ KINDS = {
         "Model refuses more calls", QUOTED, "Raise the provider's limit or lower MODEL_CONCURRENCY."
     ),
     "server_error": Kind("Model failing", QUOTED, "The provider has a fault; look at its status page."),
-    "wrong_key": Kind("Key refused", QUOTED, "Set a valid OPENAI_API_KEY and start Docent again."),
+    "wrong_key": Kind("Key refused", QUOTED, "Set a valid OPENAI_API_KEY under Settings, Models."),
     "wrong_model": Kind(
         "Unknown model", QUOTED, "Set CHAT_MODEL or EMBEDDING_MODEL to one that the provider has."
     ),
@@ -50,9 +50,14 @@ KINDS = {
         "The visitor waits for an answer; the message is kept under Messages.",
         "Do what the message says, then press “Send again” there.",
     ),
+    "webhook_failed": Kind(
+        "Event not told to a webhook",
+        "Your other system does not know of it; the event is kept under Settings, Webhooks.",
+        "Do what the message says, then press “Send again” there.",
+    ),
 }
 
-MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed"}
+MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed", "webhook_failed"}
 
 
 def kind_of(name: str, message: str = "") -> Kind:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from server.storage.quality_runs import QualityRun
 
 METRICS = (
-    "ndcg@10", "mrr@10", "hit@5", "recall@5", "citation_correct", "refused_answerable", "refused_unanswerable",
-    "groundedness", "answer_relevance",
+    "ndcg@10", "mrr@10", "hit@5", "recall@5", "citation_correct", "refused_answerable",
+    "refused_unanswerable", "groundedness", "answer_relevance",
 )  # fmt: skip
 WIDTH, HEIGHT, EDGE = 640, 160, 12
 LINES = 6

@@ -62,11 +62,12 @@ def current_session() -> OperatorSession | None:
     return found
 
 
-def renew(operator_id: int) -> None:
-    """Ends every session of the operator, and starts a new one here: after a change of what proves who
-    he is."""
-    services().operator_sessions.end_all(operator_id)
-    log_in(operator_id)
+def renew(operator: Operator) -> None:
+    """Ends every session of the operator of this request, and starts a new one here: after a change of what
+    proves who it is, or of the role."""
+    services().operator_sessions.end_all(operator.id)
+    log_in(operator.id)
+    g.operator, g.operator_session = operator, None  # for the audit log
 
 
 def wait_for_second_factor(operator: Operator, target: str) -> None:

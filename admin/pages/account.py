@@ -61,7 +61,7 @@ def account_password() -> ResponseReturnValue:
         return _shown(password=form), UNPROCESSABLE
     services().operators.set_password(g.operator.id, hash_password(form.new.data))
     changed("changed the own password")
-    _renew()
+    renew(g.operator)
     flash("Your password is changed. Every other browser is logged out.", "done")
     return redirect(url_for("admin.account"))
 
@@ -90,7 +90,7 @@ def account_second_on() -> ResponseReturnValue:
     services().operators.set_second_factor(g.operator.id, services().seal.close(secret), step, codes)
     services().cache.delete(_pending_key())
     changed("turned the second factor on")
-    _renew()
+    renew(g.operator)
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
@@ -115,7 +115,7 @@ def account_second_off() -> ResponseReturnValue:
         return _shown(second=form), UNPROCESSABLE
     services().operators.drop_second_factor(g.operator.id)
     changed("turned the second factor off")
-    _renew()
+    renew(g.operator)
     flash("The second factor is off. Your password alone opens your account.", "done")
     return redirect(url_for("admin.account"))
 
@@ -144,13 +144,6 @@ def account_sessions_end() -> ResponseReturnValue:
     changed("ended every other session of the own account", sessions=count)
     flash("Every other browser is logged out.", "done")
     return redirect(url_for("admin.account"))
-
-
-def _renew() -> None:
-    """A new session for this browser; the audit entry keeps its operator."""
-    operator = g.operator
-    renew(operator.id)
-    g.operator = operator
 
 
 def _pending_key() -> str:

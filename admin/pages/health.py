@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from flask import render_template
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import services
 from admin.filters import DAY_OPTIONS, chosen_days, chosen_site, site_options
-from admin.incident_kinds import kind_of
+from admin.incident_kinds import KINDS, kind_of
 from admin.page import Page
 from admin.part_states import part_states
 
@@ -18,13 +18,15 @@ SHOWN = 200
 
 @page.get("/health")
 def health() -> ResponseReturnValue:
-    """Incidents of one `site` or of all, of the last `days` or all that are kept."""
+    """Incidents of one `site` or of all, of one `kind` or any, of the last `days` or all that are kept."""
     sites, site_id = chosen_site()
     days, since = chosen_days()
+    kinds = services().incidents.kinds(site_id or None, since)
+    kind = request.args.get("kind", "")
+    kind = kind if kind in KINDS or kind in kinds else ""
     incidents = [
         (incident, kind_of(incident.kind, incident.message))
-        for incident in services().incidents.recent(site_id or None, SHOWN)
-        if since is None or incident.at >= since
+        for incident in services().incidents.recent(site_id or None, SHOWN, since, kind)
     ]
     return render_template(
         "admin/health.html",
@@ -35,5 +37,8 @@ def health() -> ResponseReturnValue:
         site_options=site_options(sites),
         days=days,
         day_options=DAY_OPTIONS,
+        kind=kind,
+        kind_options=[("", "Any"), *((name, kind_of(name).label) for name in dict.fromkeys((*kinds, kind)) if name)],
+        times=kinds.get(kind, 0) if kind else sum(kinds.values()),
         shown=SHOWN,
     )

@@ -12,7 +12,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.page import Page
 from admin.pages import settings as settings_page
-from admin.pages.account import _renew as renew_here
+from admin.sessions import renew
 from server.domain.roles import Role
 from server.storage.errors import LastOwner
 from server.storage.operator_links import LinkKind
@@ -99,7 +99,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
         return redirect(url_for("admin.person", operator_id=found.id))
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
     if found.id == g.operator.id:
-        renew_here()
+        renew(g.operator)
     else:
         services().operator_sessions.end_all(found.id)
     flash(f"{found.email} is now {wanted}, and has to log in again.", "done")

@@ -15,7 +15,7 @@ from admin.crawl_state import is_active
 from admin.forms import UNPROCESSABLE, Form
 from admin.page import Page
 from admin.pages import sites as sites_page
-from admin.pages.crawl import version_of
+from admin.pages.crawl_versions import version_of
 from admin.snippet import snippet_of
 from server.domain.schedule import OFF, PERIODS
 from server.domain.site import Site

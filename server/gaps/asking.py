@@ -15,11 +15,12 @@ ASKED = 3
 Ask = Callable[[Question], Answer]
 
 
-def wordings(gap: Gap, questions: Iterable[str]) -> list[str]:
-    """The question that stands for the gap, and a few that differ from it."""
-    different = {plain(text): text for text in (*reversed(list(questions)), gap.question)}
-    del different[plain(gap.question)]
-    return [gap.question, *different.values()][:ASKED]
+def wordings(gap: Gap, questions: Iterable[str], limit: int = ASKED) -> list[str]:
+    """The question that stands for the gap, and a few that differ from it; the newest come first."""
+    different: dict[str, str] = {}
+    for text in (gap.question, *questions):
+        different.setdefault(plain(text), text)
+    return list(different.values())[:limit]
 
 
 def ask_again(

@@ -65,6 +65,9 @@ class Indexer:
         self._facts = facts
         self._text = text
         self.monitor: Monitor = Unwatched()
+        self.gate: Callable[[], None] | None = None
+        """Called when all is written and complete, before it replaces what is live; what it raises keeps that
+        live, and what is written waiting. With a gate nothing goes live piece by piece."""
         self._strategies = tuple(strategies)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
@@ -165,15 +168,19 @@ class Indexer:
     def publish(self) -> None:
         """Makes what was written so far live, and clears away what it replaces."""
         self.flush()
+        if self.gate is not None:
+            return
         if self._content.is_changed():
             self._content.go_live()
         self._clear_away()
 
     def finish(self) -> IndexReport:
         """Writes what waits, lets the strategies complete it, makes the new state the live one and clears the
-        old one away. Raises BuildStopped."""
+        old one away. Raises BuildStopped, and what the gate raises."""
         self.flush()
         self.complete()
+        if self.gate is not None and self._content.live_generation() and self._content.is_changed():
+            self.gate()
         if self._content.is_changed() or not self._content.live_generation():
             self._content.go_live()
         self._clear_away()
@@ -182,6 +189,20 @@ class Indexer:
         self.report.generation = self._content.live_generation()
         self._progress()
         return self.report
+
+    def index_coming(self) -> None:
+        """Gives every chunk of the live generation and of the one to come to the strategies, for a new
+        embedder or a new strategy, before that one is live."""
+        live = {chunk.id for chunk in self._content.every_chunk()}
+        self._index(self._content.every_chunk())
+        coming = self._content.every_chunk(self._content.next_generation())
+        self._index(chunk for chunk in coming if chunk.id not in live)
+        self.complete()
+
+    def discard(self) -> None:
+        """Takes back all that was written since the last time that something went live."""
+        self._content.discard_unfinished()
+        self._clear_away()
 
     def reindex(self) -> IndexReport:
         """Gives every live chunk to the strategies again, for a new embedder or a new strategy."""

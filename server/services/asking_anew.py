@@ -36,9 +36,7 @@ def fresh_pipeline(services: Services, site: Site, *, curated: bool = True) -> P
     given = Given(services.curated if curated else NoCurated(), services.cache)
     own: Mapping[str, object] = tuning if isinstance(tuning := site.options.get("tuning"), dict) else {}
     uncached = replace(site, options={**site.options, "tuning": {**own, "answer_cache": False}})
-    return open_pipeline(
-        uncached, parts, services.chat_model, services.incidents, services.settings, given
-    )
+    return open_pipeline(uncached, parts, services.chat_model, services.incidents, services.settings, given)
 
 
 def whole_answer(pipeline: Pipeline, question: Question) -> Answer:

@@ -16,11 +16,9 @@ from typing import TypeVar, cast
 
 from server.answering.chat import Chat
 from server.answering.flows import FLOWS
-from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
 from server.changeable_settings import GROUPS, MODELS
 from server.contact.outbox import open_outbox
-from server.domain.curated import CuratedAnswer
 from server.domain.protocols import ChatModel, Deriver, Embedder, History, RelevanceModel
 from server.domain.question import Question
 from server.domain.site import Site
@@ -38,16 +36,18 @@ from server.jobs.upkeep import Upkeep
 from server.retrieval.table import check_spec
 from server.services.answering import open_pipeline
 from server.services.dry_run import DryRuns
+from server.services.gap_work import GapWork
 from server.services.models import (
     open_chat_model,
     open_document_embedder,
     open_query_embedder,
     open_relevance_model,
 )
+from server.services.own_answers import OwnAnswers
 from server.services.playground.running import Playground
 from server.services.preparation import Preparation
 from server.services.quality.worker import QualityWorker
-from server.services.shortcuts import Given, open_curated
+from server.services.shortcuts import Given
 from server.services.sightings import Sightings
 from server.services.sites import (
     SiteParts,
@@ -182,12 +182,15 @@ class Services(Stores):
             with suppress(IndexFailure):  # then nothing is answered anew, and the judgement is stored
                 self.pipeline(site).forget(Question(message.question, site.id, (), message.language))
 
-    def curated_match(self, site: Site, text: str) -> tuple[CuratedAnswer, float] | None:
-        """Which of the operator's own answers a question gets, and how alike it is."""
-        parts = self.parts(site.id, self.query_embedder)
-        language = question_language(text, site.language or "en")
-        curated = open_curated(site, parts, self.curated, self.settings)
-        return curated.match(Question(text, site.id, (), language))
+    @cached_property
+    def own_answers(self) -> OwnAnswers:
+        """The operator's own answers beside the pages."""
+        return OwnAnswers(self)
+
+    @cached_property
+    def gap_work(self) -> GapWork:
+        """Keeps `gaps` up to date."""
+        return GapWork(self)
 
     def start_crawl(self, site_id: str) -> int:
         """Queues a crawl; returns its number. A site that has one waiting gets no second."""
@@ -216,6 +219,7 @@ class Services(Stores):
         for site_id in self.sites.leaving():
             self._queue_removal(site_id)
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
+        Thread(target=self.gap_work.run, args=(self._ending,), name="gaps", daemon=True).start()
         Thread(target=self.quality.run, args=(self._ending,), name="quality", daemon=True).start()
         outbox = open_outbox(self.database, self.incidents, lambda: self.settings, lambda: self.seal)
         outbox.start(self._ending)
@@ -233,7 +237,10 @@ class Services(Stores):
         crawl is not to be had: see SiteRefresh."""
         sources = partial(site_sources, self.database, self.settings)
         job = SiteRefresh(self.database, self.incidents, self.settings, sources)
-        return job.run(crawl_id, self._site_index, on_progress, interrupt)
+        had = job.run(crawl_id, self._site_index, on_progress, interrupt)
+        if had and self.crawls.get(crawl_id).state == "done":
+            self.gap_work.crawled(site_id, crawl_id)
+        return had
 
     def _work_on(self, site_id: str, crawl_id: int) -> None:
         """The job of a worker."""

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from server.storage.crawl_difference import Difference
 from server.storage.crawl_urls import UrlRow
 
 COLUMNS = ("address", "state", "reason", "status", "linked from", "clicks", "at")
+DIFFERENCE_COLUMNS = ("address", "difference", "before", "reason before", "now", "reason now")
 LINES_AT_ONCE = 500
 
 
 def csv_lines(rows: Iterable[UrlRow]) -> Iterator[str]:
     """Pieces of the file, the header first; few rows are in memory at a time."""
+    return _lines(COLUMNS, map(_cells, rows))
+
+
+def difference_lines(rows: Iterable[Difference]) -> Iterator[str]:
+    """The same of what two crawls tell differently."""
+    told = ((row.url, row.kind, row.before, row.before_reason, row.now, row.now_reason) for row in rows)
+    return _lines(DIFFERENCE_COLUMNS, told)
+
+
+def _cells(row: UrlRow) -> tuple[object, ...]:
+    at = row.at.isoformat(timespec="seconds")
+    return (row.url, row.state, row.reason, row.status or "", row.found_on, row.depth, at)
+
+
+def _lines(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(COLUMNS)
-    for number, row in enumerate(rows, 1):
-        at = row.at.isoformat(timespec="seconds")
-        cells = (row.url, row.state, row.reason, row.status or "", row.found_on, row.depth, at)
+    writer.writerow(columns)
+    for number, cells in enumerate(rows, 1):
         writer.writerow([_harmless(cell) for cell in cells])
         if number % LINES_AT_ONCE == 0:
             yield text.getvalue()

@@ -22,6 +22,7 @@ from server.retrieval.options import read_spec
 from server.services.answering import open_grader, open_pipeline
 from server.services.shortcuts import Given
 from server.services.sites import SiteParts, open_strategy
+from server.storage.at_generation import AtGeneration
 from server.storage.derived import DerivedState, DerivedStore
 from server.storage.held_back import HeldBack
 
@@ -35,6 +36,8 @@ class EvaluatedWay:
 
     services: Services
     site: Site
+    generation: int | None = None
+    """Of the index that is asked, live or about to be; the live one where none is named."""
 
     @property
     def name(self) -> str:
@@ -54,13 +57,19 @@ class EvaluatedWay:
     @cached_property
     def content(self) -> HeldBack:
         """Where pages can be held back."""
-        return HeldBack(self.services.database, self.site.id)
+        return HeldBack(self.services.database, self.site.id, self.generation)
 
     @cached_property
     def parts(self) -> SiteParts:
         """Of the site, over `content`."""
         opened = self.services.parts(self.site.id, self.services.query_embedder)
-        return replace(opened, content=self.content, relevance_model=self.services.relevance_model)
+        indexes = DerivedStore(self.services.database, self.site.id, self.generation)
+        return replace(
+            opened,
+            content=self.content,
+            deriving=replace(opened.deriving, indexes=indexes),
+            relevance_model=self.services.relevance_model,
+        )
 
     @cached_property
     def strategy(self) -> Strategy:
@@ -97,7 +106,7 @@ class EvaluatedWay:
     @cached_property
     def page_text(self) -> Callable[[str], str]:
         """A page's indexed text as a reader sees it: without the marks of lists and code."""
-        content, base = self.services.content(self.site.id), self.services.settings.base_url
+        content, base = self._whole, self.services.settings.base_url
 
         @lru_cache(maxsize=500)
         def text(url: str) -> str:
@@ -107,14 +116,18 @@ class EvaluatedWay:
 
     def chunks(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """Chunks by id, held back or not."""
-        return self.services.content(self.site.id).load(ids)
+        return self._whole.load(ids)
+
+    @property
+    def _whole(self) -> AtGeneration:
+        return AtGeneration(self.services.database, self.site.id, self.generation)
 
     def fingerprint(self) -> dict[str, Any]:
         """All that an answer depends on beside the question: a kept row counts while this is the same."""
         settings, state = self.services.settings, self._state()
         return {
             "site": self.site.id,
-            "generation": self.services.sites.get(self.site.id).generation,
+            "generation": self._whole.live_generation(),
             "derived": [state.key, state.signature] if state else [],
             "strategy": self.site.strategy,
             "flow": self.site.flow,
@@ -126,7 +139,7 @@ class EvaluatedWay:
 
     def index_figures(self) -> dict[str, Any]:
         """What the index is and what building it took, for the report."""
-        pages, chunks = self.services.content(self.site.id).counts()
+        pages, chunks = self._whole.counts()
         figures: dict[str, Any] = {"pages": pages, "chunks": chunks}
         indexed = self.site.options.get(CORPUS)
         if isinstance(indexed, dict):

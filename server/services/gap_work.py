@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import partial
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from server.indexes.errors import IndexFailure
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity
 from server.services.reasking import Reasking
+from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.gap_intake import GapIntake
 from server.storage.site_notes import SiteNotes
@@ -140,8 +140,13 @@ class GapWork:
         return Reasking(self._services, site).one(gap, 0, by)
 
     def curated_saved(self, site: Site, curated_id: int) -> list[Gap]:
-        """Closes the open gaps that one of the operator's own answers meets now."""
-        return Reasking(self._services, site).met_by(curated_id)
+        """Closes the open gaps that one of the operator's own answers meets now; none where the site's
+        index cannot be read: they are asked anew after the next crawl."""
+        try:
+            return Reasking(self._services, site).met_by(curated_id)
+        except (IndexFailure, ModelError) as error:
+            log.warning("the gaps of %s are asked anew after its next crawl: %s", site.id, error)
+            return []
 
     def _describe(self, until: float, is_ending: Callable[[], bool]) -> bool:
         """Looks what is missing, for gaps where nobody did; false when some are left."""
@@ -175,7 +180,7 @@ class GapWork:
         self._services.cache.set(_LOCK, "1", LEASE_S)
 
 
-def last_reasked(services: Services, site_id: str) -> Reasked | None:
+def last_reasked(database: Database, site_id: str) -> Reasked | None:
     """What came of it after the last crawl."""
-    noted = SiteNotes(services.database).get(site_id, _REASKED)
+    noted = SiteNotes(database).get(site_id, _REASKED)
     return Reasked(**json.loads(noted)) if noted else None

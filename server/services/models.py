@@ -43,9 +43,15 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
     return CachedChat(metered, cache, settings.model_cache_hours * 3600)
 
 
+def spent_today(settings: Settings, cache: Cache) -> int:
+    """Tokens of all sites that count for MODEL_DAILY_TOKENS; 0 without such a limit."""
+    limit = settings.model_daily_tokens
+    return TokenBudget(cache, limit).spent() if limit else 0
+
+
 def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """For visitors' queries: one text at a time in the calling thread, remembered. Raises ModelError."""
-    embedder = _embedder(settings, folder, threads=1)
+    embedder = open_embedder(settings, folder, threads=1)
     if settings.embedding_model:
         budget = TokenBudget(cache, settings.model_daily_tokens)
         embedder = ResilientEmbedder(embedder, _limits(settings), budget)
@@ -54,7 +60,7 @@ def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) ->
 
 def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """For indexing: many texts on EMBEDDED_THREADS, patient with a busy provider. Raises ModelError."""
-    embedder = _embedder(settings, folder, threads=settings.embedded_threads)
+    embedder = open_embedder(settings, folder, threads=settings.embedded_threads)
     if not settings.embedding_model:
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
@@ -77,7 +83,8 @@ def open_relevance_model(settings: Settings) -> RelevanceModel | None:
     )
 
 
-def _embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
+def open_embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
+    """The one that the settings name, without retries and budget. Raises ModelError."""
     if not settings.embedding_model:
         embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
         return embedded

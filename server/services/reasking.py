@@ -112,7 +112,9 @@ class Reasking:
         log_of_questions = QuestionLog(self._services.database)
         asked = self._services.gaps.questions(gap.id, DISLIKED)
         found = (log_of_questions.find(one.message_id) for one in asked if one.why is Why.THUMBS_DOWN)
-        return frozenset(citation.quote for message in found if message for citation in message.answer.citations)
+        return frozenset(
+            citation.quote for message in found if message for citation in message.answer.citations
+        )
 
     def _words_of(self, pages: Sequence[NearPage]) -> frozenset[str]:
         content, base = self._services.content(self._site.id), self._services.settings.base_url

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
 from typing import Protocol
 
 from server.answering.answer_cache import AnswerCache
@@ -15,7 +13,6 @@ from server.answering.curated import CuratedAnswers
 from server.answering.same_question import Likeness
 from server.answering.steps import Steps
 from server.domain.addresses import stored
-from server.domain.curated import CuratedAnswer
 from server.domain.curated import CuratedAnswer
 from server.domain.protocols import Cache, ChatModel, Shortcut
 from server.domain.site import Site

@@ -24,6 +24,7 @@ from server.storage.database import Database
 from server.storage.deliveries import DeliveryStore
 from server.storage.events import EventStore, event_deliveries
 from server.storage.feedback import FeedbackStore
+from server.storage.gaps import GapStore
 from server.storage.gates import GateStore
 from server.storage.operator_links import LinkStore
 from server.storage.operator_sessions import SessionStore
@@ -67,6 +68,7 @@ class Stores:
         self.api_keys = ApiKeyStore(self.database)
         self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
+        self.gaps = GapStore(self.database)
         self.usage = UsageStore(self.database)
         self.testsets = TestSetStore(self.database)
         self.quality_runs = QualityRunStore(self.database)

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 
 from server.storage.database import Database
 from server.storage.statements import among
-from server.storage.tables import messages, of_dialogue
+from server.storage.tables import of_dialogue, of_pages
 
-cited = of_dialogue.cited
+cited, citations = of_dialogue.cited, of_pages.citations
 
 LOOKED_AT = 2000
 """Newest citations of one page of which the quotes are told apart."""
@@ -37,16 +37,14 @@ class CitedPages:
 
     def urls(self) -> set[str]:
         """Addresses of every page that was ever cited."""
-        found = select(cited.c.url).where(cited.c.site_id == self._site_id).distinct()
+        found = select(citations.c.url).where(citations.c.site_id == self._site_id)
         with self._db.connect() as connection:
             return set(connection.execute(found).scalars())
 
     def figures(self, urls: Collection[str]) -> dict[str, tuple[int, datetime]]:
         """Address -> (times cited, last cited), of those of these pages that were."""
-        counted = (
-            select(cited.c.url, func.count(), func.max(cited.c.at))
-            .where(cited.c.site_id == self._site_id, among(self._db.dialect, cited.c.url, "urls"))
-            .group_by(cited.c.url)
+        counted = select(citations.c.url, citations.c.times, citations.c.last_at).where(
+            citations.c.site_id == self._site_id, among(self._db.dialect, citations.c.url, "urls")
         )
         with self._db.connect() as connection:
             rows = connection.execute(counted, {"urls": sorted(urls)})
@@ -66,19 +64,3 @@ class CitedPages:
         with self._db.connect() as connection:
             rows = connection.execute(grouped.order_by(last.desc(), newest.c.quote).limit(limit))
             return [Quote(*row) for row in rows]
-
-    def conversations(self, url: str, quotes: Collection[str]) -> dict[str, str]:
-        """Quote -> the conversation in which it was given last."""
-        given = (
-            select(cited.c.quote, messages.c.conversation_id)
-            .join(messages, messages.c.id == cited.c.message_id)
-            .where(cited.c.site_id == self._site_id, cited.c.url == url,
-                   among(self._db.dialect, cited.c.quote, "quotes"))
-            .order_by(cited.c.at.desc())
-            .limit(LOOKED_AT)
-        )  # fmt: skip
-        found: dict[str, str] = {}
-        with self._db.connect() as connection:
-            for quote, conversation_id in connection.execute(given, {"quotes": sorted(quotes)}):
-                found.setdefault(quote, conversation_id)
-        return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -84,13 +84,21 @@ class ContactStore:
     ) -> list[ContactRequest]:
         """The newest first: of one site or of all, with any delivery in this state, since then or ever."""
         wanted = select(_requests).order_by(_requests.c.at.desc(), _requests.c.id)
-        if site_id is not None:
-            wanted = wanted.where(_requests.c.site_id == site_id)
-        if state is not None:
-            wanted = wanted.where(_has(_deliveries.c.state == state.value))
-        if since is not None:
-            wanted = wanted.where(_requests.c.at >= since)
+        wanted = wanted.where(*_held(site_id, state, since))
         return self._load(wanted.limit(limit).offset(offset))
+
+    def total(
+        self,
+        *,
+        site_id: str | None = None,
+        state: DeliveryState | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> int:
+        """How many there are in that list, until just before a moment or now."""
+        counted = select(func.count()).select_from(_requests).where(*_held(site_id, state, since, until))
+        with self._db.connect() as connection:
+            return int(connection.execute(counted).scalar_one())
 
     def handed_over(self, conversation_ids: Collection[str]) -> frozenset[str]:
         """Those of these conversations in which something was written to people."""
@@ -114,6 +122,22 @@ class ContactStore:
         columns = [_requests.c[name] for name in ContactRequest.__dataclass_fields__]
         with self._db.connect() as connection:
             return [ContactRequest(*row) for row in connection.execute(wanted.with_only_columns(*columns))]
+
+
+def _held(
+    site_id: str | None,
+    state: DeliveryState | None,
+    since: datetime | None,
+    until: datetime | None = None,
+) -> Iterator[Any]:
+    if site_id is not None:
+        yield _requests.c.site_id == site_id
+    if state is not None:
+        yield _has(_deliveries.c.state == state.value)
+    if since is not None:
+        yield _requests.c.at >= since
+    if until is not None:
+        yield _requests.c.at < until
 
 
 def _has(condition: Any) -> Any:

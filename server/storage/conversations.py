@@ -65,10 +65,10 @@ class ConversationStore:
             with self._db.begin() as connection:
                 before = connection.execute(_BEFORE, {"conversation": message.conversation_id}).scalar_one()
                 added = connection.execute(_ADD, {**row, "turn": before + 1})
-                if cited:
-                    connection.execute(_CITE, cited)
                 # Not None: it is the key that the database made.
                 number = added.inserted_primary_key[0]  # type: ignore[index]
+                if cited:
+                    connection.execute(_CITE, [one | {"message_number": number} for one in cited])
                 index_rows(connection, [(number, message.question, message.answer.text)])
                 _count_curated(connection, message)
         except IntegrityError as error:

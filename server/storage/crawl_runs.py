@@ -8,6 +8,8 @@ from typing import ClassVar
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
+HELD = "held"
+"""Ended, and what it brought is not live: the quality gate holds it back."""
 OPEN = frozenset({WAITING, RUNNING, PAUSED})
 """States of a crawl that goes on, or may."""
 

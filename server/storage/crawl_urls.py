@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +18,9 @@ from server.storage.tables import crawl_urls
 
 BATCH = 2000
 EXCLUDED = "excluded"
+ANYTHING = "…"
+MOST_REASONS = 30
+_ADDRESS = re.compile(r"https?://\S+?(?=,? |\.?$)")
 KEPT_OUT = "an operator keeps it out of the answers"
 """Reason of pages that were read and are not indexed."""
 
@@ -46,11 +51,19 @@ class CrawlUrls:
         self._db = db
 
     def urls(
-        self, crawl_id: int, state: str | None = None, search: str = "", limit: int = 100, offset: int = 0
+        self,
+        crawl_id: int,
+        state: str | None = None,
+        search: str = "",
+        limit: int = 100,
+        offset: int = 0,
+        *,
+        reason: str = "",
     ) -> list[UrlRow]:
-        """Addresses of a crawl, sorted; with `search`, those that contain it or whose reason does."""
+        """Addresses of a crawl, sorted; with `search`, those that contain it or whose reason does; with
+        `reason`, those that ended for it, as `reasons` gives it."""
         # The page of addresses comes from an index alone, however far down it lies; then its rows are read.
-        page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search))
+        page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search, reason))
         page = page.order_by(crawl_urls.c.url).limit(limit).offset(offset)
         with self._db.connect() as connection:
             urls = list(connection.execute(page).scalars())
@@ -60,17 +73,41 @@ class CrawlUrls:
             found = {row.url: UrlRow(*row) for row in connection.execute(rows, {"urls": urls})}
         return [found[url] for url in urls if url in found]
 
-    def every_url(self, crawl_id: int, state: str | None = None, search: str = "") -> Iterator[UrlRow]:
+    def every_url(
+        self, crawl_id: int, state: str | None = None, search: str = "", *, reason: str = ""
+    ) -> Iterator[UrlRow]:
         """The same, all of them, a batch in memory at a time."""
         after = ""
         while True:
-            rows = select(*_ROW).where(*_wanted(crawl_id, state, search), crawl_urls.c.url > after)
+            rows = select(*_ROW).where(*_wanted(crawl_id, state, search, reason), crawl_urls.c.url > after)
             with self._db.connect() as connection:
                 found = connection.execute(rows.order_by(crawl_urls.c.url).limit(BATCH)).all()
             yield from (UrlRow(*row) for row in found)
             if len(found) < BATCH:
                 return
             after = found[-1].url
+
+    def reasons(self, crawl_id: int, state: str | None = None) -> list[tuple[str, int]]:
+        """(reason, addresses that ended for it), the most frequent first; addresses within a reason are given
+        as ANYTHING."""
+        of_crawl = [crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.reason != ""]
+        if state is not None:
+            of_crawl.append(crawl_urls.c.state == state)
+        counted = select(crawl_urls.c.reason, func.count()).where(*of_crawl).group_by(crawl_urls.c.reason)
+        found: Counter[str] = Counter()
+        with self._db.connect() as connection:
+            for reason, count in connection.execute(counted):
+                found[_ADDRESS.sub(ANYTHING, reason)] += count
+        return found.most_common(MOST_REASONS)
+
+    def newest(self, crawl_id: int, states: Collection[str], limit: int) -> list[UrlRow]:
+        """The addresses that ended so last, the newest first."""
+        rows = select(*_ROW).where(
+            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
+        )
+        with self._db.connect() as connection:
+            ended = connection.execute(rows.order_by(crawl_urls.c.at.desc()).limit(limit))
+            return [UrlRow(*row) for row in ended]
 
     def keep_out(self, crawl_id: int, urls: Collection[str]) -> None:
         """Notes that these pages were read and are not indexed, for an operator keeps them out."""
@@ -118,7 +155,7 @@ class CrawlUrls:
         return counts
 
 
-def _wanted(crawl_id: int, state: str | None, search: str) -> list[ColumnElement[bool]]:
+def _wanted(crawl_id: int, state: str | None, search: str, reason: str = "") -> list[ColumnElement[bool]]:
     wanted = [crawl_urls.c.crawl_id == crawl_id]
     if state is not None:
         wanted.append(crawl_urls.c.state == state)
@@ -130,4 +167,7 @@ def _wanted(crawl_id: int, state: str | None, search: str) -> list[ColumnElement
                 func.lower(crawl_urls.c.reason).contains(pattern, escape="\\"),
             )
         )
+    if reason:
+        pattern = literal_pattern(reason).replace(ANYTHING, "%")
+        wanted.append(crawl_urls.c.reason.like(pattern, escape="\\"))
     return [and_(*wanted)]

@@ -43,9 +43,11 @@ _STATE = (indexes.c.key, indexes.c.generation, indexes.c.signature, indexes.c.fi
 class DerivedStore:
     """The derived indexes of one site."""
 
-    def __init__(self, db: Database, site_id: str) -> None:
+    def __init__(self, db: Database, site_id: str, generation: int | None = None) -> None:
+        """With `generation`, `live` reads as if that one were live."""
         self._db = db
         self.site_id = site_id
+        self._at = generation
 
     def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
         """Stores a state; those that nobody can read any more go. Raises UnknownSite."""
@@ -63,7 +65,8 @@ class DerivedStore:
 
     def live(self, key: str) -> DerivedState | None:
         """The state that is read now: of the live generation, or the newest before it."""
-        return self._newest(key, indexes.c.generation <= self._live())
+        at = self._live() if self._at is None else self._at
+        return self._newest(key, indexes.c.generation <= at)
 
     def newest(self, key: str) -> DerivedState | None:
         """The newest state, though its generation may not be live yet."""
@@ -85,6 +88,14 @@ class DerivedStore:
         ordered = found.order_by(indexes.c.key, indexes.c.generation.desc())
         with self._db.connect() as connection:
             return [DerivedState(*row) for row in connection.execute(ordered)]
+
+    def drop_coming(self) -> None:
+        """Removes what was made for a generation that is not live, and now never will be."""
+        gone = delete(indexes).where(
+            indexes.c.site_id == self.site_id, indexes.c.generation > self._live()
+        )
+        with self._db.begin() as connection:
+            connection.execute(gone)
 
     def drop(self, key: str) -> None:
         """Removes every state of a derived index."""

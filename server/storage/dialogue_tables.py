@@ -69,7 +69,9 @@ def _cited(metadata: MetaData) -> Table:
         Column("url", Words, nullable=False),
         Column("quote", Words, nullable=False),
         Column("at", Moment, nullable=False),
-        Index(None, "site_id", "url", "at"),
+        # So that lists of questions need not look each one up by its id.
+        Column("message_number", BigInteger, nullable=False),
+        Index(None, "site_id", "url", "at", "message_number"),
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from server.domain.chunk import Chunk
-from server.storage.content import ContentStore
+from server.storage.at_generation import AtGeneration
 from server.storage.database import Database
 from server.storage.live_content import PageRecord
 
 
-class HeldBack(ContentStore):
+class HeldBack(AtGeneration):
     """For evaluations. Every strategy returns chunks that it loaded here, so it finds none of those pages."""
 
-    def __init__(self, db: Database, site_id: str) -> None:
-        super().__init__(db, site_id)
+    def __init__(self, db: Database, site_id: str, generation: int | None = None) -> None:
+        super().__init__(db, site_id, generation)
         self.hides: Callable[[str], bool] = lambda url: False
         """Whether a page is held back, by its stored address."""
         self.beside: dict[str, list[Chunk]] = {}

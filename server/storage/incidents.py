@@ -52,12 +52,18 @@ class IncidentStore:
         except Exception:  # a lost incident must not cost an answer, whatever the reason
             log.exception("the incident %r of site %r was not stored: %s", kind, site_id, message)
 
-    def recent(self, site_id: str | None = None, limit: int = 50) -> list[Incident]:
-        """The newest first, of one site or of all."""
+    def recent(
+        self, site_id: str | None = None, limit: int = 50, since: datetime | None = None, kind: str = ""
+    ) -> list[Incident]:
+        """The newest first, of one site or of all, of one kind or of any, since then or ever."""
         columns = [incidents.c[name] for name in Incident.__dataclass_fields__]
         newest_first = select(*columns).order_by(incidents.c.at.desc(), incidents.c.id.desc()).limit(limit)
         if site_id is not None:
             newest_first = newest_first.where(incidents.c.site_id == site_id)
+        if since is not None:
+            newest_first = newest_first.where(incidents.c.at >= since)
+        if kind:
+            newest_first = newest_first.where(incidents.c.kind == kind)
         with self._db.connect() as connection:
             return [Incident(*row) for row in connection.execute(newest_first)]
 
@@ -67,6 +73,20 @@ class IncidentStore:
         counted = total.where(incidents.c.site_id == site_id, incidents.c.at >= moment)
         with self._db.connect() as connection:
             return int(connection.execute(counted).scalar_one())
+
+    def kinds(
+        self, site_id: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> dict[str, int]:
+        """How many of each kind, of one site or of all, in the rows that were counted in that time."""
+        counted = select(incidents.c.kind, func.sum(incidents.c.count)).group_by(incidents.c.kind)
+        if site_id is not None:
+            counted = counted.where(incidents.c.site_id == site_id)
+        if since is not None:
+            counted = counted.where(incidents.c.at >= since)
+        if until is not None:
+            counted = counted.where(incidents.c.at < until)
+        with self._db.connect() as connection:
+            return {kind: int(times) for kind, times in connection.execute(counted)}
 
     def _count(self, connection: Connection, row: dict[str, Any]) -> None:
         at = now()

@@ -7,14 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select, true
-from sqlalchemy.sql.expression import Subquery
 
 from server.storage.database import Database
 from server.storage.live_content import alive_in, literal_pattern
 from server.storage.statements import AnySelect
-from server.storage.tables import of_dialogue, of_pages, pages, sites
+from server.storage.tables import of_pages, pages, sites
 
-cited, decisions, quotes = of_dialogue.cited, of_pages.decisions, of_pages.quotes
+citations, decisions, quotes = of_pages.citations, of_pages.decisions, of_pages.quotes
 
 ADDRESS, TIMES, LAST = "address", "times", "last"
 SORTS = (ADDRESS, TIMES, LAST)
@@ -72,9 +71,9 @@ class PageList:
         joined = pages.join(sites, self._live()).outerjoin(decisions, decided).outerjoin(quotes, checked)
         order: list[ColumnElement[Any]] = [pages.c.url]
         if wanted.sort in (TIMES, LAST):
-            figures = self._figures()
-            joined = joined.outerjoin(figures, figures.c.url == self._address)
-            first = func.coalesce(figures.c.times, 0) if wanted.sort == TIMES else figures.c.last
+            of_page = and_(citations.c.site_id == self._site_id, citations.c.url == self._address)
+            joined = joined.outerjoin(citations, of_page)
+            first = citations.c.times if wanted.sort == TIMES else citations.c.last_at
             order.insert(0, first.desc().nulls_last())
         found = self._columns().select_from(joined).where(*self._conditions(wanted))
         with self._db.connect() as connection:
@@ -103,10 +102,6 @@ class PageList:
             func.coalesce(quotes.c.broken, 0),
         )
 
-    def _figures(self) -> Subquery:
-        counted = select(cited.c.url, func.count().label("times"), func.max(cited.c.at).label("last"))
-        return counted.where(cited.c.site_id == self._site_id).group_by(cited.c.url).subquery()
-
     def _conditions(self, wanted: PageFilter) -> list[ColumnElement[bool]]:
         conditions: list[ColumnElement[bool]] = []
         if wanted.search:
@@ -123,7 +118,8 @@ class PageList:
         return conditions
 
     def _state(self, state: str) -> ColumnElement[bool]:
-        is_cited = exists().where(cited.c.site_id == self._site_id, cited.c.url == self._address)
+        own = (citations.c.site_id == self._site_id, citations.c.url == self._address)
+        is_cited = exists().where(*own)
         return {
             CITED: is_cited,
             UNCITED: ~is_cited,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, MetaData, Table
+from sqlalchemy import BigInteger, Boolean, Column, ForeignKey, Index, Integer, MetaData, Table
 
 from server.storage.columns import Json, Moment, Words
 
@@ -17,11 +17,13 @@ class PageTables:
     """Pages that operators corrected, keep out of the index, or pinned."""
     quotes: Table
     """How many of the quotes given on a page still stood on it when that was looked at last."""
+    citations: Table
+    """`page_citations`: how often each page is cited, and when last. Triggers of the migration keep it."""
 
 
 def page_tables(metadata: MetaData) -> PageTables:
     """Made in `metadata`, which has the table of sites."""
-    return PageTables(_decisions(metadata), _quotes(metadata))
+    return PageTables(_decisions(metadata), _quotes(metadata), _citations(metadata))
 
 
 def _decisions(metadata: MetaData) -> Table:
@@ -54,4 +56,15 @@ def _quotes(metadata: MetaData) -> Table:
         Column("broken", Integer, nullable=False),
         Column("checked_at", Moment, nullable=False),
         Index(None, "site_id", "broken"),
+    )
+
+
+def _citations(metadata: MetaData) -> Table:
+    return Table(
+        "page_citations",
+        metadata,
+        Column("site_id", Words, ForeignKey("sites.id", ondelete="CASCADE"), primary_key=True),
+        Column("url", Words, primary_key=True),
+        Column("times", BigInteger, nullable=False),
+        Column("last_at", Moment, nullable=False),
     )

@@ -168,7 +168,7 @@ messages = Table(
     Index(
         "ix_messages_figures",
         *("site_id", "asked_at", "outcome", "helpful", "turn", "language", "strategy", "support"),
-        *("within_ms", "cost", "conversation_id"),
+        *("within_ms", "cost", "tokens", "conversation_id"),
     ),
 )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection
+from datetime import UTC, date, datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
@@ -38,9 +39,26 @@ class UsageStore:
         """Of this day (UTC)."""
         return self._sum(site_id, _day())
 
+    def today_by_site(self) -> dict[str, Used]:
+        """Of this day (UTC), of every site that took something."""
+        sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
+        wanted = select(usage.c.site_id, *sums).where(usage.c.day == _day()).group_by(usage.c.site_id)
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted).all()
+        return {row[0]: Used(int(row[1]), int(row[2]), int(row[3]), float(row[4])) for row in rows}
+
     def last_days(self, site_id: str, days: int) -> Used:
         """Of today and the days before it, `days` in all."""
         return self._sum(site_id, _day(days - 1))
+
+    def by_model(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Used]:
+        """What each model took for these sites from one day (UTC) to another, both included."""
+        sums = [func.sum(usage.c[name]) for name in _COUNTS]
+        held = (usage.c.site_id.in_(site_ids), usage.c.day.between(first.isoformat(), last.isoformat()))
+        wanted = select(usage.c.model, *sums).where(*held).group_by(usage.c.model).order_by(usage.c.model)
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted)
+            return {model: Used(*map(int, counts), float(cost)) for model, *counts, cost in rows}
 
     def _sum(self, site_id: str, since: str) -> Used:
         sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]

@@ -13,9 +13,7 @@ from werkzeug.serving import make_server
 from admin import sessions
 from admin.blueprint import blueprint
 from admin.passwords import hash_password
-from server.answering.curated import CuratedAnswers
 from server.domain.answer import Outcome
-from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
@@ -38,7 +36,9 @@ from server.storage.setting_overrides import OverrideStore
 from server.storage.webhooks import WebhookStore
 from server.storage.api_keys import ApiKeyStore
 from server.services.live_settings import LiveSettings
+from server.data_folder import DataFolder
 from server.storage.deliveries import DeliveryStore
+from server.storage.gaps import GapStore
 from server.storage.gates import GateStore
 from server.storage.incidents import IncidentStore
 from server.storage.operators import OperatorStore
@@ -50,6 +50,7 @@ from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
+from tests.admin import samples_gaps
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
@@ -71,11 +72,6 @@ def password_hash():
     return hash_password(PASSWORD)
 
 
-class NoLikeness:
-    def of(self, text, others, language):
-        return [0.0 for _ in others]
-
-
 @dataclass
 class Stores:
     """The part of server.services.Services that the dashboard uses, on real stores; no model, no queue."""
@@ -89,6 +85,7 @@ class Stores:
     def __post_init__(self):
         self.database = Database(self.base.database_url)
         self.seal = Seal(self.secret_key)
+        self.folder = DataFolder(self.base.data_dir)
         self.live = LiveSettings(self.base, OverrideStore(self.database), lambda: self.seal)
         self.operator_sessions = SessionStore(self.database)
         self.operator_links = LinkStore(self.database)
@@ -105,6 +102,7 @@ class Stores:
         self.incidents = IncidentStore(self.database)
         self.audit = AuditLog(self.database)
         self.curated = CuratedStore(self.database)
+        self.gaps = GapStore(self.database)
         self.usage = UsageStore(self.database)
         self.testsets = TestSetStore(self.database)
         self.quality_runs = QualityRunStore(self.database)
@@ -119,10 +117,13 @@ class Stores:
     def settings(self):
         return self.live.current
 
-    def curated_match(self, site, text):
-        """Without a model only equal wording matches."""
-        answers = CuratedAnswers(lambda: self.curated.all(site.id), NoLikeness(), 1.0)
-        return answers.match(Question(text, site.id, (), "en"))
+    @cached_property
+    def own_answers(self):
+        return samples_gaps.WordedAnswers(self)
+
+    @cached_property
+    def gap_work(self):
+        return samples_gaps.StillGaps()
 
     @cached_property
     def cache(self):

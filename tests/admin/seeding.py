@@ -27,7 +27,7 @@ OUTCOMES = {"answered": 71, "refused": 14, "curated": 7, "clarify": 4, "handoff"
 STRATEGIES = {"hybrid": 70, "auto": 18, "small-to-big": 12}
 LANGUAGES = {"en": 68, "de": 14, "fr": 6, "es": 5, "ar": 4, "ja": 3}
 LABELS = ("wrong price", "shipping", "praise", "bug", "to read again", "sales")
-CITED = ("message_id", "number", "site_id", "url", "quote", "at")
+CITED = ("message_id", "number", "site_id", "url", "quote", "at", "message_number")
 AT_ONCE = 10_000
 
 
@@ -206,7 +206,7 @@ class Seeding:
             "support": support,
             "helpful": None if thumb > 0.11 else int(thumb < (0.085 if outcome != "refused" else 0.02)),
         }
-        cited = [(id, one.number, site_id, one.url, one.quote, at) for one in citations]
+        cited = [(id, one.number, site_id, one.url, one.quote, at, number) for one in citations]
         return row, cited, f"{_words(question)} {_words(text)}"
 
     def around(self):
@@ -373,7 +373,6 @@ def seeded_file(path, messages=MESSAGES):
     database = Database(f"sqlite:///{path}")
     seed(database, messages)
     with database.connect() as connection:
-        connection.exec_driver_sql("ANALYZE")
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
     return path

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from server.domain.roles import Role
+from server.services.dry_run import DryRuns
 from tests.admin.conftest import log_in, make_app
 from tests.websites import SHOP, Website, serve
 
@@ -61,8 +62,7 @@ def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, web
     assert "In the sitemaps 5" in text
     assert "Disallow: /prices" in text
     assert "wait 0.01 s between two pages" in text
-    print(text); assert "1 further address was found and not read" in text
-    assert "robots.txt line 2" in text
+    assert "2 further addresses were found and not read" in text
     assert services.sites.all() == []
     assert services.audit.recent(5) == []
 
@@ -80,12 +80,23 @@ def test_the_site_is_added_from_the_dry_run_with_what_was_typed(operator, websit
 def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, services):
     operator.send("/admin/new-site", {"address": website.url})
     site = services.sites.all()[0]
-    operator.send(f"/admin/sites/{site.id}/scope", {"exclude": "/delivery"})
+    operator.send(f"/admin/sites/{site.id}/scope", {"exclude": "/delivery", "render": ""})
     answer = operator.send(f"/admin/sites/{site.id}/scope", {}, f"/admin/sites/{site.id}/dry-runs")
     text = ended(operator, answer.location)
     assert "/delivery" in text
-    print(text); assert "Excluded" in text
+    assert "Left out 1" in text
+    assert "/delivery" in text.partition("Would be left out")[2]
     assert len(services.crawls.history(site.id)) == 1, "the one that adding the site queued"
+
+
+def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, services):
+    services.dry_runs = DryRuns(
+        services.cache, lambda: services.settings.model_copy(update={"dry_run_pages": 20})
+    )
+    answer = operator.send("/admin/new-site", {"address": website.url, "look": "1"})
+    text = ended(operator, answer.location)
+    assert "Pages read 4" in text
+    assert 'robots.txt line 2: "Disallow: /prices"' in text.replace("&#34;", '"')
 
 
 def test_an_address_that_nobody_answers_at_is_said_so(operator, services):

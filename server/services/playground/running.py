@@ -44,7 +44,9 @@ class Playground:
             if not self._free.acquire(blocking=False):
                 self._release(taken)
                 raise WrongOrder({"question": "Others are asking here already: try again in a moment."})
-        use, kept = self._services, without_secrets(dict(typed), self._services.settings)
+        use = self._services
+        asked = {"typed": dict(typed), "ways": [asdict(way) for way in order.ways]}
+        kept = without_secrets(asked, use.settings)
         try:
             runs = use.playground_runs
             run = runs.start(site.id, order.question, kept, len(order.ways), asked_by)
@@ -56,9 +58,12 @@ class Playground:
             Thread(target=self._ask, args=(run.id, number, site, order, way), name="playground", daemon=True)
             for number, way in enumerate(order.ways)
         ]
-        self._under_way[run.id] = threads
         for thread in threads:
             thread.start()
+        ended = [id for id, known in list(self._under_way.items()) if not any(t.is_alive() for t in known)]
+        for id in ended:
+            self._under_way.pop(id, None)
+        self._under_way[run.id] = threads
         return run
 
     def wait(self, run_id: str, seconds: float) -> None:
@@ -74,15 +79,12 @@ class Playground:
     def _ask(self, run_id: str, number: int, site: Site, order: Order, way: Way) -> None:
         try:
             state, result = self._result(site, order, way)
-            safe = without_secrets({"way": asdict(way), **result}, self._services.settings)
+            safe = without_secrets(result, self._services.settings)
             self._services.playground_runs.finish(run_id, number, state, safe)
         except StorageError:
             _log.exception("what a run of the playground came to cannot be stored")
         finally:
             self._free.release()
-            threads = self._under_way.get(run_id, [])
-            if sum(thread.is_alive() for thread in threads) <= 1:  # this one is the last
-                self._under_way.pop(run_id, None)
 
     def _result(self, site: Site, order: Order, way: Way) -> tuple[str, dict[str, Any]]:
         seconds = self._services.settings.playground_seconds

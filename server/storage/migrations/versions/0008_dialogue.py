@@ -58,8 +58,10 @@ def _cited() -> None:
         sa.Column("number", sa.Integer(), primary_key=True, autoincrement=False),
         *(sa.Column(name, TEXT, nullable=False) for name in ("site_id", "url", "quote")),
         sa.Column("at", MOMENT, nullable=False),
+        sa.Column("message_number", sa.BigInteger(), nullable=False),
     )
-    op.create_index("ix_cited_site_id_url_at", "cited", ["site_id", "url", "at"])
+    key = ["site_id", "url", "at", "message_number"]
+    op.create_index("ix_cited_site_id_url_at_message_number", "cited", key)
 
 
 def _labels() -> None:
@@ -137,7 +139,8 @@ def _fill() -> None:
         for row in rows:
             timings, trace, citations = map(json.loads, (row.timings_ms, row.trace, row.citations))
             figures.append({"of": row.number, **figures_of(timings, trace)})
-            cited += cited_rows(row.id, row.site_id, row.asked_at, citations)
+            of_message = {"message_number": row.number}
+            cited += [of_message | one for one in cited_rows(row.id, row.site_id, row.asked_at, citations)]
             words.append((row.number, row.question, row.text))
         connection.execute(_UPDATE, figures)
         if cited:
@@ -150,12 +153,13 @@ def _fill() -> None:
 
 FIGURES = (
     *("site_id", "asked_at", "outcome", "helpful", "turn", "language", "strategy", "support", "within_ms"),
-    *("cost", "conversation_id"),
+    *("cost", "tokens", "conversation_id"),
 )
 _CITED = sa.table(
-    "cited", *(sa.column(name) for name in ("message_id", "number", "site_id", "url", "quote")),
-    sa.column("at", MOMENT),
-)  # fmt: skip
+    "cited",
+    *(sa.column(name) for name in ("message_id", "number", "site_id", "url", "quote")),
+    *(sa.column("at", MOMENT), sa.column("message_number")),
+)
 _MESSAGES = sa.table(
     "messages",
     *(sa.column(name) for name in ("number", "id", "site_id", "question", "text")),

@@ -1,0 +1,133 @@
+"""The quality gate, as a crawl meets it: before its index goes live, a test set is asked against it and
+against the live one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from server.domain.derived import Monitor
+from server.domain.protocols import Incidents
+from server.domain.site import Site
+from server.storage.content import ContentStore
+from server.storage.database import Database
+from server.storage.derived import DerivedStore
+from server.storage.gates import (
+    DROPPED,
+    DROPPING,
+    HELD,
+    PASSED,
+    RELEASED,
+    RELEASING,
+    Check,
+    Gate,
+    GateStore,
+)
+
+log = logging.getLogger(__name__)
+
+TOLERANCE = 1e-9
+"""Of sums of fractions."""
+
+
+class HeldBackIndex(Exception):
+    """The new index is not live; the message says by how much it fell short, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The index to come against the live one."""
+
+    before: float
+    after: float
+    drop: float
+    """By how much it is worse; below 0 when it is better."""
+    questions: int
+    """That both could be judged by."""
+    details: Mapping[str, Any]
+
+
+Measure = Callable[[Site, Gate, Monitor], Measured]
+
+
+class CrawlGate:
+    """Of one crawl of one site."""
+
+    def __init__(
+        self, database: Database, incidents: Incidents, measure: Measure | None, site: Site, crawl_id: int
+    ) -> None:
+        self._db = database
+        self._gates = GateStore(database)
+        self._incidents = incidents
+        self._measure = measure
+        self._site = site
+        self._crawl_id = crawl_id
+        self._content = ContentStore(database, site.id)
+        self._gates.settle(site.id)
+
+    @property
+    def is_on(self) -> bool:
+        """Whether a new index is measured."""
+        return self._measure is not None and self._gates.get(self._site.id) is not None
+
+    @property
+    def held(self) -> Check | None:
+        """What is held back now; a crawl goes on from there."""
+        return self._gates.held(self._site.id)
+
+    def is_let_go(self) -> bool:
+        """Whether this crawl's index is to go live though it fell short."""
+        held = self.held
+        return held is not None and held.state == RELEASING and held.crawl_id == self._crawl_id
+
+    def is_dropped(self) -> bool:
+        """Whether what is held back is to be forgotten."""
+        held = self.held
+        return held is not None and held.state == DROPPING
+
+    def released(self, check: Check) -> None:
+        """It is live now."""
+        self._gates.decide(check, RELEASED)
+
+    def dropped(self, check: Check) -> None:
+        """It is forgotten now."""
+        DerivedStore(self._db, self._site.id).drop_coming()
+        self._gates.decide(check, DROPPED)
+
+    def check(self, monitor: Monitor) -> None:
+        """Raises HeldBackIndex; BuildStopped, and what retrieval and models raise: then nothing is decided,
+        and the live index stays."""
+        gate = self._gates.get(self._site.id)
+        if gate is None or self._measure is None:
+            return
+        found = self._measure(self._site, gate, monitor)
+        values = {
+            **{"metric": gate.metric, "before": found.before, "after": found.after},
+            **{"largest_drop": gate.largest_drop, "questions": found.questions},
+            "details": dict(found.details),
+        }
+        passed = bool(found.questions) and found.drop <= gate.largest_drop + TOLERANCE
+        generation = self._content.next_generation()
+        self._gates.note(self._site.id, self._crawl_id, generation, PASSED if passed else HELD, values)
+        if passed:
+            log.info("crawl %s passes the gate: %s", self._crawl_id, _told(gate, found))
+            return
+        message = _told(gate, found)
+        incident = {"crawl": self._crawl_id, "metric": gate.metric}
+        self._incidents.record(self._site.id, "index_held_back", message, incident)
+        raise HeldBackIndex(f"{message}. Visitors keep the index of before: decide on the page Quality")
+
+
+def _told(gate: Gate, found: Measured) -> str:
+    if not found.questions:
+        return (
+            f"held back: no question of the gate's test set can be judged by {gate.metric}; choose another "
+            "set or another figure"
+        )
+    worse = found.details.get("worse_count", 0)
+    return (
+        f"{gate.metric} {found.before:.3f} before, {found.after:.3f} now on {found.questions} questions, "
+        f"{worse} worse; {100 * gate.largest_drop:.1f} points may be lost"
+    )

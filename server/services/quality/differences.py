@@ -1,0 +1,117 @@
+"""What changed between two ways of answering the same questions, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from server.evaluation.comparing import Comparison, compare, values_of
+from server.evaluation.metrics import LOWER_IS_BETTER
+from server.evaluation.rows import Row
+
+METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",
+           "answer_ms", "search_ms")  # fmt: skip
+TIMES = ("answer_ms", "search_ms")
+SAME_MS = 0.25
+"""Share by which a time may differ and count as equal: the same question takes a little longer or shorter
+each time."""
+BETTER, WORSE, EQUAL = "better", "worse", "equal"
+
+Values = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One question in both ways, by one metric."""
+
+    id: str
+    question: str
+    type: str
+    before: float | None
+    after: float | None
+    gain: float
+    """After less before, turned so that more is better."""
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Of two ways."""
+
+    rows: tuple[Difference, ...]
+    """The largest loss first; only questions that both were judged by."""
+    comparisons: tuple[Comparison, ...]
+    """Every metric, with the interval of its mean difference."""
+    only_one: int
+    """Questions that only one of them was asked."""
+
+    def count(self, verdict: str) -> int:
+        """How many questions came out so."""
+        return sum(row.verdict == verdict for row in self.rows)
+
+
+def ways_of(report: Mapping[str, Any]) -> list[str]:
+    """Names of the ways of a report."""
+    return [way["name"] for way in report["runs"]]
+
+
+def rows_of(report: Mapping[str, Any], way: str) -> list[Mapping[str, Any]]:
+    """What one way made of each question, in the order of the set."""
+    return [row for row in report["rows"] if row["run"] == way]
+
+
+def differences(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], metric: str
+) -> Differences:
+    """`before` and `after` are rows of reports, of one way each."""
+    known = {row["id"]: row for row in before}
+    found = []
+    for row in after:
+        one = known.get(row["id"])
+        made = _difference(one, row, metric) if one else None
+        if made is not None:
+            found.append(made)
+    found.sort(key=lambda one: (one.gain, one.id))
+    asked = {row["id"] for row in after}
+    comparisons = _compared(_values(before), _values(after))
+    return Differences(tuple(found), comparisons, len(asked ^ known.keys()))
+
+
+def value_of(row: Mapping[str, Any], metric: str) -> float | None:
+    """A figure of a row; None where the question is not judged by it."""
+    value = row[metric] if metric in TIMES else row["verdicts"].get(metric)
+    return None if value is None else float(value)
+
+
+def _difference(before: Mapping[str, Any], after: Mapping[str, Any], metric: str) -> Difference | None:
+    was, now = value_of(before, metric), value_of(after, metric)
+    if was is None or now is None:
+        if was == now or metric != "citation_correct":
+            return None
+        # An answer that became a refusal cites nothing: that is as bad as a wrong citation, and no less.
+        was, now = was or 0.0, now or 0.0
+    gain = was - now if metric in LOWER_IS_BETTER else now - was
+    equal = abs(gain) <= SAME_MS * max(was, now) if metric in TIMES else gain == 0
+    verdict = EQUAL if equal else BETTER if gain > 0 else WORSE
+    return Difference(after["id"], after["question"], after["type"], was, now, gain, verdict)
+
+
+def _values(rows: Sequence[Mapping[str, Any]]) -> Values:
+    measured = [
+        Row(row["id"], row["type"], "", [], row["verdicts"], row["search_ms"], answer_ms=row["answer_ms"])
+        for row in rows
+    ]
+    return tuple((name, tuple(of.items())) for name, of in values_of(measured).items())
+
+
+@lru_cache(maxsize=32)
+def _compared(before: Values, after: Values) -> tuple[Comparison, ...]:
+    """Resampling thousands of questions takes a while, and a reader turns many pages of one comparison."""
+    ways = {"before": _opened(before), "after": _opened(after)}
+    return tuple(compare(ways)) if before and after else ()
+
+
+def _opened(values: Values) -> dict[str, dict[str, float]]:
+    return {name: dict(of) for name, of in values}
