@@ -29,9 +29,11 @@ from server.storage.errors import (
     UnknownGap,
     UnknownPlaygroundRun,
     UnknownRun,
+    UnknownPage,
     UnknownSite,
     UnknownSource,
     UnknownTestSet,
+    UnknownWebhook,
 )
 
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
@@ -166,9 +168,11 @@ blueprint.register_error_handler(UnknownConversation, not_found)
 blueprint.register_error_handler(UnknownContactRequest, not_found)
 blueprint.register_error_handler(UnknownCrawl, not_found)
 blueprint.register_error_handler(UnknownSource, not_found)
+blueprint.register_error_handler(UnknownPage, not_found)
 blueprint.register_error_handler(UnknownPlaygroundRun, not_found)
 blueprint.register_error_handler(UnknownCuratedAnswer, not_found)
 blueprint.register_error_handler(UnknownGap, not_found)
 blueprint.register_error_handler(UnknownTestSet, not_found)
 blueprint.register_error_handler(UnknownRun, not_found)
+blueprint.register_error_handler(UnknownWebhook, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

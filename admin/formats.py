@@ -58,12 +58,19 @@ def milliseconds(value: float) -> str:
     return f"{value:.1f} ms" if value < 10 else f"{value:.0f} ms"
 
 
+def money(value: float) -> str:
+    """1.20 or 0.0042, in the currency of the prices that are set; 0 for nothing."""
+    if not value:
+        return "0"
+    return f"{value:,.2f}" if value >= 1 else f"{value:.4f}"
+
+
 def sentence(text: str) -> str:
     """A stored message as a sentence: with a capital, unless a host or name begins it, and a full stop."""
     text = text.strip()
     if not text:
         return ""
-    first = re.split(r"[\s,:;]", text)[0]
+    first = re.split(r"[\s,;]|:(?!//)", text)[0]
     shown = text[0].upper() + text[1:] if first.isalpha() and first.islower() else text
     return shown if shown[-1] in ".!?" else f"{shown}."
 
@@ -104,6 +111,7 @@ FILTERS = {
     "ahead": ahead,
     "duration": duration,
     "milliseconds": milliseconds,
+    "money": money,
     "sentence": sentence,
     "outside_link": outside_link,
 }

@@ -50,6 +50,11 @@ KINDS = {
         "The visitor waits for an answer; the message is kept under Messages.",
         "Do what the message says, then press “Send again” there.",
     ),
+    "reply_failed": Kind(
+        "Reply to a visitor not sent",
+        "The visitor waits for your answer; it is kept with the message.",
+        "Do what the message's page says, then press “Send again” there.",
+    ),
     "webhook_failed": Kind(
         "Event not told to a webhook",
         "Your other system does not know of it; the event is kept under Settings, Webhooks.",
@@ -57,7 +62,7 @@ KINDS = {
     ),
 }
 
-MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed", "webhook_failed"}
+MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed", "reply_failed", "webhook_failed"}
 
 
 def kind_of(name: str, message: str = "") -> Kind:

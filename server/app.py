@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 from flask import Flask
 from flask_compress import Compress
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -27,6 +24,7 @@ from server.api.widget_files import WidgetFiles, widget_blueprint
 from server.guards.proof_of_work import ProofOfWork
 from server.services import Services
 from server.settings import Settings, load_settings
+from server.version import version
 
 COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"]
 """Never text/event-stream: a compressor holds words back."""
@@ -44,7 +42,7 @@ def create_app(settings: Settings | None = None, services: Services | None = Non
         SECRET_KEY=services.secret_key,
         MAX_CONTENT_LENGTH=settings.body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.body_bytes,
-        VERSION=_version(),
+        VERSION=version(),
         COMPRESS_MIMETYPES=COMPRESSED,
         COMPRESS_ALGORITHM=["br", "gzip"],
         COMPRESS_BR_LEVEL=4,
@@ -78,11 +76,3 @@ def _register(app: Flask) -> None:
     app.register_blueprint(docs_blueprint(DocsLibrary()))
     app.register_blueprint(sources_blueprint())
     app.register_blueprint(admin_blueprint)
-
-
-def _version() -> str:
-    """Of the newest entry of the changelog, so that it cannot be forgotten."""
-    changelog = Path(__file__).parents[1] / "CHANGELOG.md"
-    text = changelog.read_text(encoding="utf-8") if changelog.is_file() else ""
-    found = re.search(r"^## \[?(\d+\.\d+\.\d+)", text, re.M)
-    return found[1] if found else "0.1.0"

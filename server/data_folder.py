@@ -51,6 +51,13 @@ class DataFolder:
                 file.write_text(secrets.token_hex(32))
             return file.read_text().strip()
 
+    def keep_secret_key(self, key: str) -> None:
+        """Takes over the key of another data folder; what the one before sealed cannot be opened any more."""
+        file = self.path / "secret.key"
+        with FileLock(self.path / "secret.lock", timeout=10):
+            file.touch(mode=0o600)
+            file.write_text(key)
+
     def claim_server(self) -> FileLock:
         """The lock that says a server runs on this folder. Raises StartError when one does."""
         return self._claim("run.lock", "another Docent server is running on it; stop that one")
@@ -80,7 +87,8 @@ class DataFolder:
             return ""
 
     def _claim(self, name: str, reason: str) -> FileLock:
-        lock = FileLock(self.path / name)
+        # Whichever thread takes it, another may give it back.
+        lock = FileLock(self.path / name, thread_local=False)
         try:
             lock.acquire(timeout=0)
         except Timeout:

@@ -25,6 +25,7 @@ LAYERS = {
     "server.playground_settings": set(),
     "server.gap_settings": set(),
     "server.settings": {"server.source_settings", "server.privacy_settings", "server.contact_settings", "server.crawl_settings", "server.gap_settings", "server.playground_settings", "server.quality_settings", "server.tuning_settings"},
+    "server.version": set(),
     "server.settings_text": {"server.settings"},
     "server.changeable_settings": {"server.settings"},
     "server.logs": {"server.settings"},
@@ -53,7 +54,7 @@ LAYERS = {
     },
     "admin": {
         "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.errors", "server.retrieval",
-        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.contact", "server.changeable_settings", "crawler",
+        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.contact", "server.changeable_settings", "server.version", "crawler",
     },
     "server.app": {"server", "admin"},
     "server.serving": {"server"},

@@ -69,9 +69,7 @@ def crawls_compare(site_id: str) -> ResponseReturnValue:
     if earlier == later:
         flash("Choose two different crawls.", "problem")
         return redirect(url_for("admin.crawls", site_id=site_id))
-    return redirect(
-        url_for("admin.crawl_difference", site_id=site_id, crawl_id=later, earlier_id=earlier)
-    )
+    return redirect(url_for("admin.crawl_difference", site_id=site_id, crawl_id=later, earlier_id=earlier))
 
 
 @page.post("/sites/<site_id>/crawls/page")

@@ -38,7 +38,7 @@ def health() -> ResponseReturnValue:
         days=days,
         day_options=DAY_OPTIONS,
         kind=kind,
-        kind_options=[("", "Any"), *((name, kind_of(name).label) for name in dict.fromkeys((*kinds, kind)) if name)],
+        kind_options=[("", "Any"), *((name, kind_of(name).label) for name in sorted({*kinds, kind} - {""}))],
         times=kinds.get(kind, 0) if kind else sum(kinds.values()),
         shown=SHOWN,
     )

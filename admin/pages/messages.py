@@ -10,10 +10,11 @@ from flask.typing import ResponseReturnValue
 from admin.access import services
 from admin.filters import DAY_OPTIONS, chosen_days, chosen_site, site_options
 from admin.page import Page
+from admin.pages import conversations as conversations_page
 from admin.paging import Listing, listed
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState
 
-page = Page(menu="Messages")
+page = Page(under=conversations_page.page)
 
 ROWS = 30
 STATES = {
@@ -45,6 +46,7 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         site_options=site_options(sites),
         state=state,
+        total=services().contact.total(site_id=site_id or None, state=state, since=since),
         state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
         days=days,
         day_options=DAY_OPTIONS,

@@ -80,9 +80,7 @@ def quality_gate_off(site_id: str) -> ResponseReturnValue:
     services().sites.get(site_id)
     if services().gates.remove(site_id):
         changed("turned the quality gate off")
-        flash(
-            "The gate is off: crawls go live unmeasured. What is held back stays so until you decide.", "done"
-        )
+        flash("The gate is off. The next crawl goes live unmeasured, with what is held back.", "done")
     else:
         unchanged()
         flash("The gate was off already.", "done")
@@ -110,7 +108,7 @@ def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturn
     if held is None or held.state != HELD or asked != held.id:
         unchanged()
         flash("Nothing is held back any more, or another index is: look again.", "problem")
-    elif not services().crawling.decide(held, state, operator.email if operator else ""):
+    elif not services().crawling.decide(services().gates, held, state, operator.email if operator else ""):
         unchanged()
         flash("A crawl of the site is under way: it is measured again at its end.", "problem")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -53,14 +54,8 @@ def quality_run_file(site_id: str, run_id: int, form: str) -> ResponseReturnValu
     if form not in FORMS or report is None:
         abort(404)
     name = f"{site_id}-run-{run.id}.{form}"
-    made = {
-        "html": lambda: html_report(report),
-        "json": lambda: json_report(report),
-        "md": lambda: markdown_report(report),
-        "jsonl": lambda: answer_lines(services().quality_runs, run.id),
-    }
     return Response(
-        made[form](),
+        _file(run, report, form),
         mimetype=FORMS[form],
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
@@ -155,6 +150,14 @@ def quality_run_choices(site_id: str, run_id: int) -> ResponseReturnValue:
         services().start_crawl(site_id)
     flash("The strategy auto goes by this run from now on.", "done")
     return _back(run)
+
+
+def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | Iterator[bytes]:
+    if form == "jsonl":
+        return answer_lines(services().quality_runs, run.id)
+    if form == "json":
+        return json_report(report)
+    return html_report(report) if form == "html" else markdown_report(report)
 
 
 def _found(site_id: str, run_id: int) -> tuple[Site, QualityRun]:

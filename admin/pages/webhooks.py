@@ -40,7 +40,7 @@ STATES = {
 }
 
 
-class Ticks(SelectMultipleField):
+class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
     """Several choices, each with a tick."""
 
     widget = ListWidget(prefix_label=False)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from server.commands.settings import open_live
 from server.contact.errors import NotDelivered
 from server.contact.mail import MailServer
 from server.data_folder import DataFolder
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 def _checks(settings: Settings) -> Iterator[Check]:
     yield "python", _python
     yield "packages", _packages
-    yield "settings", lambda: f"read; the server's address is {settings.base_url}"
+    yield "settings", lambda: _settings(settings)
     yield "folder", lambda: _folder(settings)
     yield "port", lambda: _port(settings)
     try:
@@ -98,6 +99,17 @@ def _packages() -> str:
     if wrong:
         raise Failed(f"{'; '.join(wrong[:3])}: run `pip install -r requirements.txt`")
     return f"{len(lines)} pinned packages are installed"
+
+
+def _settings(settings: Settings) -> str:
+    live, database = open_live(settings)
+    changed, problems = live.overrides, live.problems
+    database.close()
+    if problems:
+        name, problem = next(iter(problems.items()))
+        raise Failed(f"{name.upper()} of the dashboard does not hold: {problem}; set it anew under Settings")
+    names = f"; the dashboard changed {', '.join(map(str.upper, changed))}" if changed else ""
+    return f"read; the server's address is {settings.base_url}{names}"
 
 
 def _folder(settings: Settings) -> str:

@@ -22,22 +22,23 @@ def letter(parcel: Parcel, sender: str, recipient: str) -> EmailMessage:
     request = parcel.request
     mail = EmailMessage(policy=SMTP)
     name, address = parseaddr(sender)
-    mail["From"] = _address(address, name)
-    mail["To"] = _address(recipient)
+    mail["From"] = address_of(address, name)
+    mail["To"] = address_of(recipient)
     if answer_to := _answer_to(request.email):
         mail["Reply-To"] = answer_to
-    mail["Subject"] = _one_line(f"{parcel.title}: message from a visitor ({request.reference})")
+    mail["Subject"] = one_line(f"{parcel.title}: message from a visitor ({request.reference})")
     mail["Date"] = format_datetime(request.at)
     # The same at each try, so that one that arrives twice is known for it.
-    mail["Message-ID"] = f"<{request.id}@{_address(address).domain}>"
+    mail["Message-ID"] = f"<{request.id}@{address_of(address).domain}>"
     mail["X-Docent-Reference"] = request.reference
     mail.set_content(_text(parcel), cte="quoted-printable")
     return mail
 
 
-def _address(text: str, name: str = "") -> Address:
+def address_of(text: str, name: str = "") -> Address:
+    """For a header. Raises NotDelivered."""
     try:
-        return Address(_one_line(name), addr_spec=text)
+        return Address(one_line(name), addr_spec=text)
     except (ValueError, IndexError, MessageError):
         raise NotDelivered(f"{text!r} is no e-mail address: correct it in the site's settings") from None
 
@@ -53,7 +54,7 @@ def _answer_to(email: str) -> Address | None:
 
 def _text(parcel: Parcel) -> str:
     request = parcel.request
-    email = _one_line(request.email)
+    email = one_line(request.email)
     answers = "Reply to this e-mail, and it" if _answer_to(request.email) else "Your answer"
     lines = [
         f"{email} wrote to {parcel.title}:",
@@ -67,7 +68,7 @@ def _text(parcel: Parcel) -> str:
         f"In the dashboard: {parcel.page}",
         *_conversation(parcel),
     ]
-    return "".join(map(_printable, "\n".join(lines))) + "\n"
+    return "".join(map(printable, "\n".join(lines))) + "\n"
 
 
 def _conversation(parcel: Parcel) -> Iterator[str]:
@@ -86,16 +87,17 @@ def _turn(message: Message) -> Iterator[str]:
     yield ""
     yield f"Docent ({answer.outcome.value}): {answer.text}"
     for citation in answer.citations:
-        yield f"[{citation.number}] {_one_line(citation.title or citation.url)}: {citation.link}"
+        yield f"[{citation.number}] {one_line(citation.title or citation.url)}: {citation.link}"
     for url, title in answer.pages:
         if not answer.citations and url not in answer.text:
-            yield f"Offered: {_one_line(title)}: {url}"
+            yield f"Offered: {one_line(title)}: {url}"
 
 
-def _one_line(text: str) -> str:
-    return " ".join("".join(map(_printable, text)).split())
+def one_line(text: str) -> str:
+    """For a header: no line ends, no control characters."""
+    return " ".join("".join(map(printable, text)).split())
 
 
-def _printable(letter: str) -> str:
+def printable(letter: str) -> str:
     """Control characters can do harm in terminals and headers, and mean nothing."""
     return letter if letter in "\n\t" or unicodedata.category(letter) not in ("Cc", "Cs") else " "

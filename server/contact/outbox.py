@@ -17,6 +17,7 @@ from typing import Any
 from server.contact.errors import NotDelivered
 from server.contact.event_post import EventPost
 from server.contact.post import Gone, Letter, Post
+from server.contact.reply_post import ReplyPost
 from server.contact.visitor_post import KIND, VisitorPost
 from server.contact.webhook import Webhooks
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
@@ -52,6 +53,7 @@ def open_outbox(
     webhooks = Webhooks(lambda: settings().contact_timeout_s)
     posts = (
         VisitorPost(database, incidents, settings, webhooks),
+        ReplyPost(database, incidents, settings),
         EventPost(database, incidents, settings, webhooks, seal),
     )
     return Outbox(posts, settings)

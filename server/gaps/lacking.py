@@ -24,7 +24,13 @@ veux voudrais besoin savoir trouver aide dire quiero necesito saber encontrar ay
 ajuda pergunta хочу нужно знать найти помощь вопрос
 """
 _ASKING = frozenset(_ASKING_WORDS.split())
-"""Words of asking: what a page says on the subject does without them."""
+"""What a page says on the subject does without them, and without the words that ask for a measure."""
+_HOW = re.compile(
+    r"\b(how (long|much|many|often|far|soon|old|big|large|late|early|fast|quickly|expensive)"
+    r"|wie (lange?|viele?|oft|weit|schnell|groß|hoch|teuer|früh|spät)|combien de temps|cu[aá]nto tiempo"
+    r"|quanto tempo)\b",
+    re.I,
+)
 
 
 def near_pages(found: Sequence[ScoredChunk]) -> tuple[NearPage, ...]:
@@ -59,7 +65,7 @@ def content_words(question: str, language: str) -> dict[str, list[str]]:
     """The words of a question that carry its subject, as they are written, with their tokens."""
     telling = frozenset(tokens(question, language))
     words: dict[str, list[str]] = {}
-    for match in _WORD.finditer(content_text(question)):
+    for match in _WORD.finditer(_HOW.sub(" ", content_text(question))):
         word = match.group().rstrip(".'’")
         found = [token for token in tokens(word, language) if token in telling]
         if found and word.lower() not in _ASKING and word.lower() not in {known.lower() for known in words}:

@@ -140,6 +140,14 @@ def note_version(connection: Connection, site_id: str, version: int) -> None:
     connection.execute(upsert(connection.dialect.name, word_sites, ("site_id",)), row)
 
 
+def note_outdated(database: Database, site_ids: list[str]) -> None:
+    """Has the words of these sites made anew by whoever looks next, as after a backup was restored."""
+    ensure_tables(database)
+    with database.begin() as connection:
+        for site_id in site_ids:
+            note_version(connection, site_id, 0)
+
+
 def outdated(database: Database) -> list[str]:
     """Sites whose words were made by another version than this, or not to the end."""
     with database.connect() as connection:

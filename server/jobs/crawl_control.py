@@ -7,6 +7,7 @@ from collections.abc import Callable
 from server.storage.crawl_runs import FAILED, PAUSE, PAUSED, RUNNING, STOP, STOPPED, WAITING, CrawlRun
 from server.storage.crawls import CrawlStore
 from server.storage.errors import WrongState
+from server.storage.gates import RELEASING, Check, GateStore
 
 TRIES = 5
 """A crawl goes on while it is looked at: then it is looked at again."""
@@ -42,6 +43,22 @@ class CrawlControl:
         run = self._crawls.latest(site_id)
         if run is not None and (run.state == PAUSED or self._crawls.is_left(run)):
             self._crawls.finish(run.id, STOPPED, "a new crawl was begun instead")
+
+    def decide(self, gates: GateStore, check: Check, state: str, by: str) -> bool:
+        """Lets what the gate holds back go live, or drops it; false while a crawl is under way, or when it
+        was decided meanwhile, or another crawl wrote to it since."""
+        run = self._crawls.latest(check.site_id)
+        is_its_own = run is not None and run.id == check.crawl_id
+        if run is None or run.is_open or (state == RELEASING and not is_its_own):
+            return False
+        if not gates.decide(check, state, by):
+            return False
+        if is_its_own:
+            self._crawls.release(run, wanted="")
+            self._queue(run.site_id, run.id)
+        else:
+            self.start(check.site_id)
+        return True
 
     def _change(self, site_id: str, change: Callable[[CrawlRun], bool]) -> CrawlRun:
         for _ in range(TRIES):

@@ -76,6 +76,9 @@ class PageRefresh:
             raise CrawlError(NOT_LIVE)
         # What a crawl that is paused has written stays, and goes live with this: every page of it is whole.
         self._indexer.begin(resume=True)
+        if self._run.kind != PAGE and not self._content.is_changed():
+            # What an operator decides about a page counts at once, unless other changes go live with it.
+            self._indexer.gate = None
         if self._run.kind == PAGE:
             state, message = self._read_again(template)
         else:

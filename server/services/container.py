@@ -32,6 +32,7 @@ from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
 from server.jobs.site_removal import SiteRemoval
 from server.jobs.site_sources import site_sources
 from server.jobs.source_intake import SourceIntake
+from server.jobs.tidying import Tidying
 from server.jobs.upkeep import Upkeep
 from server.retrieval.table import check_spec
 from server.services.answering import open_pipeline
@@ -46,6 +47,7 @@ from server.services.models import (
 from server.services.own_answers import OwnAnswers
 from server.services.playground.running import Playground
 from server.services.preparation import Preparation
+from server.services.quality.gate import gate_of
 from server.services.quality.worker import QualityWorker
 from server.services.shortcuts import Given
 from server.services.sightings import Sightings
@@ -221,6 +223,8 @@ class Services(Stores):
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
         Thread(target=self.gap_work.run, args=(self._ending,), name="gaps", daemon=True).start()
         Thread(target=self.quality.run, args=(self._ending,), name="quality", daemon=True).start()
+        tidying = Tidying(self.database, lambda: self.settings)
+        Thread(target=tidying.run, args=(self._ending,), name="tidying", daemon=True).start()
         outbox = open_outbox(self.database, self.incidents, lambda: self.settings, lambda: self.seal)
         outbox.start(self._ending)
         self.jobs.work(self.settings.crawls_at_once, self._ending)
@@ -236,7 +240,7 @@ class Services(Stores):
         """Crawls and indexes a site in this process; the outcome is in the crawl's record. False when the
         crawl is not to be had: see SiteRefresh."""
         sources = partial(site_sources, self.database, self.settings)
-        job = SiteRefresh(self.database, self.incidents, self.settings, sources)
+        job = SiteRefresh(self.database, self.incidents, self.settings, sources, gate_of(self))
         had = job.run(crawl_id, self._site_index, on_progress, interrupt)
         if had and self.crawls.get(crawl_id).state == "done":
             self.gap_work.crawled(site_id, crawl_id)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from sqlalchemy import bindparam, func, select
+from sqlalchemy.sql.elements import BindParameter
 
 from server.domain.chunk import Chunk
 from server.storage.content import ContentStore
@@ -15,7 +16,7 @@ from server.storage.live_content import PageRecord, alive_in, chunk_of, page_of
 from server.storage.statements import AnySelect, among
 from server.storage.tables import chunks, pages
 
-_AT = bindparam("generation")
+_AT: BindParameter[int] = bindparam("generation")
 _CHUNK = [chunks.c[name] for name in Chunk.__dataclass_fields__]
 _OF_CHUNKS = (chunks.c.site_id == bindparam("site"), alive_in(chunks, _AT))
 _OF_PAGES = (pages.c.site_id == bindparam("site"), alive_in(pages, _AT))

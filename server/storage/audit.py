@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,9 +11,12 @@ from sqlalchemy import insert, select
 
 from server.storage.columns import now
 from server.storage.database import Database
+from server.storage.statements import AnySelect
 from server.storage.tables import of_people
 
 audit = of_people.audit
+BATCH = 1000
+CHOICES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,48 @@ class AuditLog:
         with self._db.begin() as connection:
             connection.execute(insert(audit).values(at=now(), **row))
 
-    def recent(self, limit: int, offset: int = 0, *, site_id: str = "", operator: str = "") -> list[Change]:
-        """The newest first; of one site, of one operator, or all."""
-        wanted = select(audit).order_by(audit.c.at.desc(), audit.c.id.desc())
-        if site_id:
-            wanted = wanted.where(audit.c.site_id == site_id)
-        if operator:
-            wanted = wanted.where(audit.c.operator == operator)
+    def recent(
+        self,
+        limit: int,
+        offset: int = 0,
+        *,
+        site_id: str = "",
+        operator: str = "",
+        action: str = "",
+        since: datetime | None = None,
+    ) -> list[Change]:
+        """The newest first; of one site, one operator, one action, since then, or all."""
+        wanted = _wanted(site_id, operator, action, since)
         with self._db.connect() as connection:
             return [Change(**row._mapping) for row in connection.execute(wanted.limit(limit).offset(offset))]
+
+    def every(
+        self, *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
+    ) -> Iterator[Change]:
+        """The same, all of them, the newest first, read in batches."""
+        wanted, before = _wanted(site_id, operator, action, since), None
+        while True:
+            batch = wanted if before is None else wanted.where(audit.c.id < before)
+            with self._db.connect() as connection:
+                rows = connection.execute(batch.limit(BATCH)).all()
+            yield from (Change(**row._mapping) for row in rows)
+            if len(rows) < BATCH:
+                return
+            before = rows[-1].id
+
+    def choices(self) -> tuple[list[str], list[str]]:
+        """(who changed anything, what was done), for the filters."""
+        found = []
+        with self._db.connect() as connection:
+            for column in (audit.c.operator, audit.c.action):
+                distinct = select(column).distinct().order_by(column).limit(CHOICES)
+                found.append(list(connection.execute(distinct).scalars()))
+        return found[0], found[1]
+
+
+def _wanted(site_id: str, operator: str, action: str, since: datetime | None) -> AnySelect:
+    wanted = select(audit).order_by(audit.c.id.desc())
+    for column, value in ((audit.c.site_id, site_id), (audit.c.operator, operator), (audit.c.action, action)):
+        if value:
+            wanted = wanted.where(column == value)
+    return wanted.where(audit.c.at >= since) if since else wanted

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from server.storage import schema
-from server.storage.engines import open_engine, parse_url, reading
+from server.storage.engines import open_engine, parse_url, reading, snapshot
 from server.storage.errors import StorageError
 from server.storage.failures import storage_error
 
@@ -89,6 +89,13 @@ class Database:
         """A connection to read by. Each statement stands alone and sees what is committed by then."""
         self._follow_fork()
         with self._explained(), self._reads.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection to read by, on which every statement sees the database as it is now. Writers go on."""
+        self._follow_fork()
+        with self._explained(), snapshot(self._engine) as connection:
             yield connection
 
     def ping(self) -> None:

@@ -73,7 +73,11 @@ class Deliveries(Generic[Way]):
         return None
 
     def record(
-        self, claimed: Delivery[Way], tried: DeliveryTry, state: DeliveryState, next_at: datetime | None = None
+        self,
+        claimed: Delivery[Way],
+        tried: DeliveryTry,
+        state: DeliveryState,
+        next_at: datetime | None = None,
     ) -> None:
         """Notes what came of a try. What was erased meanwhile is noted nowhere."""
         values = {"state": state.value, "next_at": next_at or tried.at}

@@ -91,9 +91,7 @@ class DerivedStore:
 
     def drop_coming(self) -> None:
         """Removes what was made for a generation that is not live, and now never will be."""
-        gone = delete(indexes).where(
-            indexes.c.site_id == self.site_id, indexes.c.generation > self._live()
-        )
+        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.generation > self._live())
         with self._db.begin() as connection:
             connection.execute(gone)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,21 @@ def reading(engine: Engine) -> Engine:
     if engine.dialect.name == "sqlite":
         return engine.execution_options(**READ_ONLY)
     return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+@contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """A connection with one reading transaction."""
+    if engine.dialect.name == "sqlite":
+        with engine.execution_options(**READ_ONLY).connect() as connection:
+            connection.exec_driver_sql("BEGIN")  # deferred: the first statement takes the snapshot
+            yield connection
+            connection.rollback()
+        return
+    isolated = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    with isolated.connect() as connection:
+        yield connection
+        connection.rollback()
 
 
 def _postgresql(url: URL) -> Engine:

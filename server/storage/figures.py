@@ -92,6 +92,13 @@ class FigureStore:
             steps = connection.execute(counted).all()
         return _figures(row._mapping, {step: int(count) for step, count in steps})
 
+    def asked(self, site_ids: Collection[str], first: date, last: date) -> dict[str, int]:
+        """How many questions each of these sites got in these days; those that got none are left out."""
+        counted = select(_days.c.site_id, func.sum(_days.c.asked)).group_by(_days.c.site_id)
+        with self._db.connect() as connection:
+            rows = connection.execute(counted.where(*_span(_days, site_ids, first, last)))
+            return {site_id: int(asked) for site_id, asked in rows}
+
     def between(self, site_ids: Collection[str], since: datetime, until: datetime) -> Figures:
         """Counted one by one, for parts of days: from `since` until just before `until`."""
         held = [messages.c.site_id.in_(site_ids), messages.c.asked_at >= since, messages.c.asked_at < until]

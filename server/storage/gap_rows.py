@@ -94,7 +94,7 @@ def leave_gaps(connection: Connection, messages_of: Any) -> None:
     """Takes the questions of messages that are about to be deleted out of their gaps. `messages_of` selects
     the ids of the messages. Gaps keep true counts, and none of these visitors' words."""
     theirs = questions.c.message_id.in_(messages_of)
-    found = connection.execute(select(distinct(questions.c.gap_id)).where(theirs)).scalars().all()
+    found = connection.execute(select(questions.c.gap_id).where(theirs).distinct()).scalars().all()
     connection.execute(delete(questions).where(theirs))
     for gap_id in found:
         recount(connection, gap_id)

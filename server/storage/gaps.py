@@ -45,7 +45,9 @@ class GapStore:
     ) -> list[Gap]:
         """Those that most visitors met first. `since` takes those that were asked since then."""
         wanted = _chosen(site_id, statuses, since, search)
-        ordered = wanted.order_by(gaps.c.visitors.desc(), gaps.c.last_asked.desc(), gaps.c.id)
+        ordered = wanted.order_by(
+            gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id
+        )
         with self._db.connect() as connection:
             return [gap_of(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
 

@@ -148,6 +148,15 @@ class GateStore:
         with self._db.connect() as connection:
             return [Check(*row) for row in connection.execute(wanted.limit(limit))]
 
+    def settle(self, site_id: str) -> None:
+        """Closes what is open of generations that are live meanwhile."""
+        live = select(sites.c.generation).where(sites.c.id == site_id).scalar_subquery()
+        of_past = (checks.c.site_id == site_id, checks.c.generation <= live)
+        with self._db.begin() as connection:
+            for state, closed in ((RELEASING, RELEASED), (HELD, REPLACED), (DROPPING, DROPPED)):
+                past = update(checks).where(*of_past, checks.c.state == state)
+                connection.execute(past.values(state=closed))
+
     def decide(self, check: Check, state: str, decided_by: str = "") -> bool:
         """RELEASING or DROPPING what is held, RELEASED or DROPPED what was to be; false when it was decided
         meanwhile."""

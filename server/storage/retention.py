@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, select
 
 from server.storage.database import Database
 from server.storage.tables import conversations, messages
@@ -35,7 +35,7 @@ class Retention:
         return len(ids)
 
 
-def _over(before: datetime) -> tuple[object, ...]:
+def _over(before: datetime) -> tuple[ColumnElement[bool], ...]:
     later = select(messages.c.id).where(
         messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
     )

@@ -58,7 +58,10 @@ class UsageStore:
         wanted = select(usage.c.model, *sums).where(*held).group_by(usage.c.model).order_by(usage.c.model)
         with self._db.connect() as connection:
             rows = connection.execute(wanted)
-            return {model: Used(*map(int, counts), float(cost)) for model, *counts, cost in rows}
+            return {
+                model: Used(int(calls), int(tokens_in), int(tokens_out), float(cost))
+                for model, calls, tokens_in, tokens_out, cost in rows
+            }
 
     def _sum(self, site_id: str, since: str) -> Used:
         sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]

@@ -13,14 +13,18 @@ from werkzeug.serving import make_server
 from admin import sessions
 from admin.blueprint import blueprint
 from admin.passwords import hash_password
+from server.data_folder import DataFolder
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
+from server.jobs.page_control import PageControl
 from server.jobs.source_intake import SourceIntake
 from server.services.dry_run import DryRuns
+from server.services.live_settings import LiveSettings
 from server.services.sightings import Sightings
 from server.settings import Settings
+from server.storage.api_keys import ApiKeyStore
 from server.storage.audit import AuditLog
 from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
@@ -28,29 +32,26 @@ from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
 from server.storage.database import Database
-from server.storage.events import EventStore, event_deliveries
-from server.storage.operator_links import LinkStore
-from server.storage.operator_sessions import SessionStore
-from server.storage.sealed import Seal
-from server.storage.setting_overrides import OverrideStore
-from server.storage.webhooks import WebhookStore
-from server.storage.api_keys import ApiKeyStore
-from server.services.live_settings import LiveSettings
-from server.data_folder import DataFolder
 from server.storage.deliveries import DeliveryStore
+from server.storage.events import EventStore, event_deliveries
 from server.storage.gaps import GapStore
 from server.storage.gates import GateStore
 from server.storage.incidents import IncidentStore
+from server.storage.operator_links import LinkStore
+from server.storage.operator_sessions import SessionStore
 from server.storage.operators import OperatorStore
 from server.storage.quality_runs import QualityRunStore
 from server.storage.schedules import ScheduleStore
+from server.storage.sealed import Seal
+from server.storage.setting_overrides import OverrideStore
 from server.storage.shared_cache import DiskSharedCache
 from server.storage.sites import SiteStore
 from server.storage.source_pages import SourceItem, SourcePages
 from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
-from tests.admin import samples_gaps
+from server.storage.webhooks import WebhookStore
+from tests.admin import samples_gaps, samples_sites
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
@@ -112,6 +113,7 @@ class Stores:
         self.schedules = ScheduleStore(self.database)
         self.queued = []
         self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
+        self.pages = PageControl(self.database, self.crawls, lambda *job: self.queued.append(job))
 
     @property
     def settings(self):
@@ -302,6 +304,7 @@ def busy(services, site):
     services.incidents.record(
         "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
     )
+    samples_sites.fill(services)
     written = write_messages(services, first.conversation_id)
     return SimpleNamespace(conversation_id=first.conversation_id, message_id=written)
 

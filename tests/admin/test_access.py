@@ -22,6 +22,7 @@ VALUES = {
     "id": "1",
     "site_id": "lantern",
     "crawl_id": 1,
+    "earlier_id": 1,
     "request_id": "1",
     "conversation_id": "0" * 32,
     "anything": "nothing",

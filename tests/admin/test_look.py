@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from server.storage.sources import source_id
+from tests.admin import samples_sites
 from tests.admin.tabs import opened
 
 PAGES = {
@@ -16,6 +17,10 @@ PAGES = {
     "site": "/admin/sites/lantern",
     "site_failed": "/admin/sites/docs",
     "scope": "/admin/sites/lantern/scope?url=mailto:somebody",
+    "site_settings": "/admin/sites/lantern/settings",
+    "site_removal": "/admin/sites/lantern/remove",
+    "embed_check": "/admin/sites/lantern/embed-check",
+    "dry_run": f"/admin/dry-runs/{samples_sites.RUN}?address=https://lantern.example/",
     "crawl": "/admin/sites/lantern/crawls/1",
     "site_running": "/admin/sites/atlas",
     "crawl_running": "/admin/sites/atlas/crawls/4",

@@ -1,7 +1,6 @@
 """The crawled shop with its questions: real pages, indexes and answers."""
 
-from contextlib import contextmanager
-from datetime import UTC, datetime
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -11,12 +10,6 @@ from server.services import Services
 from server.settings import load_settings
 from tests.websites import SHOP, Website, serve
 
-WARRANTY = (
-    "Warranty",
-    "<h2>How long the warranty lasts</h2><p>The warranty of every lamp lasts three years from the day of the "
-    "purchase. Keep the receipt for the warranty.</p>",
-)
-
 
 class Shop:
     """The shop as its operator and its visitors have it."""
@@ -24,7 +17,6 @@ class Shop:
     def __init__(self, services, website):
         self.services = services
         self.website = website
-        self.crawl()
 
     @property
     def site(self):
@@ -42,7 +34,9 @@ class Shop:
             self.site, text, visitor_id=visitor, conversation_id=conversation_id
         )
         *_, answer = exchange.events()
-        return SimpleNamespace(answer=answer, id=exchange.message_id, conversation_id=exchange.conversation_id)
+        return SimpleNamespace(
+            answer=answer, id=exchange.message_id, conversation_id=exchange.conversation_id
+        )
 
     def look(self):
         return self.services.gap_work.look(30)
@@ -50,33 +44,50 @@ class Shop:
     def gaps(self, **wanted):
         return self.services.gaps.all(site_id="shop", **wanted)
 
+    def remove_page(self, path):
+        """With the link to it."""
+        del self.website.pages[path]
+        self.website.pages["/"] = SHOP["/"]
+
     def add_page(self, path, page):
         self.website.pages[path] = page
         title, content = self.website.pages["/"]
         self.website.pages["/"] = (title, f"{content}<p><a href='{path}'>{page[0]}</a></p>")
 
 
-@contextmanager
-def opened_shop(folder, model_cache, **settings):
-    """A shop of its own in `folder`."""
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory, model_cache):
+    """(data folder of the shop that was crawled once, the website that it is on)."""
+    folder = tmp_path_factory.mktemp("crawled")
     (folder / "models").symlink_to(model_cache)
-    services = Services(load_settings({"DATA_DIR": str(folder), **settings}))
-    try:
-        with serve(Website("Lantern Shop", SHOP)) as website:
-            services.sites.create(
-                Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",), allow_private=True)
-            )
-            yield Shop(services, website)
-    finally:
+    with serve(Website("Lantern Shop", SHOP)) as website:
+        services = Services(load_settings({"DATA_DIR": str(folder)}))
+        address = f"{website.url}/"
+        services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (address,), allow_private=True))
+        Shop(services, website).crawl()
+        services.gap_work.after_crawls()
+        services.close()
+        yield folder, website
+
+
+@pytest.fixture
+def open_shop(crawled, tmp_path):
+    """Opens a copy of the shop, with other settings than the default."""
+    folder, website = crawled
+    website.pages = dict(SHOP)
+    opened = []
+
+    def make(**settings):
+        copy = tmp_path / f"data{len(opened)}"
+        shutil.copytree(folder, copy, symlinks=True)
+        opened.append(Services(load_settings({"DATA_DIR": str(copy), **settings})))
+        return Shop(opened[-1], website)
+
+    yield make
+    for services in opened:
         services.close()
 
 
 @pytest.fixture
-def shop(tmp_path, model_cache):
-    with opened_shop(tmp_path, model_cache) as shop:
-        yield shop
-
-
-@pytest.fixture
-def moment():
-    return datetime.now(UTC)
+def shop(open_shop):
+    return open_shop()

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 from flask import session
@@ -11,7 +12,7 @@ from admin.passwords import hash_password
 from server.__main__ import main
 from server.domain.roles import Role
 from server.services import Services
-from server.settings import load_settings
+from server.settings import Settings, load_settings
 from tests.admin.conftest import Browser, make_app
 from tests.openai_server import OpenAIServer
 from tests.websites import SHOP, Website, serve
@@ -38,44 +39,46 @@ def model_server():
         yield server
 
 
-@pytest.fixture
-def make_services(indexed_shop):
-    """Services with other settings than the default."""
-    made = []
-
-    def make(**settings):
-        given = {name.upper(): str(value) for name, value in settings.items()}
-        made.append(Services(load_settings({"DATA_DIR": str(indexed_shop), **given})))
-        return made[-1]
-
-    yield make
-    for services in made:
-        site = services.sites.get("shop")
-        services.sites.update(site.__class__(**{**_fields(site), "strategy": "hybrid", "flow": "direct", "options": {}}))
-        services.close()
+def _opened(folder, **settings):
+    given = {name.upper(): str(value) for name, value in settings.items()}
+    return Services(load_settings({"DATA_DIR": str(folder), **given}))
 
 
-def _fields(site):
-    return {name: getattr(site, name) for name in site.__dataclass_fields__}
+@pytest.fixture(scope="module")
+def installed(indexed_shop):
+    """Services without a model; the tests of a file share them."""
+    made = _opened(indexed_shop)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def services(make_services):
-    return make_services()
+def services(installed):
+    """The same, with the shop as it was at first."""
+    before = installed.sites.get("shop")
+    yield installed
+    installed.sites.update(before)
 
 
 @pytest.fixture
-def with_model(make_services, model_server):
-    """Services whose answers a model writes."""
+def with_model(indexed_shop, model_server):
+    """Services whose answers a model writes. Not beside `services`, which hold the folder."""
     model_server.reset()
-    return make_services(
+    made = _opened(
+        indexed_shop,
         openai_api_key=KEY,
         openai_base_url=model_server.base_url,
         chat_model="small-1",
         model_prices="small-1=1.0/2.0",
         model_retries=0,
         model_cache_hours=0,
+        model_timeout_s=2,
+        model_first_token_s=1,
     )
+    before = made.sites.get("shop")
+    yield made
+    made.sites.update(before)
+    made.close()
 
 
 @dataclass
@@ -109,14 +112,22 @@ class Dashboard:
         return run_id, self.as_role(role).get(f"/admin/playground/{run_id}").text
 
 
-@pytest.fixture
-def dashboard_of():
-    return lambda services: Dashboard(services, make_app(services))
+@pytest.fixture(scope="module")
+def made_app(indexed_shop):
+    """Registering the blueprint takes longer than a test."""
+    return make_app(SimpleNamespace(settings=Settings(data_dir=indexed_shop), secret_key="a secret"))
 
 
 @pytest.fixture
-def dashboard(services, dashboard_of):
-    return dashboard_of(services)
+def dashboard(services, made_app):
+    made_app.extensions["docent"] = services
+    return Dashboard(services, made_app)
+
+
+@pytest.fixture
+def paid_dashboard(with_model, made_app):
+    made_app.extensions["docent"] = with_model
+    return Dashboard(with_model, made_app)
 
 
 def reply_of(answers=("Parcels to islands take five working days. [1]",)):
@@ -127,6 +138,8 @@ def reply_of(answers=("Parcels to islands take five working days. [1]",)):
         rules = request["messages"][0]["content"]
         if "You answer visitors" in rules:
             return json.dumps({"answer": left.pop(0) if len(left) > 1 else left[0]})
-        return json.dumps({"relevant": [1, 2], "unsupported": [], "useful": True, "missing": "", "query": "islands"})
+        return json.dumps(
+            {"relevant": [1, 2], "unsupported": [], "useful": True, "missing": "", "query": "islands"}
+        )
 
     return reply

@@ -35,12 +35,12 @@ def error_of(page, field):
         ("history", "Q: a\n" * 7, "Keep to 6 earlier questions."),
         ("history", "Q: " + "x" * 20_001, "Keep to 20,000 characters."),
         ("language", "german", "Write a code such as en or de."),
-        ("strategy_0", "magic", "unknown strategy 'magic'"),
+        ("strategy_0", "magic", "Unknown strategy 'magic'"),
         ("strategy_1", "raptor[layers=many]", "raptor"),
         ("strategy_1", "hybrid[a=b]", "has no options of its own"),
         ("strategy_2", "x" * 501, "Keep to 500 characters."),
         ("strategy_1", "hybrid", "This way is there already"),
-        ("flow_1", "sideways", "unknown flow 'sideways'"),
+        ("flow_1", "sideways", "Unknown flow 'sideways'"),
         ("writer_0", "me", "Choose the model or quotations."),
         ("floor", "high", "Write a number from 0 to 1"),
         ("floor", "nan", "Write a number from 0 to 1"),
@@ -102,7 +102,10 @@ def test_what_is_not_typed_stays_as_the_site_has_it(services):
     order = read_order({"question": "Why?"}, site, services.settings)
     assert [way.strategy for way in order.ways] == [site.strategy]
     assert order.site(site, order.ways[0]) == site
-    assert order.asked_site(site, order.ways[0]).options == {**site.options, "tuning": {"answer_cache": False}}
+    assert order.asked_site(site, order.ways[0]).options == {
+        **site.options,
+        "tuning": {"answer_cache": False},
+    }
 
 
 def test_written_turns_are_read_again_as_they_were():

@@ -1,0 +1,117 @@
+"""Charts of days as inline SVG: pictures of numbers that stand in a table beside them.
+
+A picture has no words of its own, so that it may be stretched to any width: labels stand around it. Colours
+are classes of charts.css. Those of the evaluation's reports are another kind: server.evaluation.report_charts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+STEP, BAR, HEIGHT = 10, 7, 100
+"""Of one day, of its bar, and of the picture, in the units of the picture."""
+NICE = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One value a day. None where there is nothing to show."""
+
+    name: str
+    colour: str
+    """Its class."""
+    values: Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture with what stands around it."""
+
+    title: str
+    picture: Markup
+    legend: Sequence[tuple[str, str]]
+    """(name, class)"""
+    top: float
+    """What the upper edge stands for; the lower one is 0."""
+    days: Sequence[str]
+
+
+def stacked(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
+    """One bar a day, its parts one above the other."""
+    sums = [sum(one.values[at] or 0 for one in series) for at in range(len(days))]
+    top = _nice(max(sums, default=0))
+    bars = []
+    for at, day in enumerate(days):
+        told = "; ".join(f"{one.name} {one.values[at] or 0:g}" for one in series if one.values[at])
+        bars.append(
+            _bar(at, f"{day}: {told or 'nothing'}", [(one.colour, one.values[at]) for one in series], top)
+        )
+    return _chart(title, days, series, top, bars)
+
+
+def lines(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
+    """One line for each series, broken where a day has no value."""
+    top = _nice(max((value for one in series for value in one.values if value is not None), default=0))
+    drawn = [_line(one, top) for one in series]
+    return _chart(title, days, series, top, drawn)
+
+
+def _chart(
+    title: str, days: Sequence[str], series: Sequence[Series], top: float, drawn: Sequence[Markup]
+) -> Chart:
+    picture = Markup(
+        '<svg class="picture" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+    ).format(
+        max(1, len(days)) * STEP, HEIGHT, f"{title}. The numbers stand in the table.", Markup("").join(drawn)
+    )
+    legend = [(one.name, one.colour) for one in series if any(one.values)]
+    return Chart(title, picture, legend, top, days)
+
+
+def _bar(at: int, told: str, parts: Sequence[tuple[str, float | None]], top: float) -> Markup:
+    below, drawn = 0.0, []
+    left = at * STEP + (STEP - BAR) / 2
+    for colour, value in parts:
+        if value:
+            height = HEIGHT * value / top
+            below += height
+            drawn.append(
+                f'<rect class="{escape(colour)}" x="{left:g}" y="{HEIGHT - below:.2f}" width="{BAR}" '
+                f'height="{height:.2f}"/>'
+            )
+    # The whole height answers to the pointer, not only the bar.
+    ground = f'<rect class="ground" x="{at * STEP}" y="0" width="{STEP}" height="{HEIGHT}"/>'
+    return Markup("<g><title>{}</title>{}</g>").format(told, Markup(ground + "".join(drawn)))
+
+
+def _line(series: Series, top: float) -> Markup:
+    pieces: list[list[str]] = [[]]
+    for at, value in enumerate(series.values):
+        if value is None:
+            pieces.append([])
+        else:
+            pieces[-1].append(f"{at * STEP + STEP / 2:g},{HEIGHT - HEIGHT * value / top:.2f}")
+    # A day between two without a value would be no line: it is drawn as a short one.
+    paths = [piece if len(piece) > 1 else [*piece, _beside(piece[0])] for piece in pieces if piece]
+    drawn = "".join(f'<polyline class="line {escape(series.colour)}" points="{" ".join(p)}"/>' for p in paths)
+    return Markup(drawn)
+
+
+def _beside(point: str) -> str:
+    x, y = point.split(",")
+    return f"{float(x) + 1:g},{y}"
+
+
+def _nice(most: float) -> float:
+    """The next round number."""
+    if most <= 0:
+        return 1.0
+    power = 1.0
+    while power * 10 < most:
+        power *= 10
+    while power > most:
+        power /= 10
+    return next(step * power for step in NICE if step * power >= most * 0.999999)

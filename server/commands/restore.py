@@ -1,0 +1,50 @@
+"""`python -m server restore`: replaces everything by a backup."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from server.data_folder import DataFolder
+from server.errors import StartError
+from server.services import Services
+from server.services.restoring import restore_all
+from server.settings import Settings
+from server.storage.backup.reading import free_bytes, open_backup
+
+HELP = "replace everything by a backup, or with --check look whether it is whole"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What to restore, and that it is wanted."""
+    parser.add_argument("file", type=Path, help="a zip archive that `backup` made")
+    parser.add_argument("--check", action="store_true", help="only read it, and change nothing")
+    parser.add_argument("--yes", action="store_true", help="replace everything without asking")
+    parser.add_argument("--with-key", action="store_true", help="take over its key too (stop Docent first)")
+
+
+def run(options: argparse.Namespace, settings: Settings) -> int:
+    """Checks all of it before it touches anything. Raises StartError, StorageError."""
+    if not options.file.is_file():
+        raise StartError(f"there is no file {options.file}")
+    with open_backup(options.file) as backup:
+        folder = DataFolder(settings.data_dir)
+        counts = ", ".join(f"{count} {name}" for name, count in backup.manifest.summary.items())
+        print(f"{options.file}, made {backup.manifest.made_at} by Docent {backup.manifest.version}: {counts}")
+        if options.check:
+            backup.check(free_bytes(folder.path))
+            print("It is whole, and fits this version.")
+            return 0
+        if options.with_key and not (backup.secret and not settings.secret_key):
+            raise StartError("the backup has no key, or SECRET_KEY is set: leave --with-key out")
+        if not options.yes and input("Everything that is here now is replaced. Type restore: ") != "restore":
+            print("Nothing was changed.")
+            return 1
+        services = Services(settings)
+        sites = restore_all(services.database, folder.path, backup, services.start_crawl)
+        services.audit.add("the shell", "restored a backup", "", {"made_at": backup.manifest.made_at})
+        services.close()
+        if options.with_key:
+            folder.keep_secret_key(backup.secret)
+    print(f"Restored. {len(sites)} sites are read again as soon as the server runs, for their vectors.")
+    return 0

@@ -1,0 +1,191 @@
+"""The playground with a chat model: prompts, costs, faults, and text that would do harm."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from tests.openai_server import Fault
+from tests.playground.conftest import ASKED, KEY, reply_of
+from tests.playground.test_asking import words
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def test_prompts_and_replies_are_shown_as_they_were_sent(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    run_id, page = paid_dashboard.ask()
+    shown = words(page)
+    assert "Prompts as sent" in shown
+    assert "You answer visitors of the website" in shown
+    sent = model_server.requests[-1]["body"]["messages"]
+    kept = paid_dashboard.services.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    assert [kept[-1]["system"], kept[-1]["user"]] == [message["content"] for message in sent]
+    assert kept[-1]["step"] == "write"
+    assert json.loads(kept[-1]["reply"]) == {"answer": "Parcels to islands take five working days. [1]"}
+
+
+def test_each_step_of_a_flow_has_its_prompt(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    run_id, page = paid_dashboard.ask(
+        flow_0="self-rag", question="And to islands?", history="Q: Parcels?\nA: Two days."
+    )
+    way = paid_dashboard.services.playground_runs.get(run_id).ways[0]
+    steps = [call["step"] for call in way.result["answer"]["trace"]["prompts"]]
+    assert steps[0] == "rewrite"
+    assert {"filter", "write", "grade"} <= set(steps)
+    assert "Grading the draft" in words(page)
+
+
+def test_prompts_are_not_kept_when_they_are_not_wanted_and_never_for_visitors(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    _, page = paid_dashboard.ask(prompts="off")
+    assert "Prompts as sent" not in words(page)
+    services = paid_dashboard.services
+    *_, answer = services.chat.ask(services.sites.get("shop"), ASKED, visitor_id="v").events()
+    assert "prompts" not in answer.trace
+
+
+def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    model_server.usage = (1000, 50)
+    before = paid_dashboard.services.usage.today("shop")
+    _, page = paid_dashboard.ask(writer_1="embedded")
+    spent = paid_dashboard.services.usage.today("shop")
+    assert (spent.calls, spent.tokens) == (before.calls + 1, before.tokens + 1050)
+    assert "1 call of the model, 1,000 tokens sent and 50 received, 0.00110 in money." in words(page)
+    assert "Quoted, no model" in words(page), "the other way asked none"
+
+
+def test_a_spent_budget_is_said_and_answered_without_the_model(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    services = paid_dashboard.services
+    site = services.sites.get("shop")
+    services.sites.update(type(site)(**{**_fields(site), "options": {**site.options, "daily_tokens": 1}}))
+    services.usage.add("shop", "small-1", services.usage.today("shop").__class__(1, 10, 10, 0.0))
+    _, page = paid_dashboard.ask()
+    assert "budget of this site is spent" in words(page)
+    assert "five working days" in words(page)
+
+
+def _fields(site):
+    return {name: getattr(site, name) for name in site.__dataclass_fields__}
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault.RATE_LIMITED, "small-1"),
+        (Fault.TIMEOUT, "sent no word within"),
+        (Fault.SERVER_ERROR, "small-1"),
+        (Fault.BROKEN_BODY, "small-1"),
+        (Fault.CUT_STREAM, "small-1"),
+        (Fault.INVALID_JSON, "cut short"),
+        (Fault.WRONG_KEY, "small-1"),
+    ],
+)
+def test_a_model_that_fails_is_said_and_quotations_answer(paid_dashboard, model_server, fault, said):
+    model_server.fault = fault
+    services = paid_dashboard.services
+    run_id, page = paid_dashboard.ask()
+    shown = words(page)
+    assert said in shown
+    assert "five working days" in shown
+    assert "Quoted, no model" in shown
+    assert not services.incidents.recent(limit=5), "nothing went wrong for visitors"
+    kept = services.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    assert kept[0]["error"] or fault is Fault.INVALID_JSON
+
+
+def test_nonsense_is_taken_out_and_the_page_says_why(paid_dashboard, model_server):
+    model_server.script = reply_of(
+        [
+            "Parcels to islands take five working days. [1] Members pay only 1.00 EUR. [1] The moon is cheese. [9]"
+        ]
+    )
+    _, page = paid_dashboard.ask()
+    shown = words(page)
+    assert "Removed" in shown
+    assert "is not on the cited page." in shown
+    assert "Given" in shown
+    assert "Written by small-1" in shown
+
+
+def test_a_failing_way_leaves_the_others_alone(paid_dashboard, model_server):
+    model_server.script = reply_of()
+    _, page = paid_dashboard.ask(strategy_1="lightrag")
+    shown = words(page)
+    assert "not built for this site" in shown
+    assert re.search(
+        r"Building it takes \d+ calls of the model, at most [\d,]+ tokens, 0\.\d+ in money", shown
+    )
+    assert "Written by small-1" in shown
+
+
+def test_keys_never_stand_in_a_run(paid_dashboard, model_server):
+    """Not in prompts, replies, errors or what was typed."""
+    model_server.script = reply_of([f"The key is {KEY}. [1]", "x"])
+    paid_dashboard.ask(question=f"{ASKED} {KEY}", instructions=f"Say {KEY}", history=f"Q: {KEY}\nA: {KEY}")
+    with paid_dashboard.services.database.connect() as connection:
+        rows = connection.execute(
+            text("select asked from playground_runs union all select result from playground_ways")
+        )
+        kept = "".join(row[0] for row in rows)
+    assert "•••" in kept
+    assert KEY not in kept
+
+
+def test_markup_in_questions_replies_and_prompts_does_nothing(paid_dashboard, model_server):
+    model_server.script = reply_of([f"Parcels to islands take five working days. {EVIL} [1]"])
+    run_id, page = paid_dashboard.ask(
+        question=f"{ASKED} {EVIL}", instructions=EVIL, history=f"Q: {EVIL}\nA: {EVIL}"
+    )
+    form = (
+        paid_dashboard.as_role(next(iter(paid_dashboard.browsers)))
+        .get(f"/admin/playground?run={run_id}")
+        .text
+    )
+    listed = paid_dashboard.as_role(next(iter(paid_dashboard.browsers))).get("/admin/playground").text
+    for shown in (page, form, listed):
+        assert "<script>alert" not in shown
+        assert "<img" not in shown.replace('<img src="/admin/static/', "")
+        assert (
+            EVIL.replace("<", "&lt;").replace(">", "&gt;") in shown.replace("&#34;", '"')
+            or "&lt;script&gt;" in shown
+        )
+
+
+def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, with_model, made_app):
+    from server.services.playground.asking import Asking, OutOfTime
+    from server.services.playground.reading import read_order
+
+    model_server.script = reply_of()
+    site = with_model.sites.get("shop")
+    order = read_order({"question": ASKED}, site, with_model.settings)
+    asking = Asking(with_model, site, order, order.ways[0], 0.0)
+    with pytest.raises(OutOfTime):
+        asking.run()
+    assert asking.prompts()[0]["error"] == "the time of this way was over before the model was done"
+    assert not model_server.requests, "no model was asked any more"
+
+
+def test_a_run_that_nobody_finishes_says_so(paid_dashboard):
+    runs = paid_dashboard.services.playground_runs
+    asked = {"typed": {"question": "Why?"}, "ways": [{"strategy": "hybrid", "flow": "direct", "writer": ""}]}
+    run = runs.start("shop", "Why?", asked, 1, "ada@example.com")
+    browser = paid_dashboard.as_role(__import__("server.domain.roles").domain.roles.Role.VIEWER)
+    state = browser.get(f"/admin/playground/{run.id}/progress", headers={"Accept": "application/json"}).json
+    assert state["active"]
+    assert "Being asked" in state["html"]
+    assert '<noscript><meta http-equiv="refresh"' in browser.get(f"/admin/playground/{run.id}").text
+    with paid_dashboard.services.database.begin() as connection:
+        long_ago = (datetime.now(UTC) - timedelta(hours=1)).replace(tzinfo=None)
+        connection.execute(
+            text("update playground_runs set asked_at = :at where id = :id"),
+            {"at": str(long_ago), "id": run.id},
+        )
+    state = browser.get(f"/admin/playground/{run.id}/progress", headers={"Accept": "application/json"}).json
+    assert not state["active"]
+    assert "It was not finished" in words(state["html"])
