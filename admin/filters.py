@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from flask import request
+from wtforms import SelectChoice
 
 from admin.access import services
 from server.domain.site import Site
@@ -44,3 +45,8 @@ def began(days: int, now: datetime) -> datetime:
 def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
     """Choices of a site filter."""
     return [("", "All sites"), *((site.id, site.name) for site in sites.values())]
+
+
+def site_choices() -> list[SelectChoice]:
+    """The same for a field of a form."""
+    return [SelectChoice(*option) for option in site_options({site.id: site for site in services().sites.all()})]

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from flask import abort, flash, g, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectField, StringField
+from wtforms import SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
 
 from admin.access import services
 from admin.audit import changed
-from admin.filters import site_options
+from admin.filters import site_choices
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.pages import settings as settings_page
@@ -35,11 +35,14 @@ class KeyForm(Form):
 
     name = StringField(
         "What it is for",
-        [Needed("Write what the key is for, such as “nightly report”."), Length(max=100, message="Write at most 100 characters.")],
+        [
+            Needed("Write what the key is for, such as “nightly report”."),
+            Length(max=100, message="Write at most 100 characters."),
+        ],
     )
-    scopes = Ticks("It may", choices=SCOPES)
+    scopes = Ticks("It may", choices=[SelectChoice(*scope) for scope in SCOPES])
     site = SelectField("For", validate_choice=True)
-    days = SelectField("It ends", choices=DAYS, default="365")
+    days = SelectField("It ends", choices=[SelectChoice(*one) for one in DAYS], default="365")
 
     def validate_scopes(self, field: Ticks) -> None:
         if not field.data:
@@ -88,7 +91,7 @@ def api_key_revoke(key_id: str) -> ResponseReturnValue:
 
 def _form(*, fresh: bool = False) -> KeyForm:
     form = KeyForm(formdata=None) if fresh else KeyForm()
-    form.site.choices = site_options({site.id: site for site in services().sites.all()})
+    form.site.choices = site_choices()
     return form
 
 

@@ -43,7 +43,11 @@ def audit_log() -> ResponseReturnValue:
         sites=sites,
         site_options=site_options(sites),
         is_filtered=any(wanted.values()),
-        kept={name: request.args[name] for name in ("operator", "site", "action", "days") if name in request.args},
+        kept={
+            name: request.args[name]
+            for name in ("operator", "site", "action", "days")
+            if name in request.args
+        },
     )
 
 

@@ -91,7 +91,9 @@ def backup_restore() -> ResponseReturnValue:
     g.pop("operator")
     flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
     if other_key:
-        flash("Its secrets are sealed with another key: enter them anew, or restore it in the shell.", "problem")
+        flash(
+            "Its secrets are sealed with another key: enter them anew, or restore it in the shell.", "problem"
+        )
     return redirect(url_for("admin.login"))
 
 

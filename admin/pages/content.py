@@ -17,7 +17,18 @@ from server.domain.site import Site
 from server.storage.cited_pages import CitedPages
 from server.storage.page_decisions import MOST_PINS, PageDecision, PageDecisions
 from server.storage.page_list import (
-    BROKEN, CITED, EDITED, ELSEWHERE, NEWS, PINNED, SORTS, STATES, UNCITED, WEBSITE, ListedPage, PageFilter,
+    BROKEN,
+    CITED,
+    EDITED,
+    ELSEWHERE,
+    NEWS,
+    PINNED,
+    SORTS,
+    STATES,
+    UNCITED,
+    WEBSITE,
+    ListedPage,
+    PageFilter,
     PageList,
 )  # fmt: skip
 from server.storage.page_quotes import PageQuotes, QuoteHealth

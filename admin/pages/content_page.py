@@ -1,4 +1,4 @@
-"""One page of a site as it is indexed: its pieces, what it contributes to answers, and how its quotes stand."""
+"""One page of a site as it is indexed: its pieces, what it contributes, and how its quotes stand."""
 
 from __future__ import annotations
 

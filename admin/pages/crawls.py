@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from flask import abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -37,7 +39,7 @@ def crawls(site_id: str) -> ResponseReturnValue:
         whole=whole,
         kind=kind,
         kinds=[("", "All of them"), *KIND_WORDS.items()],
-        before={later.id: earlier.id for later, earlier in zip(whole, whole[1:], strict=False)},
+        before={later.id: earlier.id for later, earlier in pairwise(whole)},
         kept=services().settings.crawls_kept,
         **_panel(site_id),
         site=site,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import EmailField, SelectField
+from wtforms import EmailField, SelectChoice, SelectField
 
 from admin.access import services
 from admin.audit import changed, unchanged
@@ -32,7 +32,10 @@ class InviteForm(Form):
 
     email = EmailField("E-mail", [Needed("Write the e-mail address of the person."), check_email])
     role = SelectField(
-        "Role", choices=ROLES, default=Role.VIEWER.value, validate_choice=True
+        "Role",
+        choices=[SelectChoice(*role) for role in ROLES],
+        default=Role.VIEWER.value,
+        validate_choice=True,
     )
 
 

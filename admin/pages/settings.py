@@ -24,7 +24,12 @@ def settings() -> ResponseReturnValue:
     return render_template(
         "admin/settings.html",
         overrides=[
-            (one, LABELS.get(name, name), shown(name, live.current) if name in CHANGEABLE else "", PLACES.get(name))
+            (
+                one,
+                LABELS.get(name, name),
+                shown(name, live.current) if name in CHANGEABLE else "",
+                PLACES.get(name),
+            )
             for name, one in overrides.items()
         ],
         problems=live.problems,

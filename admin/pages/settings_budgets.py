@@ -37,10 +37,15 @@ def settings_budgets_save() -> ResponseReturnValue:
 def _shown(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
     settings = services().settings
     used = services().usage.today_by_site()
-    sites = [(site, used.get(site.id, Used()), daily_limit(site, settings)) for site in services().sites.all()]
+    sites = [
+        (site, used.get(site.id, Used()), daily_limit(site, settings)) for site in services().sites.all()
+    ]
     return render_template(
         "admin/settings_budgets.html",
-        **{name: fields_of(GROUPS[name], typed, errors) for name in ("budgets", "visitors", "access", "answers")},
+        **{
+            name: fields_of(GROUPS[name], typed, errors)
+            for name in ("budgets", "visitors", "access", "answers")
+        },
         general=(errors or {}).get("", ""),
         sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
         total=sum((one.tokens for one in used.values()), 0),

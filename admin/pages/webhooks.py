@@ -6,14 +6,14 @@ import secrets
 
 from flask import abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import SelectField, SelectMultipleField, StringField
+from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from admin.access import services
 from admin.addresses import BadAddress, parse_address
 from admin.audit import changed
-from admin.filters import site_options
+from admin.filters import site_choices
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.pages import settings as settings_page
@@ -51,7 +51,7 @@ class HookForm(Form):
     """Where events go."""
 
     url = StringField("Address", [Needed("Write the address that is to be told.")])
-    kinds = Ticks("Events", choices=KINDS)
+    kinds = Ticks("Events", choices=[SelectChoice(*kind) for kind in KINDS])
     site = SelectField("Site", validate_choice=True)
 
     def validate_url(self, field: StringField) -> None:
@@ -157,7 +157,7 @@ def _found(webhook_id: str) -> EventHook:
 
 def _form(*, fresh: bool = False, **data: object) -> HookForm:
     form = HookForm(formdata=None, **data) if fresh else HookForm()
-    form.site.choices = site_options({site.id: site for site in services().sites.all()})
+    form.site.choices = site_choices()
     if fresh and "site" not in data:
         form.site.data = ""
     return form

@@ -24,9 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     inviting.add_argument("role", choices=[role.value for role in Role], nargs="?", default=Role.OWNER.value)
     resetting = actions.add_parser("reset", help="a one-time link that sets a new password")
     resetting.add_argument("email")
-    resetting.add_argument(
-        "--second-factor", action="store_true", help="turn the second factor off too"
-    )
+    resetting.add_argument("--second-factor", action="store_true", help="turn the second factor off too")
     changing = actions.add_parser("role", help="another role; ends the sessions")
     changing.add_argument("email")
     changing.add_argument("role", choices=[role.value for role in Role])
@@ -51,7 +49,9 @@ def _list(services: Services, options: argparse.Namespace) -> None:
         second = "second factor" if one.has_second_factor else "password alone"
         print(f"{one.email}\t{one.role.value}\t{second}\tsince {one.created_at:%Y-%m-%d}")
     for link in services.operator_links.open():
-        print(f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {link.ends_at:%Y-%m-%d %H:%M}")
+        print(
+            f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {link.ends_at:%Y-%m-%d %H:%M}"
+        )
 
 
 def _invite(services: Services, options: argparse.Namespace) -> None:

@@ -85,7 +85,9 @@ class LiveSettings:
 
     def take_back(self, names: set[str]) -> Settings:
         """Lets the values of the start hold again. Raises WrongSetting when the others do not fit them."""
-        kept = {name: value for name, value in self._opened(self._store.all())[0].items() if name not in names}
+        kept = {
+            name: value for name, value in self._opened(self._store.all())[0].items() if name not in names
+        }
         changed(self.base, kept)
         self._store.drop(names)
         return self.refresh()
@@ -112,9 +114,7 @@ class LiveSettings:
                 problems[one.name] = str(error)
         return values, problems
 
-    def _fitting(
-        self, values: dict[str, str], problems: dict[str, str]
-    ) -> tuple[Settings, dict[str, str]]:
+    def _fitting(self, values: dict[str, str], problems: dict[str, str]) -> tuple[Settings, dict[str, str]]:
         """All of them, or without those that fit no more, as after a change of the environment."""
         try:
             return changed(self.base, values), problems

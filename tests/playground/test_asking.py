@@ -98,7 +98,7 @@ def test_visitors_never_get_an_answer_of_the_playground(dashboard, services):
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OWNER])
 def test_a_shared_run_shows_the_same_without_asking_again(dashboard, services, role):
-    run_id, page = dashboard.ask()
+    run_id, _ = dashboard.ask()
     other = dashboard.as_role(role).get(f"/admin/playground/{run_id}")
     assert other.status_code == 200
     assert "five working days" in words(other.text)

@@ -36,7 +36,7 @@ def error_of(page, field):
         ("history", "Q: " + "x" * 20_001, "Keep to 20,000 characters."),
         ("language", "german", "Write a code such as en or de."),
         ("strategy_0", "magic", "Unknown strategy 'magic'"),
-        ("strategy_1", "raptor[layers=many]", "raptor"),
+        ("strategy_1", "raptor[layers=many]", "layers=many: Input should be a valid integer"),
         ("strategy_1", "hybrid[a=b]", "has no options of its own"),
         ("strategy_2", "x" * 501, "Keep to 500 characters."),
         ("strategy_1", "hybrid", "This way is there already"),

@@ -91,6 +91,7 @@ def test_a_model_that_fails_is_said_and_quotations_answer(paid_dashboard, model_
     services = paid_dashboard.services
     run_id, page = paid_dashboard.ask()
     shown = words(page)
+    print('PG', [c.get('error') for c in services.playground_runs.get(run_id).ways[0].result['answer']['trace']['prompts']], services.incidents.recent(limit=5), services.playground_runs.get(run_id).ways[0].result['used'])
     assert said in shown
     assert "five working days" in shown
     assert "Quoted, no model" in shown

@@ -1,8 +1,8 @@
 """What stands in a backup: which tables, how their values are written, and what describes it.
 
-    manifest.json        the version of everything below, with the size and checksum of each table
-    tables/NAME.jsonl    a table, one row a line, in no other order than the database's
-    data/secret.key      only when it was asked for: what signs sessions and opens sealed secrets
+manifest.json        the version of everything below, with the size and checksum of each table
+tables/NAME.jsonl    a table, one row a line, in no other order than the database's
+data/secret.key      only when it was asked for: what signs sessions and opens sealed secrets
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+"""Pages that were corrected, pinned and excluded, quotes that broke, and crawls that differ."""
+
+from datetime import UTC, datetime
+
+from crawler.journal import Entry
+from server.domain.answer import Citation
+from server.domain.chunk import Chunk
+from server.jobs.quote_check import check_quotes
+from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawl_runs import PAGE
+from server.storage.live_content import PageRecord
+from tests.admin.samples import ask
+
+BY = "ada@example.com"
+ROOT = "https://lantern.example/"
+DELIVERY = f"{ROOT}delivery"
+
+
+def put_page(services, path, title, texts, content_hash="1", site_id="lantern"):
+    """A page with one piece for each (heading, text)."""
+    url = path if path.startswith("/sources/") else f"{ROOT}{path}"
+    content = services.content(site_id)
+    source = "source" if path.startswith("/sources/") else ""
+    record = PageRecord(url, title, "en", content_hash, "", "", 0, datetime.now(UTC), source=source)
+    chunks = [
+        Chunk(f"{path}-{content_hash}-{at}", url, title, (heading,), text, at, "en")
+        for at, (heading, text) in enumerate(texts)
+    ]
+    content.put_page(record, chunks, content.chunk_ids(url))
+    content.go_live()
+    return url
+
+
+def fill(services):
+    """Into the site "lantern", which has messages that cite its delivery page."""
+    table = "Lamp\tPrice\nGlow Mini\t19.90 EUR\nGlow Maxi <b>\t49.90 EUR"
+    code = "```\nsh lamp-driver.sh --quiet\n```\n\n- one\n  - two"
+    put_page(services, "prices", "Prices <script>alert(1)</script>", [("Lamps", table), ("Driver", code)])
+    put_page(services, "/sources/lantern/0123456789abcdef", "Guide", [("Guide", "Turn it on.")])
+    put_page(services, "old-terms", "Old terms", [("Terms", "These terms are old.")])
+    put_page(services, "delivery", "Delivery", [("Delivery", "Parcels arrive within three working days.")], "9")
+    pages = services.pages
+    pages.exclude("lantern", f"{ROOT}old-terms", BY)
+    services.content("lantern").remove_page(f"{ROOT}old-terms")
+    services.content("lantern").go_live()
+    pages.pin("lantern", f"{ROOT}returns", BY)
+    texts = pages.texts("lantern", f"{ROOT}lamp-care")
+    pages.edit("lantern", f"{ROOT}lamp-care", texts.title, "# Lamp care\n\nUse a dry cloth.", "seen", BY)
+    for waiting in services.crawls.waiting():
+        services.crawls.finish(waiting.id, "done", "the page is live as it was decided")
+    run = services.crawls.wait_for_page("lantern", PAGE, DELIVERY)
+    CrawlJournal(services.database, run).write([Entry(DELIVERY, 0, state="fetched", content_hash="9")])
+    services.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
+    check_quotes(services.database, "lantern", services.settings.base_url)
+
+
+def make_other_crawl(services):
+    """A crawl that ended otherwise than that of samples.make_crawl."""
+    crawl_id = services.crawls.start("lantern")
+    rows = [
+        Entry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
+        Entry(f"{ROOT}returns", 1, found_on=ROOT, state="gone", reason="the server says it is gone (status 404)"),
+        Entry(f"{ROOT}lamp-care", 1, found_on=ROOT, state="unchanged", reason="not modified", status=304),
+        Entry(f"{ROOT}new", 1, found_on=ROOT, state="fetched", status=200, content_hash="n"),
+        Entry(f"{ROOT}copy", 1, state="duplicate", reason=f"same content as {ROOT}new"),
+        Entry(f"{ROOT}copy-2", 1, state="duplicate", reason=f"same content as {ROOT}returns"),
+    ]
+    CrawlJournal(services.database, crawl_id).write(rows)
+    services.crawls.progress(crawl_id, 6, 3, 3)
+    services.crawls.finish(crawl_id, "done", "2 pages indexed, 1 unchanged, 1 removed")
+    return crawl_id
+
+
+def cite(services, url, quote, times=1):
+    """Answers that cite a page."""
+    for _ in range(times):
+        ask(services, citations=(Citation(1, url, "Page", quote, url),))
