@@ -1,7 +1,7 @@
 """Charts of days as inline SVG: pictures of numbers that stand in a table beside them.
 
 A picture has no words of its own, so that it may be stretched to any width: labels stand around it. Colours
-are classes of charts.css. Those of the evaluation's reports are another kind: server.evaluation.report_charts.
+are classes of charts.css. Charts of evaluations are of another kind: server.evaluation.report_charts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ def _chart(
     title: str, days: Sequence[str], series: Sequence[Series], top: float, drawn: Sequence[Markup]
 ) -> Chart:
     picture = Markup(
-        '<svg class="picture" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
+        '<svg class="picture" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
+        'aria-label="{}">{}</svg>'
     ).format(
         max(1, len(days)) * STEP, HEIGHT, f"{title}. The numbers stand in the table.", Markup("").join(drawn)
     )

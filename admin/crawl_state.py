@@ -16,6 +16,7 @@ CRAWL_WORDS = {
     "done": "Read completely",
     "failed": "Failed",
     "stopped": "Stopped",
+    "held": "Held back by the quality gate",
 }
 PAGE_WORDS = {"running": "At work", "done": "Done", "failed": "Failed"}
 """Of runs about one page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from flask import url_for
 
@@ -42,7 +43,7 @@ def compared(
     total: Figures, before: Figures, written: int, written_before: int, site_id: str, days: int
 ) -> list[Compared]:
     """All of them. `written` are messages to people."""
-    shared: dict[str, str | int] = {"days": days, **({"site": site_id} if site_id else {})}
+    shared: dict[str, Any] = {"days": days, **({"site": site_id} if site_id else {})}
 
     def listed(**held: str | int) -> str:
         return url_for("admin.conversations", **{**shared, **held})

@@ -40,6 +40,11 @@ KINDS = {
         "Read the conversation: somebody may try to take the chatbot over.",
     ),
     "budget_spent": Kind("Token budget spent", QUOTED, "Raise MODEL_DAILY_TOKENS, or wait until tomorrow."),
+    "index_held_back": Kind(
+        "New index held back",
+        "Visitors are answered from the index of before.",
+        "Open Quality, look at the questions that got worse, and let the index go live or drop it.",
+    ),
     "crawl_failed": Kind(
         "Crawl failed",
         "Visitors are answered from the last complete crawl, if there is one.",
@@ -62,7 +67,7 @@ KINDS = {
     ),
 }
 
-MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "contact_failed", "reply_failed", "webhook_failed"}
+MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "index_held_back", "contact_failed", "reply_failed", "webhook_failed"}
 
 
 def kind_of(name: str, message: str = "") -> Kind:

@@ -68,7 +68,7 @@ def overview() -> ResponseReturnValue:
         by_day=[(day.isoformat(), by_day.get(day.isoformat(), Figures())) for day in reversed(period.days)],
         outcomes=OUTCOMES,
         format=FILTERS,
-        listed=url_for("admin.conversations", **({"site": site_id} if site_id else {})),
+        listed=url_for("admin.conversations", site=site_id or None),
         troubles=_troubles(site_id, period),
         usage=services().usage.by_model(ids, period.days[0], period.days[-1]),
         summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),

@@ -11,6 +11,7 @@ from wtforms import SelectField, StringField, TextAreaField
 
 from admin.access import services
 from admin.audit import changed
+from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.pages import quality as quality_page
@@ -32,7 +33,7 @@ class CaseForm(Form):
 
     question = StringField("Question", [Needed("Write the question as visitors ask it.")])
     answerable = SelectField(
-        "The site", choices=[("1", "can answer it"), ("0", "cannot answer it")], default="1"
+        "The site", choices=choices([("1", "can answer it"), ("0", "cannot answer it")]), default="1"
     )
     url = TextAreaField("Pages that answer it")
 
@@ -48,7 +49,7 @@ class ChangeForm(CaseForm):
     """With what only the question's own page shows."""
 
     answer = TextAreaField("What a right answer says")
-    kind = SelectField("Type", choices=[(name, name) for name in TYPES], default="lookup")
+    kind = SelectField("Type", choices=choices((name, name) for name in TYPES), default="lookup")
 
 
 @page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
@@ -169,7 +170,7 @@ def _pages_of(stored: StoredCase) -> list[str]:
 
 
 def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
-    form.testset.choices = [*((str(one.id), one.name) for one in known), (NEW, "A new one")]
+    form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, "A new one")])
     return render_template(
         "admin/quality_case.html", site=site, form=form, testset=None, stored=None,
         next=request.form.get("next", ""),

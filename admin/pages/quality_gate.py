@@ -9,6 +9,7 @@ from wtforms.validators import InputRequired, NumberRange
 
 from admin.access import services
 from admin.audit import changed, unchanged
+from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.pages import quality as quality_page
@@ -27,7 +28,7 @@ class GateForm(Form):
     """What a new index must not be worse by."""
 
     testset = SelectField("Test set", validate_choice=False)
-    metric = SelectField("Figure", choices=list(GATE_METRICS.items()), default="ndcg@10")
+    metric = SelectField("Figure", choices=choices(GATE_METRICS.items()), default="ndcg@10")
     largest_drop = FloatField(
         "Largest drop, in points of a hundred",
         [
@@ -119,7 +120,7 @@ def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturn
 
 def _shown(site: Site, form: GateForm) -> str:
     ready = [one for one in services().testsets.all(site.id) if one.is_ready]
-    form.testset.choices = [(str(one.id), f"{one.name} ({one.count:,})") for one in ready]
+    form.testset.choices = choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
     return render_template(
         "admin/quality_gate.html",
         site=site,

@@ -9,6 +9,7 @@ from wtforms.validators import InputRequired, Length, NumberRange
 
 from admin.access import services
 from admin.audit import changed
+from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.pages import quality as quality_page
@@ -38,12 +39,12 @@ class RunForm(Form):
     """What is measured."""
 
     testset = SelectField("Test set", validate_choice=False)
-    strategies = SelectMultipleField("Strategies", choices=[(name, name) for name in STRATEGIES])
+    strategies = SelectMultipleField("Strategies", choices=choices((name, name) for name in STRATEGIES))
     specs = StringField(
         "Strategies with options", [Length(max=1000, message="Write at most 1,000 characters.")]
     )
-    flows = SelectMultipleField("Flows", choices=[(name, name) for name in FLOWS])
-    judge = SelectField("Who judges the answers", choices=JUDGES, default="none")
+    flows = SelectMultipleField("Flows", choices=choices((name, name) for name in FLOWS))
+    judge = SelectField("Who judges the answers", choices=choices(JUDGES), default="none")
     abilities = IntegerField("Questions on which the writer is tried with noise", _number(1000), default=0)
     limit = IntegerField("Only the first questions", _number(50_000), default=0)
     writes = BooleanField("Write answers (without this, pages are ranked alone)")
@@ -112,7 +113,7 @@ def _specs(form: RunForm) -> list[str]:
 
 def _shown(site: Site, form: RunForm) -> str:
     ready = [one for one in services().testsets.all(site.id) if one.is_ready]
-    form.testset.choices = [(str(one.id), f"{one.name} ({one.count:,})") for one in ready]
+    form.testset.choices = choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
     return render_template(
         "admin/quality_run_new.html",
         site=site,

@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired, Length, NumberRange
 
 from admin.access import services
 from admin.audit import changed
+from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.pages import quality as quality_page
@@ -42,7 +43,9 @@ class HeadingsForm(Form):
 
     headings_name = StringField("Name", [_NAME])
     count = IntegerField("Questions that the site answers", _number(1, MOST), default=60)
-    kinds = SelectMultipleField("Where they come from", choices=[(kind, KIND_WORDS[kind]) for kind in KINDS])
+    kinds = SelectMultipleField(
+        "Where they come from", choices=choices((kind, KIND_WORDS[kind]) for kind in KINDS)
+    )
     unanswerable = IntegerField("Questions that it cannot answer", _number(0, MOST), default=15)
     seed = IntegerField("Choice", _number(0, 1_000_000), default=0)
 
@@ -59,7 +62,7 @@ class ConversationsForm(Form):
 
     visitors_name = StringField("Name", [_NAME])
     helped = BooleanField("Questions whose answer got a thumb up, with the cited page as the expected one")
-    refused = SelectField("Refused questions", choices=list(REFUSED.items()), default=LEAVE_OUT)
+    refused = SelectField("Refused questions", choices=choices(REFUSED.items()), default=LEAVE_OUT)
     days = IntegerField("Days to look back", _number(1, 3650), default=90)
     most = IntegerField("Questions at most", _number(1, MOST), default=200)
 

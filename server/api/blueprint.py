@@ -5,6 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from server.api import chat, contact, feedback, sites, visitors
+from server.api.keyed import add_keyed_routes
+from server.api.keyed_answers import add_answer_routes
 from server.api.origins import add_cors, preflight
 
 
@@ -21,6 +23,8 @@ def api_blueprint() -> Blueprint:
     api.add_url_rule("/feedback", "feedback", feedback.judge, methods=["POST"])
     api.add_url_rule("/contact", "contact", contact.write, methods=["POST"])
     api.add_url_rule("/sites/<site_id>/widget", "widget", sites.widget, methods=["GET"])
+    add_keyed_routes(api)
+    add_answer_routes(api)
     return api
 
 

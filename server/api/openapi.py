@@ -8,7 +8,7 @@ from flask import Blueprint, Response, current_app, jsonify
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from server.api import schemas
+from server.api import openapi_keyed, schemas
 from server.api.access import services
 
 REF = "#/components/schemas/{model}"
@@ -25,11 +25,14 @@ MODELS: tuple[type[BaseModel], ...] = (
     schemas.HealthResponse,
     schemas.ReadyResponse,
     schemas.ErrorResponse,
+    *openapi_keyed.MODELS,
 )
 ERRORS = {
     400: "The body is not JSON.",
-    401: "The visitor token is missing, expired or not of this server; get one with POST /api/v1/visitors.",
-    403: "The calling page's origin is not on the site's list.",
+    401: "The visitor token is missing, expired or not of this server; get one with POST /api/v1/visitors. "
+    "With an API key: it is missing, unknown, revoked or over.",
+    403: "The calling page's origin is not on the site's list, or the API key does not have the scope or the "
+    "site.",
     404: "There is no such site, conversation, message or stream.",
     409: "The site takes no messages here.",
     413: "The body is too large.",
@@ -80,7 +83,10 @@ def document(version: str, message_chars: int) -> dict[str, Any]:
         "paths": _paths(),
         "components": {
             "schemas": known,
-            "securitySchemes": {"visitor": {"type": "http", "scheme": "bearer", "description": ERRORS[401]}},
+            "securitySchemes": {
+                "visitor": {"type": "http", "scheme": "bearer", "description": ERRORS[401]},
+                "key": openapi_keyed.SCHEME,
+            },
         },
     }
 
@@ -120,6 +126,7 @@ def _paths() -> dict[str, Any]:
                 ]
             }
         },
+        **openapi_keyed.keyed_paths(_operation),
         "/healthz": {"get": _operation("The process answers", "HealthResponse", [])},
         "/readyz": {"get": _readiness()},
         "/api/openapi.json": {

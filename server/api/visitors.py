@@ -13,6 +13,7 @@ from server.api.schemas import VisitorRequest
 from server.domain.site import Site
 from server.domain.visiting import Consent, proof_bits
 from server.guards.proof_of_work import ProofRefused
+from server.services.erasing import erase_visitor
 
 
 def issue_token() -> Response:
@@ -31,7 +32,8 @@ def issue_token() -> Response:
 def erase() -> Response:
     """DELETE /api/v1/visitors/me: erases everything that the visitor said and was answered."""
     caller = known_caller()
-    return jsonify(erased=services().conversations.erase_visitor(caller.site.id, caller.visitor_id))
+    conversations, history = services().conversations, services().history
+    return jsonify(erased=erase_visitor(conversations, history, caller.site.id, caller.visitor_id))
 
 
 def _consent(site: Site, origin: str, body: VisitorRequest) -> str:

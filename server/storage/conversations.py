@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -32,6 +32,17 @@ _OWNED = select(conversations.c.id).where(
     conversations.c.site_id == bindparam("site"),
     conversations.c.visitor_id == bindparam("visitor"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is stored of one visitor of a site."""
+
+    conversations: tuple[str, ...]
+    """Their ids."""
+    questions: int
+    written: int
+    """Messages to people."""
 
 
 class ConversationStore:
@@ -94,6 +105,17 @@ class ConversationStore:
             .order_by(conversations.c.started_at.desc(), conversations.c.id)
         )
         return self._load(ordered.limit(limit).offset(offset))
+
+    def said_by(self, site_id: str, visitor_id: str) -> Said:
+        """What there is of a visitor on a site."""
+        theirs = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        talked = select(conversations.c.id).where(*theirs)
+        asked = select(func.count()).where(messages.c.conversation_id.in_(talked))
+        wrote = of_contact.requests
+        written = select(func.count()).where(wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+        with self._db.connect() as connection:
+            ids = tuple(connection.execute(talked).scalars())
+            return Said(ids, connection.execute(asked).scalar_one(), connection.execute(written).scalar_one())
 
     def erase_visitor(self, site_id: str, visitor_id: str) -> int:
         """Deletes all that a visitor said on a site, what he wrote to people included; returns how many

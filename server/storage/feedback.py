@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,6 +47,12 @@ class FeedbackStore:
             connection.execute(upsert(self._db.dialect, feedback, key=("message_id",)), {**row, "at": now()})
             judged = update(messages).where(messages.c.id == message_id)
             connection.execute(judged.values(helpful=helpful))
+
+    def of(self, message_ids: Collection[str]) -> dict[str, Feedback]:
+        """The judgements of those of these messages whose visitor gave one."""
+        wanted = select(feedback).where(feedback.c.message_id.in_(message_ids))
+        with self._db.connect() as connection:
+            return {row.message_id: Feedback(*row) for row in connection.execute(wanted)}
 
     def get(self, message_id: str) -> Feedback | None:
         """The judgement of a message, if its visitor gave one."""

@@ -118,8 +118,10 @@ class PageList:
         return conditions
 
     def _state(self, state: str) -> ColumnElement[bool]:
-        own = (citations.c.site_id == self._site_id, citations.c.url == self._address)
-        is_cited = exists().where(*own)
+        # By another name: sorting joins the table too.
+        figures = citations.alias("figures")
+        own = (figures.c.site_id == self._site_id, figures.c.url == self._address)
+        is_cited = exists().where(*own).correlate(pages)
         return {
             CITED: is_cited,
             UNCITED: ~is_cited,

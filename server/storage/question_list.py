@@ -66,7 +66,8 @@ class Row:
     helpful: bool | None
     support: float | None
     took_ms: float
-    number: int
+    tokens: int
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,10 @@ class QuestionList:
         rows = select(messages).where(messages.c.number.in_(numbers))
         with self._db.connect() as connection:
             found = connection.execute(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
-            return [Row(message_of(row), row.helpful, row.support, row.took_ms, row.number) for row in found]
+            return [
+                Row(message_of(row), row.helpful, row.support, row.took_ms, row.tokens, row.cost)
+                for row in found
+            ]
 
     def totals(self, wanted: QuestionFilter) -> Totals:
         """Of the whole list; what was paid only when that is what it is filtered by."""

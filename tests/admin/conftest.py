@@ -36,6 +36,7 @@ from server.storage.deliveries import DeliveryStore
 from server.storage.events import EventStore, event_deliveries
 from server.storage.gaps import GapStore
 from server.storage.gates import GateStore
+from server.storage.history import DiskHistory
 from server.storage.incidents import IncidentStore
 from server.storage.operator_links import LinkStore
 from server.storage.operator_sessions import SessionStore
@@ -130,6 +131,10 @@ class Stores:
     @cached_property
     def cache(self):
         return DiskSharedCache(self.settings.data_dir / "shared")
+
+    @cached_property
+    def history(self):
+        return DiskHistory(self.settings.data_dir / "history", 5, 60)
 
     @cached_property
     def sightings(self):

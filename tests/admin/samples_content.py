@@ -38,7 +38,9 @@ def fill(services):
     put_page(services, "prices", "Prices <script>alert(1)</script>", [("Lamps", table), ("Driver", code)])
     put_page(services, "/sources/lantern/0123456789abcdef", "Guide", [("Guide", "Turn it on.")])
     put_page(services, "old-terms", "Old terms", [("Terms", "These terms are old.")])
-    put_page(services, "delivery", "Delivery", [("Delivery", "Parcels arrive within three working days.")], "9")
+    put_page(
+        services, "delivery", "Delivery", [("Delivery", "Parcels arrive within three working days.")], "9"
+    )
     pages = services.pages
     pages.exclude("lantern", f"{ROOT}old-terms", BY)
     services.content("lantern").remove_page(f"{ROOT}old-terms")
@@ -59,7 +61,9 @@ def make_other_crawl(services):
     crawl_id = services.crawls.start("lantern")
     rows = [
         Entry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
-        Entry(f"{ROOT}returns", 1, found_on=ROOT, state="gone", reason="the server says it is gone (status 404)"),
+        Entry(
+            f"{ROOT}returns", 1, found_on=ROOT, state="gone", reason="the server says it is gone (status 404)"
+        ),
         Entry(f"{ROOT}lamp-care", 1, found_on=ROOT, state="unchanged", reason="not modified", status=304),
         Entry(f"{ROOT}new", 1, found_on=ROOT, state="fetched", status=200, content_hash="n"),
         Entry(f"{ROOT}copy", 1, state="duplicate", reason=f"same content as {ROOT}new"),

@@ -24,7 +24,9 @@ def edit_of(url):
 
 
 def titles(answer):
-    return [unescape(title) for title in re.findall(r'rowheader" scope="row"><a [^>]*>(.*?)</a>', answer.text)]
+    return [
+        unescape(title) for title in re.findall(r'rowheader" scope="row"><a [^>]*>(.*?)</a>', answer.text)
+    ]
 
 
 def decision(services, path):
@@ -211,7 +213,9 @@ def test_news_from_the_website_are_told_and_settled(operator, filled):
     ],
 )
 def test_a_bad_correction_is_explained_beside_its_field_and_kept(operator, filled, fields, field, says):
-    answer = operator.send(edit_of(DELIVERY), {"url": DELIVERY, **fields}, "/admin/sites/lantern/content/edit")
+    answer = operator.send(
+        edit_of(DELIVERY), {"url": DELIVERY, **fields}, "/admin/sites/lantern/content/edit"
+    )
     assert answer.status_code == 422
     assert says in re.search(rf'id="{field}-error">(.*?)</p>', answer.text)[1]
     assert f'name="url" value="{DELIVERY}"' in answer.text
@@ -220,7 +224,9 @@ def test_a_bad_correction_is_explained_beside_its_field_and_kept(operator, fille
 
 def test_the_search_says_what_to_do_where_nothing_is_live(operator, services):
     make_site(services)
-    services.sites.create(services.sites.get("lantern").__class__("empty", "Empty", "", ("https://e.example/",)))
+    services.sites.create(
+        services.sites.get("lantern").__class__("empty", "Empty", "", ("https://e.example/",))
+    )
     assert "Ask something" in operator.get("/admin/sites/lantern/content/search").text
     page = operator.get("/admin/sites/empty/content/search?q=Hello").text
     assert "crawl it first" in page

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 from sqlalchemy.exc import IntegrityError
 
 from server.storage import schema
-from server.storage.backup.shape import LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.storage.backup.shape import DERIVED, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
 from server.storage.columns import now
 from server.storage.crawl_runs import OPEN, STOPPED
 from server.storage.database import Database
@@ -166,6 +166,8 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
 def _empty(connection: Connection) -> None:
     for table in reversed(metadata.sorted_tables):
         connection.execute(delete(table))
+    for name in DERIVED:  # again: the triggers took away from what was gone already
+        connection.execute(delete(metadata.tables[name]))
     # The words are made anew from what is restored; they lie in tables of their own.
     for name in ("word_postings", "word_forms", "word_chunks", "word_blocks", "word_sites"):
         if inspect(connection).has_table(name):

@@ -1,0 +1,195 @@
+"""Requests and answers of the routes for other servers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+
+from server.api.schemas import Identifier, SiteId
+
+Line = Annotated[str, StringConstraints(max_length=2000)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class AskRequest(_Request):
+    """A question from another server."""
+
+    site: SiteId = Field(description="Id of the site.")
+    question: str = Field(description="As a visitor would ask it.")
+    conversation_id: Identifier | None = Field(
+        None, description="Of an earlier answer to the same key, for a follow-up."
+    )
+
+
+class AnswerRequest(_Request):
+    """A curated answer, whole."""
+
+    questions: Annotated[list[Line], Field(min_length=1, max_length=100)] = Field(
+        description="The question, and other ways to ask it."
+    )
+    answer: str = Field(max_length=20_000, description="Markdown.")
+    links: Annotated[list[Line], Field(max_length=20)] = Field([], description="Pages to read on.")
+    language: str = Field("", max_length=20, description="Only for questions in it; empty: any.")
+    enabled: StrictBool = True
+    valid_from: Line | None = Field(None, description="First day, such as 2025-01-31.")
+    valid_until: Line | None = Field(None, description="Last day.")
+
+
+class CuratedResponse(BaseModel):
+    """A curated answer as it is stored."""
+
+    number: int
+    questions: list[str]
+    answer: str
+    links: list[str]
+    language: str
+    enabled: bool
+    valid_from: str | None
+    valid_until: str | None
+    hits: int = Field(description="How often visitors got it.")
+    edited_by: str
+    edited_at: str | None
+
+
+class CuratedListResponse(BaseModel):
+    """A page of curated answers."""
+
+    answers: list[CuratedResponse]
+    more: bool = Field(description="Whether there is a next page.")
+
+
+class SiteResponse(BaseModel):
+    """A site that the key is for."""
+
+    id: str
+    name: str
+    title: str
+    language: str
+
+
+class SiteListResponse(BaseModel):
+    """Every site that the key is for."""
+
+    sites: list[SiteResponse]
+
+
+class CitationOfMessage(BaseModel):
+    """The proof of a claim."""
+
+    number: int
+    url: str
+    title: str
+    quote: str
+    link: str
+    corrected: bool = False
+
+
+class MessageResponse(BaseModel):
+    """A question with its answer."""
+
+    id: str
+    asked_at: str
+    question: str
+    language: str
+    outcome: str
+    answer: str
+    model: str
+    strategy: str
+    citations: list[CitationOfMessage] = Field([], description="Of one conversation only, not in the list.")
+
+
+class ConversationResponse(BaseModel):
+    """What one visitor asked."""
+
+    id: str
+    started_at: str
+    messages: list[MessageResponse]
+
+
+class ConversationListResponse(BaseModel):
+    """A page of conversations, the newest first."""
+
+    conversations: list[ConversationResponse]
+    more: bool
+
+
+class GapResponse(BaseModel):
+    """What visitors ask and the site does not answer."""
+
+    id: str
+    question: str
+    language: str
+    status: str
+    asked: int
+    visitors: int
+    first_asked: str
+    last_asked: str
+
+
+class GapListResponse(BaseModel):
+    """A page of gaps, those that most visitors met first."""
+
+    gaps: list[GapResponse]
+    more: bool
+
+
+class FigureCounts(BaseModel):
+    """Counts of questions and what they took."""
+
+    asked: int
+    opened: int = Field(description="Conversations that began.")
+    answered: int
+    refused: int
+    clarify: int
+    curated: int
+    handoff: int
+    limited: int
+    up: int
+    down: int
+    cost: float
+    tokens: int
+
+
+class FigureTotal(FigureCounts):
+    """Of all the days."""
+
+    p50_ms: int | None = Field(description="Half of all answers came within so many milliseconds.")
+    p95_ms: int | None
+
+
+class FigureDay(FigureCounts):
+    """Of one day (UTC)."""
+
+    day: str
+
+
+class FiguresResponse(BaseModel):
+    """What was asked in a span of days."""
+
+    since: str
+    until: str
+    total: FigureTotal
+    days: list[FigureDay] = Field(description="Days without a question are left out.")
+
+
+class CrawlResponse(BaseModel):
+    """How a crawl stands."""
+
+    id: int
+    state: str = Field(description="waiting, running, paused, done, failed or stopped.")
+    started_at: str
+    finished_at: str | None
+    found: int
+    fetched: int
+    indexed: int
+    message: str
+
+
+class CrawlListResponse(BaseModel):
+    """The newest crawls of a site."""
+
+    crawls: list[CrawlResponse]

@@ -1,0 +1,114 @@
+"""Pages that operators keep out of the answers, and pages that are always looked at."""
+
+from server.domain.answer import Outcome
+from server.storage.page_decisions import PageDecisions
+
+BY = "ada@example.com"
+REFUNDS = "When are refunds paid?"
+
+
+def pages_of(hits):
+    return {hit.chunk.url for hit in hits}
+
+
+def test_an_excluded_page_leaves_at_once_and_stays_out(shop):
+    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    assert shop.url("/returns") not in pages_of(shop.found(REFUNDS)), "before a worker came to it, too"
+    (run,) = shop.work()
+    assert run.message.startswith("the page has left the index")
+    assert "/returns" not in shop.paths()
+    assert shop.answer(REFUNDS).outcome is Outcome.REFUSED
+    shop.check_indexes()
+    for _ in range(2):
+        run = shop.crawl()
+        assert run.state == "done"
+        assert run.counts == {"unchanged": 4, "excluded": 1}
+        assert "/returns" not in shop.paths()
+    (row,) = shop.services.crawls.urls(run.id, "excluded")
+    assert (row.url, row.reason) == (shop.url("/returns"), "an operator keeps it out of the answers")
+
+
+def test_an_excluded_page_is_put_back_as_the_website_has_it_now(shop):
+    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    shop.work()
+    title, content = shop.website.pages["/returns"]
+    shop.set_page("/returns", title, content.replace("14 days", "20 days"))
+    shop.crawl()
+    shop.services.pages.put_back("shop", shop.url("/returns"), BY)
+    shop.work()
+    assert "20 days" in shop.answer(REFUNDS).text
+    assert PageDecisions(shop.services.database, "shop").get(shop.url("/returns")) is None
+    assert shop.crawl().counts == {"unchanged": 5}
+    shop.check_indexes()
+
+
+def test_links_of_an_excluded_page_are_still_followed(shop):
+    shop.services.pages.exclude("shop", shop.url("/"), BY)
+    shop.work()
+    title, content = shop.website.pages["/"]
+    shop.set_page("/", title, f"{content}<p><a href='/warranty'>Warranty</a></p>")
+    shop.set_page("/warranty", "Warranty", "<p>The warranty lasts three years.</p>")
+    shop.crawl()
+    assert shop.paths() == {"/delivery", "/returns", "/install", "/prices", "/warranty"}
+
+
+def test_a_pinned_page_is_always_among_what_is_found_and_the_floor_holds(shop):
+    question = "How much is the Glow Mini?"
+    shop.services.pages.pin("shop", shop.url("/install"), BY)
+    (run,) = shop.work()
+    assert run.state == "done"
+    assert shop.url("/install") in pages_of(shop.found(question, limit=2))
+    assert len(shop.found(question, limit=2)) == 2
+    answer = shop.answer(question)
+    assert "19.90" in answer.text
+    assert answer.sources[0] == shop.url("/prices")
+    assert shop.answer("Who won the football game last night?").outcome is Outcome.REFUSED
+    shop.crawl()
+    assert shop.url("/install") in pages_of(shop.found(question, limit=2))
+    shop.services.pages.unpin("shop", shop.url("/install"), BY)
+    shop.work()
+    assert shop.url("/install") not in pages_of(shop.found("Glow Mini price", limit=2))
+
+
+def test_a_change_makes_remembered_answers_anew(shop):
+    generation = shop.services.content("shop").live_generation()
+    shop.services.pages.pin("shop", shop.url("/prices"), BY)
+    shop.work()
+    assert shop.services.content("shop").live_generation() == generation + 1
+
+
+def test_a_change_waits_for_the_crawl_that_runs(shop):
+    crawl_id = shop.services.crawls.wait("shop")
+    assert shop.services.crawls.claim(crawl_id, "elsewhere 1 x") is not None
+    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    (waiting,) = shop.services.crawls.runs("shop", "decision")
+    assert not shop.services.refresh("shop", waiting.id), "never two writers on one site"
+    assert shop.services.crawls.waiting() == []
+    assert "/returns" in shop.paths()
+    shop.services.crawls.finish(crawl_id, "done", "")
+    assert [run.id for run in shop.work()] == [waiting.id]
+    assert "/returns" not in shop.paths()
+
+
+def test_a_change_while_a_crawl_is_paused_loses_nothing_of_it(shop):
+    title, content = shop.website.pages["/prices"]
+    shop.set_page("/prices", title, content.replace("19.90", "17.90"))
+    crawl_id = shop.services.crawls.wait("shop")
+    seen = []
+
+    def pause_once(found, fetched, indexed):
+        if not seen:
+            seen.append(shop.services.crawling.pause("shop"))
+
+    assert shop.services.refresh("shop", crawl_id, pause_once)
+    paused = shop.services.crawls.get(crawl_id)
+    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    shop.work()
+    assert "/returns" not in shop.paths()
+    if paused.state == "paused":
+        shop.services.crawling.resume("shop")
+        shop.work()
+    assert shop.services.crawls.get(crawl_id).state == "done"
+    assert "17.90" in shop.text("/prices")
+    assert "/returns" not in shop.paths()
+    shop.check_indexes()
