@@ -93,9 +93,9 @@ def _switch(name: str) -> SelectField | StringField:
 for _number in range(WAYS):
     _flows = (("", AS_SITE), *((name, name) for name in FLOWS))
     _writers = (("", "the model"), (EMBEDDED, "quotations"))
-    setattr(PlaygroundForm, f"strategy_{_number}", StringField(f"Search of way {_number + 1}"))
-    setattr(PlaygroundForm, f"flow_{_number}", _choice(f"Flow of way {_number + 1}", *_flows))
-    setattr(PlaygroundForm, f"writer_{_number}", _choice(f"Writer of way {_number + 1}", *_writers))
+    setattr(PlaygroundForm, f"strategy_{_number}", StringField("Search"))
+    setattr(PlaygroundForm, f"flow_{_number}", _choice("Flow", *_flows))
+    setattr(PlaygroundForm, f"writer_{_number}", _choice("Written by", *_writers))
 for _name in SWITCHES:
     setattr(PlaygroundForm, f"tune_{_name}", _switch(_name))
 

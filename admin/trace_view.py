@@ -4,166 +4,80 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
+from admin.trace_parts import (
+    SCORES,
+    SHORTCUTS,
+    STEPS,
+    Candidate,
+    ClaimRow,
+    Prompted,
+    Spent,
+    TraceView,
+    mapping_in,
+    number_of,
+    rows_in,
+    text_of,
+)
 from server.domain.answer import Answer, Outcome
-
-STEPS = {
-    "guard": "Guards",
-    "shortcut": "Known answers",
-    "rewrite": "Rewriting",
-    "retrieve": "Retrieval",
-    "filter": "Grading what was found",
-    "transform": "Other wording",
-    "write": "Writing",
-    "verify": "Verifying claims",
-    "cite": "Citing",
-    "grade": "Grading the draft",
-}
-"""Step -> how a page calls it, in the order in which they happen."""
-SCORES = {
-    "dense": "Meaning",
-    "words": "Words",
-    "coverage": "Coverage",
-    "title": "Title",
-    "heading": "Heading",
-}
-"""Score of a candidate -> its column; others come after these."""
-SHORTCUTS = {
-    "curated": "one of the operator’s own answers",
-    "answer-cache": "the answer that was given before",
-    "small-talk": "small talk",
-    "handoff": "how to reach people",
-    "overview": "what the site says of itself",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """One step's share of the time."""
-
-    label: str
-    ms: float
-    start: float
-    share: float
-    """Both in percent of the whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One passage that was found."""
-
-    rank: int
-    heading: str
-    url: str
-    score: float | None
-    scores: list[float | None]
-    why: str
-    kept: bool
-    cited: bool
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """One claim and what became of it."""
-
-    text: str
-    support: float | None
-    kept: bool
-    why: str
-    citations: list[int]
-    ranks: list[int]
-    """Places of its passages among the candidates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompted:
-    """One call of the model."""
-
-    step: str
-    system: str
-    user: str
-    reply: str
-    error: str
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class TraceView:
-    """Everything that `_trace.html` writes down."""
-
-    came: str
-    """How the answer came about where nothing was searched for it; else empty."""
-    query: str
-    facts: list[tuple[str, str]]
-    floor: tuple[float, float] | None
-    columns: list[str]
-    candidates: list[Candidate]
-    nodes: list[tuple[str, list[tuple[str, str]], float | None]]
-    claims: list[ClaimRow]
-    support: float | None
-    prompts: list[Prompted]
-    incidents: list[str]
-    spent: list[Spent]
-    total_ms: float
-    usage: Mapping[str, float]
-    json: str
-    judged: bool = field(default=False)
-    """Whether it is known what the grader kept."""
 
 
 def trace_view(answer: Answer) -> TraceView:
     """Never fails: what has another form than expected is left to the JSON at the end."""
     trace: Mapping[str, object] = answer.trace if isinstance(answer.trace, Mapping) else {}
-    found = _rows(trace.get("candidates"))
+    found = rows_in(trace.get("candidates"))
     rank = {str(row.get("chunk")): place for place, row in enumerate(found, 1)}
-    claims = [_claim(row, rank) for row in _rows(trace.get("claims"))]
+    claims = [_claim(row, rank) for row in rows_in(trace.get("claims"))]
     names = _score_names(found)
     kept, cited = _kept(trace), _cited(trace)
-    floor = _map(trace.get("floor"))
-    reached, needed = _number(floor.get("answerability")), _number(floor.get("floor"))
-    usage = {name: value for name, value in _map(trace.get("usage")).items() if _number(value) is not None}
+    floor = mapping_in(trace.get("floor"))
+    reached, needed = number_of(floor.get("answerability")), number_of(floor.get("floor"))
+    usage = {str(name): number_of(value) for name, value in mapping_in(trace.get("usage")).items()}
     return TraceView(
         came=_came(answer, trace),
-        query=_text(trace.get("query")),
+        query=text_of(trace.get("query")),
         facts=_facts(trace),
         floor=None if reached is None or needed is None else (reached, needed),
         columns=[SCORES.get(name, name.replace("_", " ").capitalize()) for name in names],
         candidates=[_candidate(row, place, names, kept, cited) for place, row in enumerate(found, 1)],
-        nodes=[_node(row, rank) for row in _rows(trace.get("nodes"))],
+        nodes=[_node(row, rank) for row in rows_in(trace.get("nodes"))],
         claims=claims or _removed_before(trace),
-        support=_number(trace.get("support")),
-        prompts=[_prompt(row) for row in _rows(trace.get("prompts"))],
-        incidents=[_text(row.get("message")) for row in _rows(trace.get("incidents")) if row.get("message")],
+        support=number_of(trace.get("support")),
+        prompts=[_prompt(row) for row in rows_in(trace.get("prompts"))],
+        incidents=[
+            text_of(row.get("message")) for row in rows_in(trace.get("incidents")) if row.get("message")
+        ],
         spent=_spent(answer.timings_ms),
         total_ms=sum(_times(answer.timings_ms).values()),
-        usage={name: _number(value) or 0.0 for name, value in usage.items()},
+        usage={name: value for name, value in usage.items() if value is not None},
         json=_json(trace),
         judged=kept is not None,
     )
 
 
 def _came(answer: Answer, trace: Mapping[str, object]) -> str:
-    guard = _map(trace.get("guard"))
+    guard = mapping_in(trace.get("guard"))
     if guard:
-        reason = _text(guard.get("reason"))
-        return f"A guard ({_text(guard.get('name'))}) stopped the question{': ' + reason if reason else ''}."
-    shortcut = _text(trace.get("shortcut"))
+        reason = text_of(guard.get("reason"))
+        return (
+            f"A guard ({text_of(guard.get('name'))}) stopped the question{': ' + reason if reason else ''}."
+        )
+    shortcut = text_of(trace.get("shortcut"))
     if shortcut:
         return f"Nothing was searched: this is {SHORTCUTS.get(shortcut, shortcut)}."
     if trace.get("declined_by"):
-        return f"{_text(trace.get('declined_by'))} said that these passages do not answer."
+        return f"{text_of(trace.get('declined_by'))} said that these passages do not answer."
     if answer.outcome is Outcome.CLARIFY:
         return "The question could be read in two ways, so the visitor was asked which is meant."
     return ""
 
 
 def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
-    route, curated = _text(trace.get("route")), _map(trace.get("curated"))
+    route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
     facts = [("Kind of question", route)] if route else []
+    facts += [(str(name), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()]
     if curated:
-        facts.append(("Own answer", f"number {_text(curated.get('id'))}, alike {curated.get('likeness')}"))
+        facts.append(("Own answer", f"number {text_of(curated.get('id'))}, alike {curated.get('likeness')}"))
     return facts
 
 
@@ -176,7 +90,7 @@ def _scores(row: Mapping[str, object]) -> dict[str, float]:
     """Of older messages they stand beside the passage's address and heading."""
     own = row.get("scores")
     given = own if isinstance(own, Mapping) else {k: v for k, v in row.items() if k not in ("score", "chunk")}
-    return {str(name): number for name, value in given.items() if (number := _number(value)) is not None}
+    return {str(name): number for name, value in given.items() if (number := number_of(value)) is not None}
 
 
 def _candidate(
@@ -187,13 +101,13 @@ def _candidate(
     return Candidate(
         rank=place,
         heading=heading if isinstance(heading, str) else "",
-        url=_text(row.get("url")),
-        score=_number(row.get("score")),
+        url=text_of(row.get("url")),
+        score=number_of(row.get("score")),
         scores=[scores.get(name) for name in names],
-        why=_text(row.get("why")),
+        why=text_of(row.get("why")),
         kept=kept is not None and chunk in kept,
         cited=chunk in cited,
-        text=_text(row.get("text")),
+        text=text_of(row.get("text")),
     )
 
 
@@ -204,7 +118,7 @@ def _kept(trace: Mapping[str, object]) -> set[str] | None:
 
 
 def _cited(trace: Mapping[str, object]) -> set[str]:
-    of_claims = [row.get("sources") for row in _rows(trace.get("claims")) if row.get("kept")]
+    of_claims = [row.get("sources") for row in rows_in(trace.get("claims")) if row.get("kept")]
     noted = of_claims or [trace.get("cited")]
     return {str(one) for some in noted if isinstance(some, list) for one in some}
 
@@ -212,10 +126,10 @@ def _cited(trace: Mapping[str, object]) -> set[str]:
 def _claim(row: Mapping[str, object], rank: Mapping[str, int]) -> ClaimRow:
     sources, citations = row.get("sources"), row.get("citations")
     return ClaimRow(
-        text=_text(row.get("text")),
-        support=_number(row.get("support")),
+        text=text_of(row.get("text")),
+        support=number_of(row.get("support")),
         kept=bool(row.get("kept")),
-        why=_text(row.get("why")),
+        why=text_of(row.get("why")),
         citations=[one for one in citations if isinstance(one, int)] if isinstance(citations, list) else [],
         ranks=[rank[str(one)] for one in sources if str(one) in rank] if isinstance(sources, list) else [],
     )
@@ -224,8 +138,8 @@ def _claim(row: Mapping[str, object], rank: Mapping[str, int]) -> ClaimRow:
 def _removed_before(trace: Mapping[str, object]) -> list[ClaimRow]:
     """Older messages only tell what was left out."""
     return [
-        ClaimRow(_text(row.get("claim")), None, False, _text(row.get("reason")), [], [])
-        for row in _rows(trace.get("removed"))
+        ClaimRow(text_of(row.get("claim")), None, False, text_of(row.get("reason")), [], [])
+        for row in rows_in(trace.get("removed"))
     ]
 
 
@@ -242,18 +156,18 @@ def _node(
         else:
             shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
         said.append((str(name).replace("_", " "), shown))
-    return _text(row.get("node")).replace("_", " ").capitalize(), said, _number(row.get("ms"))
+    return text_of(row.get("node")).replace("_", " ").capitalize(), said, number_of(row.get("ms"))
 
 
 def _prompt(row: Mapping[str, object]) -> Prompted:
-    step = _text(row.get("step"))
-    ms, tokens, cost = (_number(row.get(name)) for name in ("ms", "tokens", "cost"))
+    step = text_of(row.get("step"))
+    ms, tokens, cost = (number_of(row.get(name)) for name in ("ms", "tokens", "cost"))
     notes = [f"{ms:.0f} ms" if ms is not None else "", f"{tokens:.0f} tokens" if tokens else ""]
     notes += [
         f"{cost:.5f} in money" if cost else "",
         "remembered from before" if row.get("remembered") else "",
     ]
-    system, user, reply, error = (_text(row.get(name)) for name in ("system", "user", "reply", "error"))
+    system, user, reply, error = (text_of(row.get(name)) for name in ("system", "user", "reply", "error"))
     label = STEPS.get(step, step.capitalize()) or "Model"
     return Prompted(label, system, user, reply, error, ", ".join(filter(None, notes)))
 
@@ -271,29 +185,15 @@ def _spent(timings: Mapping[str, float]) -> list[Spent]:
 
 
 def _times(timings: object) -> dict[str, float]:
-    return {str(name): ms for name, value in _map(timings).items() if (ms := _number(value)) is not None}
+    return {
+        str(name): ms for name, value in mapping_in(timings).items() if (ms := number_of(value)) is not None
+    }
 
 
 def _json(trace: Mapping[str, object]) -> str:
     """What the tables show in other words; prompts stand above as they were sent."""
     shown = {name: value for name, value in trace.items() if name != "prompts"}
     return json.dumps(shown, ensure_ascii=False, indent=2, default=str) if shown else ""
-
-
-def _rows(value: object) -> list[Mapping[str, object]]:
-    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
-
-
-def _map(value: object) -> Mapping[str, object]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 FILTERS = {"trace_view": trace_view}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import FloatField, IntegerField, SelectField
-from wtforms.validators import InputRequired, NumberRange
+from wtforms import SelectField
 
 from admin.access import services
 from admin.audit import changed, unchanged
 from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
+from admin.number_fields import Decimal, WholeNumber
 from admin.page import Page
 from admin.pages import quality as quality_page
 from admin.quality_words import CHECK_WORDS
@@ -29,22 +29,8 @@ class GateForm(Form):
 
     testset = SelectField("Test set", validate_choice=False)
     metric = SelectField("Figure", choices=choices(GATE_METRICS.items()), default="ndcg@10")
-    largest_drop = FloatField(
-        "Largest drop, in points of a hundred",
-        [
-            InputRequired("Write a number from 0 to 100."),
-            NumberRange(0, 100, "Write a number from 0 to 100."),
-        ],
-        default=3.0,
-    )
-    most = IntegerField(
-        "Questions at most",
-        [
-            InputRequired("Write a number from 1 to 2,000."),
-            NumberRange(1, 2000, "Write a number from 1 to 2,000."),
-        ],
-        default=100,
-    )
+    largest_drop = Decimal("Largest drop, in points of a hundred", least=0, most=100, default=3.0)
+    most = WholeNumber("Questions at most", least=1, most=2000, default=100)
 
 
 @page.get("/sites/<site_id>/quality/gate")

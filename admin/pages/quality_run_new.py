@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, IntegerField, SelectField, SelectMultipleField, StringField
-from wtforms.validators import InputRequired, Length, NumberRange
+from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
+from wtforms.validators import Length
 
 from admin.access import services
 from admin.audit import changed
 from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
+from admin.number_fields import WholeNumber
 from admin.page import Page
 from admin.pages import quality as quality_page
 from server.answering.flows import FLOWS
@@ -30,11 +31,6 @@ JUDGES = (
 )
 
 
-def _number(most: int) -> list[object]:
-    message = f"Write a number from 0 to {most:,}."
-    return [InputRequired(message), NumberRange(0, most, message)]
-
-
 class RunForm(Form):
     """What is measured."""
 
@@ -45,8 +41,10 @@ class RunForm(Form):
     )
     flows = SelectMultipleField("Flows", choices=choices((name, name) for name in FLOWS))
     judge = SelectField("Who judges the answers", choices=choices(JUDGES), default="none")
-    abilities = IntegerField("Questions on which the writer is tried with noise", _number(1000), default=0)
-    limit = IntegerField("Only the first questions", _number(50_000), default=0)
+    abilities = WholeNumber(
+        "Questions on which the writer is tried with noise", least=0, most=1000, default=0
+    )
+    limit = WholeNumber("Only the first questions", least=0, most=50_000, default=0)
     writes = BooleanField("Write answers (without this, pages are ranked alone)")
 
 

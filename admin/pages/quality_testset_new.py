@@ -6,13 +6,14 @@ from datetime import UTC, datetime
 
 from flask import flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, FileField, IntegerField, SelectField, SelectMultipleField, StringField
-from wtforms.validators import InputRequired, Length, NumberRange
+from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
+from wtforms.validators import Length
 
 from admin.access import services
 from admin.audit import changed
 from admin.choices import choices
 from admin.forms import UNPROCESSABLE, Form, problem
+from admin.number_fields import WholeNumber
 from admin.page import Page
 from admin.pages import quality as quality_page
 from server.domain.roles import Role
@@ -33,21 +34,16 @@ MOST = 1000
 _NAME = Length(max=100, message="Choose a name of at most 100 characters.")
 
 
-def _number(least: int, most: int) -> list[object]:
-    message = f"Write a number from {least} to {most:,}."
-    return [InputRequired(message), NumberRange(least, most, message)]
-
-
 class HeadingsForm(Form):
     """What the `testset` command takes."""
 
     headings_name = StringField("Name", [_NAME])
-    count = IntegerField("Questions that the site answers", _number(1, MOST), default=60)
+    count = WholeNumber("Questions that the site answers", least=1, most=MOST, default=60)
     kinds = SelectMultipleField(
         "Where they come from", choices=choices((kind, KIND_WORDS[kind]) for kind in KINDS)
     )
-    unanswerable = IntegerField("Questions that it cannot answer", _number(0, MOST), default=15)
-    seed = IntegerField("Choice", _number(0, 1_000_000), default=0)
+    unanswerable = WholeNumber("Questions that it cannot answer", least=0, most=MOST, default=15)
+    seed = WholeNumber("Choice", least=0, most=1_000_000, default=0)
 
 
 class UploadForm(Form):
@@ -63,8 +59,8 @@ class ConversationsForm(Form):
     visitors_name = StringField("Name", [_NAME])
     helped = BooleanField("Questions whose answer got a thumb up, with the cited page as the expected one")
     refused = SelectField("Refused questions", choices=choices(REFUSED.items()), default=LEAVE_OUT)
-    days = IntegerField("Days to look back", _number(1, 3650), default=90)
-    most = IntegerField("Questions at most", _number(1, MOST), default=200)
+    days = WholeNumber("Days to look back", least=1, most=3650, default=90)
+    most = WholeNumber("Questions at most", least=1, most=MOST, default=200)
 
 
 @page.get("/sites/<site_id>/quality/sets", role=Role.EDITOR)

@@ -1,25 +1,21 @@
 """The composition root: the only place where names in settings become objects.
 
-One `Services` per process. What costs seconds to import or open (models, vectors) is made at first
-use; `warm_up` does it before a process reports that it is ready.
+One `Services` per process: `Stores` keeps, `Opened` answers and indexes, and this class sets to work.
+`warm_up` opens what costs seconds before a process reports that it is ready.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
-from threading import Event, Lock, Thread
-from typing import TypeVar, cast
+from threading import Event, Thread
 
 from server.answering.chat import Chat
 from server.answering.flows import FLOWS
-from server.answering.pipeline import Pipeline
-from server.changeable_settings import GROUPS, MODELS
 from server.contact.outbox import open_outbox
-from server.domain.protocols import ChatModel, Deriver, Embedder, History, RelevanceModel
+from server.domain.protocols import Deriver
 from server.domain.question import Question
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
@@ -35,46 +31,23 @@ from server.jobs.source_intake import SourceIntake
 from server.jobs.tidying import Tidying
 from server.jobs.upkeep import Upkeep
 from server.retrieval.table import check_spec
-from server.services.answering import open_pipeline
-from server.services.dry_run import DryRuns
 from server.services.gap_work import GapWork
-from server.services.models import (
-    open_chat_model,
-    open_document_embedder,
-    open_query_embedder,
-    open_relevance_model,
-)
+from server.services.opened import Opened
 from server.services.own_answers import OwnAnswers
 from server.services.playground.running import Playground
-from server.services.preparation import Preparation
 from server.services.quality.gate import gate_of
 from server.services.quality.worker import QualityWorker
-from server.services.shortcuts import Given
-from server.services.sightings import Sightings
 from server.services.sites import (
-    SiteParts,
-    VectorStore,
     open_indexer,
-    open_parts,
     open_strategy,
-    open_vector_store,
 )
-from server.services.stores import Stores
 from server.settings import Settings
 from server.storage.errors import StorageError
-from server.storage.history import DiskHistory, RedisHistory
 from server.storage.questions import QuestionLog
 from server.storage.site_rows import talked_since
 
-T = TypeVar("T")
-EMBEDDER_SETTINGS = (
-    "embedding_model", "embedding_languages", "openai_api_key", "openai_base_url", "model_timeout_s",
-    "model_retries", "model_daily_tokens",
-)  # fmt: skip
-MODEL_SETTINGS = (*MODELS, *GROUPS["budgets"])
 
-
-class Services(Stores):
+class Services(Opened):
     """Everything that the API, the dashboard, the jobs and the shell work with. Safe in many threads."""
 
     def __init__(self, settings: Settings) -> None:
@@ -88,27 +61,6 @@ class Services(Stores):
         self.crawling = CrawlControl(self.crawls, self._queue_refresh)
         self.pages = PageControl(self.database, self.crawls, self._queue_refresh)
         self._ending = Event()
-        self._lock = Lock()
-        self._made: dict[str, tuple[object, object]] = {}
-        self._pipelines: dict[str, tuple[Site, Settings, Pipeline]] = {}
-
-    @cached_property
-    def history(self) -> History:
-        """Last turns of each conversation."""
-        turns, minutes = self.settings.history_turns, self.settings.history_minutes
-        if self.settings.redis_url:
-            return RedisHistory(self.settings.redis_url, turns, minutes)
-        return DiskHistory(self.folder.path / "cache" / "history", turns, minutes)
-
-    @cached_property
-    def sightings(self) -> Sightings:
-        """Where the widgets of sites were seen."""
-        return Sightings(self.cache)
-
-    @cached_property
-    def dry_runs(self) -> DryRuns:
-        """Crawls that only say what would be read."""
-        return DryRuns(self.cache, lambda: self.settings)
 
     @cached_property
     def chat(self) -> Chat:
@@ -124,57 +76,6 @@ class Services(Stores):
     def playground(self) -> Playground:
         """Asks sites with settings that nobody has saved."""
         return Playground(self)
-
-    @property
-    def chat_model(self) -> ChatModel | None:
-        """The configured model with retries, budget and cache; None without a key."""
-        make = partial(open_chat_model, cache=self.cache, log=self.usage)
-        return self._of_settings("chat_model", make, MODEL_SETTINGS)
-
-    @property
-    def relevance_model(self) -> RelevanceModel | None:
-        """The rerank API; None when none is configured."""
-        return self._of_settings("relevance_model", open_relevance_model, MODEL_SETTINGS)
-
-    @property
-    def query_embedder(self) -> Embedder:
-        """For single texts of visitors: remembered and quick."""
-        make = partial(open_query_embedder, folder=self.folder, cache=self.cache)
-        return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
-
-    @property
-    def document_embedder(self) -> Embedder:
-        """For many texts: uses every core that the settings allow."""
-        make = partial(open_document_embedder, folder=self.folder, cache=self.cache)
-        return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
-
-    @property
-    def vector_store(self) -> VectorStore:
-        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR.
-
-        Raises IndexUnavailable, StartError.
-        """
-        return self._of_settings("vectors", partial(open_vector_store, folder=self.folder), ())
-
-    def parts(self, site_id: str, embedder: Embedder) -> SiteParts:
-        """Indexes and content of a site."""
-        return open_parts(self.vector_store, self.database, self.content(site_id), embedder, site_id)
-
-    def pipeline(self, site: Site) -> Pipeline:
-        """What answers `site`; made anew when the settings, the site's own or its index changed."""
-        known, settings = self._pipelines.get(site.id), self.settings
-        if known is None or known[0] != site or known[1] is not settings:
-            parts = replace(self.parts(site.id, self.query_embedder), relevance_model=self.relevance_model)
-            given = Given(self.curated, self.cache)
-            made = open_pipeline(site, parts, self.chat_model, self.incidents, settings, given)
-            self._pipelines[site.id] = known = (site, settings, made)
-        return known[2]
-
-    def preparation(self, site: Site) -> Preparation:
-        """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
-        parts = self.parts(site.id, self.document_embedder)
-        strategy = open_strategy(site, parts, self.incidents, self.settings, self.chat_model)
-        return Preparation(site, parts, strategy)
 
     def forget_answer(self, message_id: str) -> None:
         """Takes an answer that did not help out of the cache: it is made anew for the next who asks."""
@@ -294,28 +195,9 @@ class Services(Stores):
         for site in self.sites.all():
             self.pipeline(site)
 
-    def close(self) -> None:
-        """Ends connections; nothing may be asked of these services afterwards."""
-        if "vectors" in self._made:
-            self.vector_store.close()
-        self.database.close()
-
     def _require_live_site(self) -> None:
         if not any(site.generation for site in self.sites.all()):
             raise StorageError("no site is indexed yet; its first crawl has not ended")
-
-    def _of_settings(self, name: str, make: Callable[[Settings], T], of: Collection[str]) -> T:
-        """What `make` makes, once, and anew when one of the settings `of` changed. Who works with the one
-        before goes on with it."""
-        settings = self.settings
-        key = tuple(getattr(settings, one) for one in of)
-        made = self._made.get(name)
-        if made is None or made[0] != key:
-            with self._lock:
-                made = self._made.get(name)
-                if made is None or made[0] != key:
-                    self._made[name] = made = (key, make(settings))
-        return cast(T, made[1])
 
 
 def _state(check: Callable[[], object]) -> str:

@@ -54,7 +54,8 @@ def make_crawl(services, site_id="lantern", state="done", message="3 pages index
 
 def ask(services, site_id="lantern", question="When does a parcel arrive?", **values):
     """Stores one answered question; returns its message."""
-    known = {name: values.pop(name) for name in ("conversation_id", "asked_at", "query") if name in values}
+    own = ("conversation_id", "asked_at", "query", "language")
+    known = {name: values.pop(name) for name in own if name in values}
     conversation_id = known.get("conversation_id") or services.conversations.start(site_id, "visitor-1")
     citation = Citation(
         1,
@@ -79,7 +80,7 @@ def ask(services, site_id="lantern", question="When does a parcel arrive?", **va
         asked_at=known.get("asked_at", datetime.now(UTC)),
         question=question,
         query=known.get("query", question),
-        language="en",
+        language=known.get("language", "en"),
         answer=Answer(**answer),
     )
     services.conversations.add(message)

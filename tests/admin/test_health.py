@@ -5,10 +5,9 @@ from html import unescape
 import pytest
 
 from admin.incident_kinds import KINDS
-from server.domain.answer import Outcome
 from server.storage.tables import crawls
 from tests.admin.conftest import Browser, log_in, make_app
-from tests.admin.samples import ask, make_crawl, make_site
+from tests.admin.samples import make_site
 
 
 def parts(page):
@@ -109,34 +108,6 @@ def test_incidents_are_filtered_by_site_and_days(operator, services, site):
     assert "Nothing went wrong" not in page
     make_site(services, "calm", "Calm", "https://calm.example/")
     assert "No incident in this choice" in operator.get("/admin/health?site=calm").text
-
-
-def test_each_figure_of_the_overview_is_what_its_list_shows(operator, services, site):
-    make_crawl(services)
-    ask(services)
-    ask(services)
-    ask(services, outcome=Outcome.REFUSED, citations=())
-    ask(services, asked_at=datetime.now(UTC) - timedelta(days=8))
-    services.incidents.record("lantern", "timeout", "slow")
-    services.incidents.record("lantern", "timeout", "slow")
-    page = operator.get("/admin/").text
-    figures = {
-        label: (address.replace("&amp;", "&"), int(number))
-        for label, address, number in re.findall(r'<dt>([^<]+)</dt><dd[^>]*><a href="([^"]+)">(\d+)<', page)
-    }
-    assert {label: number for label, (_, number) in figures.items()} == {
-        "Live pages": 3,
-        "Answered, 7 days": 2,
-        "Refused, 7 days": 1,
-        "Incidents, 24 hours": 2,
-    }
-    listed = {label: operator.get(address).text for label, (address, _) in figures.items()}
-    assert listed["Live pages"].count('role="rowheader"') == 3
-    assert listed["Answered, 7 days"].count('<li class="question">') == 2
-    assert listed["Refused, 7 days"].count('<li class="question">') == 1
-    assert '<td role="cell" data-label="Times" class="figure">2</td>' in listed["Incidents, 24 hours"]
-    crawl = re.search(r'<dd class="words"><a href="([^"]+)">Read completely', page)[1]
-    assert operator.get(crawl).status_code == 200
 
 
 def test_a_site_that_was_never_read_says_so(operator, services):

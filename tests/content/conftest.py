@@ -1,5 +1,6 @@
 """A shop whose pages change, read by the real crawler into the real indexes."""
 
+import shutil
 from dataclasses import dataclass
 
 import pytest
@@ -9,6 +10,21 @@ from server.domain.site import Site
 from server.services import Services
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
+
+
+class WatchedWebsite(Website):
+    """With a robots.txt, and with something to be done `before` a path is answered."""
+
+    def __init__(self, name, pages):
+        super().__init__(name, pages)
+        self.robots = ""
+        self.before = {}
+
+    def answer(self, path):
+        self.before.get(path, lambda: None)()
+        if path == "/robots.txt" and self.robots:
+            return 200, "text/plain", self.robots.encode()
+        return super().answer(path)
 
 
 @dataclass
@@ -60,13 +76,28 @@ class Shop:
         assert (parts.vectors.ids(), parts.words.ids()) == (live, live)
 
 
-@pytest.fixture
-def shop(tmp_path, model_cache):
-    (tmp_path / "models").symlink_to(model_cache)
-    services = Services(Settings(data_dir=tmp_path, crawl_allow_private=True, crawl_retries=0))
-    with serve(Website("Lantern Shop", SHOP)) as website:
+SETTINGS = {"crawl_allow_private": True, "crawl_retries": 0}
+
+
+@pytest.fixture(scope="session")
+def read_shop(tmp_path_factory, model_cache):
+    """The website, and a data folder into which it was crawled: copied for each test."""
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "models").symlink_to(model_cache)
+    with serve(WatchedWebsite("Lantern Shop", SHOP)) as website:
+        services = Services(Settings(data_dir=folder, **SETTINGS))
         services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",)))
-        made = Shop(services, website)
-        assert made.crawl().state == "done"
-        yield made
+        assert Shop(services, website).crawl().state == "done"
+        services.close()
+        yield website, folder
+
+
+@pytest.fixture
+def shop(read_shop, tmp_path):
+    website, folder = read_shop
+    data = tmp_path / "data"
+    shutil.copytree(folder, data, symlinks=True)
+    website.pages, website.redirects, website.robots, website.before = dict(SHOP), {}, "", {}
+    services = Services(Settings(data_dir=data, **SETTINGS))
+    yield Shop(services, website)
     services.close()

@@ -1,6 +1,9 @@
 """Pages that operators keep out of the answers, and pages that are always looked at."""
 
+from threading import Event
+
 from server.domain.answer import Outcome
+from server.jobs.crawl_watch import Interrupt
 from server.storage.page_decisions import PageDecisions
 
 BY = "ada@example.com"
@@ -93,21 +96,23 @@ def test_a_change_waits_for_the_crawl_that_runs(shop):
 def test_a_change_while_a_crawl_is_paused_loses_nothing_of_it(shop):
     title, content = shop.website.pages["/prices"]
     shop.set_page("/prices", title, content.replace("19.90", "17.90"))
+    interrupt, released = Interrupt(pauses=True), Event()
+
+    def hold():
+        interrupt.event.set()
+        released.wait(30)
+
+    shop.website.before = {"/install": hold}
     crawl_id = shop.services.crawls.wait("shop")
-    seen = []
-
-    def pause_once(found, fetched, indexed):
-        if not seen:
-            seen.append(shop.services.crawling.pause("shop"))
-
-    assert shop.services.refresh("shop", crawl_id, pause_once)
-    paused = shop.services.crawls.get(crawl_id)
+    assert shop.services.refresh("shop", crawl_id, interrupt=interrupt)
+    shop.website.before = {}
+    released.set()
+    assert shop.services.crawls.get(crawl_id).state == "paused"
     shop.services.pages.exclude("shop", shop.url("/returns"), BY)
     shop.work()
     assert "/returns" not in shop.paths()
-    if paused.state == "paused":
-        shop.services.crawling.resume("shop")
-        shop.work()
+    shop.services.crawling.resume("shop")
+    shop.work()
     assert shop.services.crawls.get(crawl_id).state == "done"
     assert "17.90" in shop.text("/prices")
     assert "/returns" not in shop.paths()

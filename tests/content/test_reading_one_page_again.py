@@ -49,15 +49,7 @@ def test_what_came_of_it_is_said(shop, path, prepare, state, says):
 
 
 def test_a_page_that_robots_txt_closed_is_not_fetched(shop):
-    shop.website.pages["/robots.txt"] = ("", "")
-    answer = shop.website.answer
-
-    def with_robots(path):
-        if path == "/robots.txt":
-            return 200, "text/plain", b"User-agent: *\nDisallow: /returns\n"
-        return answer(path)
-
-    shop.website.answer = with_robots
+    shop.website.robots = "User-agent: *\nDisallow: /returns\n"
     shop.website.requests.clear()
     run = read_again(shop, "/returns")
     assert run.message.startswith("refused by robots.txt: ")

@@ -19,12 +19,19 @@ from server.services.playground.order import EMBEDDED, Order, Way
 from server.services.playground.recording import Gathered, NoAnswers, ReadOnly, Recorder
 from server.services.preparation import Preparation
 from server.services.shortcuts import Given
-from server.services.sites import SiteParts, open_strategy
+from server.services.sites import SiteParts, open_strategy, tuning_of
 from server.storage.site_text import StoredText
 
 if TYPE_CHECKING:
     from server.services.container import Services
 
+BESIDE = {
+    "multi_query": "other wordings",
+    "sub_questions": "its parts",
+    "step_back": "a more general form",
+    "hyde": "a passage such as might answer",
+}
+"""Option of server.domain.tuning -> what is searched beside the question."""
 SHOWN_CHARS = 1200
 """Characters of each candidate's text that are kept."""
 
@@ -129,9 +136,22 @@ class Asking:
         rows = trace.get("candidates")
         if isinstance(rows, list):
             trace["candidates"] = self._with_texts([row for row in rows if isinstance(row, Mapping)])
+        trace["settings"] = self._settings()
         if prompts := self.prompts():
             trace["prompts"] = prompts
         return trace
+
+    def _settings(self) -> dict[str, str]:
+        """How it was searched, for the page."""
+        order, settings = self._order, self._services.settings
+        tuning = tuning_of(order.asked_site(self._site, self._way), settings)
+        beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
+        return {
+            "Passages asked for": str(order.retrieve_limit or settings.retrieve_limit),
+            "Joined by": tuning.fusion,
+            "Second look": tuning.rerank,
+            **({"Searched beside": ", ".join(beside)} if beside else {}),
+        }
 
     def _with_texts(self, rows: list[Mapping[str, object]]) -> list[dict[str, object]]:
         chunks = self._services.content(self._site.id).load([str(row.get("chunk")) for row in rows])

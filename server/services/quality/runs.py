@@ -37,7 +37,7 @@ JUDGED = ("context_relevance", "groundedness", "answer_relevance", "faithfulness
 def run_folder(id: int, queued_at: datetime) -> str:
     """Name of the folder of the journal and the report. A number may be given again; with the moment it is
     unique."""
-    return f"{id}-{int(queued_at.timestamp())}"
+    return f"{id}-{queued_at:%Y%m%d%H%M%S%f}"
 
 
 def carry_out(services: Services, run: QualityRun, watch: Watch) -> dict[str, Any] | None:

@@ -1,0 +1,279 @@
+"""Settings that are changed on the dashboard: validated, sealed, taken up by every process, taken back."""
+
+import json
+import re
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from server.services.live_settings import LiveSettings
+from server.settings import Settings
+from server.storage.database import Database
+from server.storage.sealed import Seal
+from server.storage.setting_overrides import OverrideStore
+from tests.admin.conftest import Browser, log_in, make_app
+
+MODELS, BUDGETS = "/admin/settings/models", "/admin/settings/budgets"
+KEY = "sk-a-secret-that-must-not-be-shown-abcd"
+
+
+def field_errors(page):
+    return re.findall(r'<p class="error"[^>]*>([^<]+)</p>', page.text)
+
+
+def values_of(page):
+    """What a browser would send of the settings' form unchanged."""
+    inputs = re.findall(r'<input type="text" id="\w+" name="(\w+)" value="([^"]*)"', page.text)
+    areas = re.findall(r'<textarea id="\w+" name="(\w+)"[^>]*>([^<]*)<', page.text)
+    return dict(inputs) | dict(areas)
+
+
+@contextmanager
+def provider(status=200, reply="ready", models=("small", "large")):
+    """A model provider on this machine; gives its address and the requests that it got."""
+    seen = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append((self.path, self.headers.get("Authorization"), body))
+            if self.path.endswith("/embeddings"):
+                vectors = [{"index": n, "embedding": [0.6, 0.8]} for n in range(len(body["input"]))]
+                return self.answer(status, {"data": vectors, "object": "list", "model": "e"})
+            choice = {"message": {"content": reply}, "finish_reason": "stop"}
+            usage = {"prompt_tokens": 12, "completion_tokens": 3}
+            error = {"error": {"message": "no such thing"}}
+            return self.answer(status, {"choices": [choice], "usage": usage} if status == 200 else error)
+
+        def do_GET(self):
+            seen.append((self.path, self.headers.get("Authorization"), None))
+            data = [{"id": name, "object": "model", "created": 1, "owned_by": "x"} for name in models]
+            self.answer(200, {"data": data, "object": "list"})
+
+        def answer(self, code, value):
+            data = json.dumps(value).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_changed_setting_holds_at_once_and_is_noted(operator, services):
+    page = operator.get(BUDGETS)
+    answer = operator.send(BUDGETS, {**values_of(page), "site_daily_tokens": "5000"})
+    assert answer.status_code == 302
+    assert services.settings.site_daily_tokens == 5000
+    shown = operator.get(BUDGETS).text
+    assert "Set here" in shown
+    [change] = services.audit.recent(1)
+    assert change.action == "changed settings"
+    assert change.details == {"settings": {"SITE_DAILY_TOKENS": ["0", "5000"]}}
+
+
+def test_nothing_is_noted_when_nothing_was_changed(operator, services):
+    assert operator.send(BUDGETS, values_of(operator.get(BUDGETS))).status_code == 302
+    assert services.audit.recent(5) == []
+    assert services.live.overrides == {}
+
+
+@pytest.mark.parametrize(
+    ("page", "fields", "says"),
+    [
+        (BUDGETS, {"site_daily_tokens": "many"}, "valid integer"),
+        (BUDGETS, {"site_daily_cost": "-1"}, "greater than or equal to 0"),
+        (BUDGETS, {"visitor_limit": "often"}, "not written as it must be"),
+        (BUDGETS, {"model_prices": "gpt=cheap"}, "not written as it must be"),
+        (MODELS, {"openai_base_url": "ftp://x"}, "is not an address"),
+        (MODELS, {"model_timeout_s": "0"}, "greater than 0"),
+        (MODELS, {"context_tokens": "9" * 40}, "less than or equal"),
+        ("/admin/settings/privacy", {"conversation_days": "-5"}, "greater than or equal to 0"),
+        ("/admin/settings/privacy", {"privacy_url": "javascript:alert(1)"}, "is not an address"),
+        ("/admin/settings/privacy", {"consent_text": "x" * 601}, "at most 600"),
+        ("/admin/settings/mail", {"smtp_url": "mail.example.com"}, "is not an address such as smtp://"),
+        ("/admin/settings/mail", {"mail_from": "nobody"}, "is not an address such as docent@"),
+        ("/admin/settings/mail", {"contact_tries": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_stored(
+    operator, services, page, fields, says
+):
+    answer = operator.send(page, {**values_of(operator.get(page)), **fields})
+    assert answer.status_code == 422
+    errors = field_errors(answer)
+    assert len(errors) == 1
+    assert says in errors[0]
+    assert services.live.overrides == {}
+    for name, typed in fields.items():
+        if name != "smtp_url":
+            assert typed in answer.text, "what was typed is kept"
+
+
+def test_values_that_do_not_fit_together_are_refused(operator, services):
+    answer = operator.send("/admin/settings/mail", {"smtp_url": "smtp://mail.example.com"})
+    assert answer.status_code == 422
+    assert "MAIL_FROM must be set for SMTP_URL" in answer.text
+    assert services.live.overrides == {}
+
+
+def test_what_belongs_to_the_start_cannot_be_changed(operator, services):
+    for name in ("port", "data_dir", "database_url", "secret_key", "trusted_proxies"):
+        operator.send(BUDGETS, {name: "1"})
+        assert name not in services.live.overrides
+
+
+def test_a_secret_is_sealed_and_never_shown_again(operator, services):
+    operator.send(MODELS, {"openai_api_key": KEY})
+    assert services.settings.openai_api_key == KEY
+    page = operator.get(MODELS).text
+    assert KEY not in page
+    assert "set, ends in …abcd" in page
+    for path in ("/admin/settings", "/admin/settings/audit", "/admin/settings/audit.csv"):
+        assert KEY not in operator.get(path).text
+    with services.database.connect() as connection:
+        assert KEY not in str(connection.exec_driver_sql("SELECT * FROM setting_overrides").all())
+        assert KEY not in str(connection.exec_driver_sql("SELECT * FROM audit").all())
+
+
+def test_an_empty_secret_field_leaves_the_secret_and_a_tick_removes_it(operator, services):
+    operator.send(MODELS, {"openai_api_key": KEY})
+    operator.send(MODELS, {"openai_api_key": "", "chat_model": "small"})
+    assert (services.settings.openai_api_key, services.settings.chat_model) == (KEY, "small")
+    operator.send(MODELS, {"openai_api_key-remove": "1"})
+    assert services.settings.openai_api_key == ""
+
+
+def test_a_mail_password_is_not_shown(operator, services):
+    url = "smtp://docent:p4ssw0rd@mail.example.com:587"
+    operator.send("/admin/settings/mail", {"smtp_url": url, "mail_from": "docent@example.com"})
+    page = operator.get("/admin/settings/mail").text
+    assert "p4ssw0rd" not in page
+    assert "smtp://…@mail.example.com:587" in page
+    assert services.settings.smtp_url == url
+
+
+def test_a_setting_is_taken_back_to_the_value_of_the_start(make_services, password_hash):
+    services = make_services(site_daily_tokens=700)
+    services.operators.create("ada@example.com", password_hash)
+    browser = Browser(make_app(services))
+    log_in(browser)
+    browser.send(BUDGETS, {"site_daily_tokens": "5"})
+    assert services.settings.site_daily_tokens == 5
+    answer = browser.send(BUDGETS, {"back": "site_daily_tokens"}, "/admin/settings/back")
+    assert answer.location == BUDGETS
+    assert services.settings.site_daily_tokens == 700
+    assert "From the start" in browser.get(BUDGETS).text
+    browser.send(BUDGETS, {"back": "port"}, "/admin/settings/back")
+    assert services.settings.site_daily_tokens == 700
+
+
+def test_another_process_takes_a_change_up_within_seconds(services, operator, monkeypatch):
+    other_database = Database(services.settings.database_url)
+    other = LiveSettings(services.live.base, OverrideStore(other_database), lambda: Seal(services.secret_key))
+    before = other.current
+    assert other.current is before, "the same object as long as nothing changed"
+    operator.send(MODELS, {"chat_model": "large", "openai_api_key": KEY})
+    monkeypatch.setattr("server.services.live_settings.LOOK_EVERY_S", 0.0)
+    assert other.current.chat_model == "large"
+    assert other.current.openai_api_key == KEY
+    other_database.close()
+
+
+def test_an_override_that_fits_no_more_is_left_out_and_named(services, operator):
+    operator.send(
+        "/admin/settings/mail", {"smtp_url": "smtp://mail.example.com", "mail_from": "a@example.com"}
+    )
+    base = services.live.base
+    stranger = LiveSettings(base, OverrideStore(services.database), lambda: Seal("another secret key"))
+    assert stranger.current.smtp_url == ""
+    assert stranger.current.mail_from == "a@example.com"
+    assert "another SECRET_KEY" in stranger.problems["smtp_url"]
+
+
+def test_the_database_failing_leaves_the_last_known_settings(services, operator, monkeypatch):
+    operator.send(BUDGETS, {"site_daily_tokens": "5"})
+    monkeypatch.setattr("server.services.live_settings.LOOK_EVERY_S", 0.0)
+    with services.database.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE setting_overrides")
+    assert services.settings.site_daily_tokens == 5
+
+
+# --- The test button
+
+
+def test_the_test_asks_what_is_typed_and_saves_nothing(operator, services):
+    with provider() as (address, seen):
+        fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
+        answer = operator.send(MODELS, fields, f"{MODELS}/test")
+    assert answer.status_code == 200
+    assert "It said &#39;ready&#39;" in answer.text
+    assert "15 tokens" in answer.text
+    assert '<option value="large">' in answer.text
+    assert f"Bearer {KEY}" in [header for _, header, _ in seen]
+    assert KEY not in answer.text
+    assert services.live.overrides == {}
+    assert services.audit.recent(3) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "Copy the key anew"),
+        (404, "Choose one of the names"),
+        (500, "The provider has a fault"),
+        (429, "Wait a minute"),
+    ],
+)
+def test_a_test_that_fails_says_what_to_do(operator, status, advice):
+    with provider(status) as (address, _):
+        fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
+        answer = operator.send(MODELS, fields, f"{MODELS}/test")
+    assert answer.status_code == 200
+    assert advice in answer.text
+    assert KEY not in answer.text
+
+
+def test_a_provider_that_is_not_there_is_said_so(operator):
+    fields = {"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}
+    answer = operator.send(MODELS, fields, f"{MODELS}/test")
+    assert "Check OPENAI_BASE_URL" in answer.text
+
+
+def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(operator, services, site):
+    with provider() as (address, _):
+        fields = {"embedding_model": "e", "openai_base_url": address, "openai_api_key": KEY}
+        answer = operator.send(MODELS, fields)
+        assert answer.status_code == 422
+        assert "Tick that every site is read again" in answer.text
+        assert services.live.overrides == {}
+        assert operator.send(MODELS, {**fields, "reindex": "1"}).status_code == 302
+    assert services.settings.embedding_model == "e"
+    assert services.crawls.latest("lantern").state == "waiting"
+
+
+def test_settings_of_a_process_are_made_of_the_environment_and_the_overrides(tmp_path):
+    base = Settings(data_dir=tmp_path, chat_model="from the start")
+    database = Database(f"sqlite:///{tmp_path}/x.db")
+    database.migrate()
+    live = LiveSettings(base, OverrideStore(database), lambda: Seal("x" * 40))
+    live.change({"chat_model": ""}, "ada")
+    assert live.current.chat_model == "", "empty means the default"
+    live.take_back({"chat_model"})
+    assert live.current.chat_model == "from the start"
+    assert live.current.data_dir == tmp_path
+    database.close()
