@@ -16,8 +16,7 @@ from admin.site_form import TONE_LABELS
 from server.answering.flows import FLOWS
 from server.domain.site import Site
 from server.services.playground.order import EMBEDDED
-from server.services.playground.reading import SWITCHES, WAYS, allowed
-from server.tuning_settings import TuningSettings
+from server.services.playground.reading import SWITCHES, WAYS, allowed, is_switch
 
 AS_SITE = "as the site has it"
 SWITCH_LABELS = {
@@ -83,7 +82,7 @@ class PlaygroundForm(Form):
 def _switch(name: str) -> SelectField | StringField:
     """By what the setting of the same name is: a list of values, on and off, or a number."""
     label, choices = SWITCH_LABELS[name], allowed(name)
-    if TuningSettings.model_fields[f"tune_{name}"].annotation is bool:
+    if is_switch(name):
         choices = ("on", "off")
     if not choices:
         return StringField(label)

@@ -10,6 +10,8 @@ export interface Citation {
   quote: string;
   /** `url` with a text fragment: the browser scrolls to the quote and marks it. */
   link: string;
+  /** Whether the site's owner corrected the page: then it does not show the quote itself. */
+  corrected?: boolean;
 }
 
 /** What the server tells any visitor of a site. */

@@ -55,8 +55,8 @@ def quality_gate_set(site_id: str) -> ResponseReturnValue:
         problem(form, "testset", "Choose a test set that holds questions.")
     if form.errors or testset is None:
         return _shown(site, form), UNPROCESSABLE
-    drop = float(form.largest_drop.data) / 100
-    services().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data)))
+    drop = float(form.largest_drop.data or 0) / 100
+    services().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
     changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
     flash("The gate is on. It counts from the next crawl on.", "done")
     return redirect(url_for("admin.quality_gate", site_id=site_id))

@@ -117,7 +117,7 @@ def quality_testset_conversations(site_id: str) -> ResponseReturnValue:
         problem(form, "helped", "Choose questions with a thumb up, refused ones, or both.")
     if form.errors or _is_full(site, form, "visitors_name"):
         return _shown(site, visitors=form), UNPROCESSABLE
-    wanted = Wanted(bool(form.helped.data), form.refused.data, form.days.data, form.most.data)
+    wanted = Wanted(bool(form.helped.data), form.refused.data, form.days.data or 1, form.most.data or 1)
     made = questions_of_visitors(services().database, site, wanted, services().settings)
     if not made:
         problem(form, "days", "Visitors asked no such question in these days: look back further.")

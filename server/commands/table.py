@@ -10,6 +10,7 @@ COMMANDS = {
     "crawl": "server.commands.crawl",
     "crawls": "server.commands.crawls",
     "ask": "server.commands.ask",
+    "playground": "server.commands.playground",
     "evaluate": "server.commands.evaluate",
     "testset": "server.commands.testset",
     "strategies": "server.commands.strategies",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,8 +51,10 @@ def embedded(embedder: Embedder, questions: Sequence[tuple[str, str]]) -> list[A
     return [asked(text, language, known.get(at)) for at, (text, language) in enumerate(questions)]
 
 
-def shared(one: frozenset[str], other: frozenset[str], weights: Weights) -> float:
-    """The weight of the words that both have, as a share of the weight of all, in [0, 1]."""
-    weighed = weights(sorted(one | other))
-    total = sum(weighed.values())
-    return sum(weighed[token] for token in one & other) / total if total else 0.0
+def shared(one: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
+    """The weight of the words that both have, as a share of the weight of all, in [0, 1]; `weights` knows
+    every word of both."""
+    both = sum(weights[token] for token in one & other)
+    if not both:
+        return 0.0
+    return both / sum(weights[token] for token in one | other)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from heapq import nlargest
 
 import numpy as np
 
@@ -92,6 +93,7 @@ class Clusters:
         words_threshold: float = WORDS_THRESHOLD,
     ) -> None:
         self._weights = weights
+        self._known_weights: dict[str, float] = {}
         self._threshold = threshold
         self._words_threshold = words_threshold
         self._by_id: dict[str, Cluster] = {}
@@ -100,6 +102,8 @@ class Clusters:
         self._means: Array = np.zeros((0, 0), np.float32)
         self._holding: dict[str, set[str]] = defaultdict(set)
         self._exact: dict[str, str] = {}
+        known = list(known)
+        self.weigh(token for cluster in known for sample in cluster.samples for token in sample.tokens)
         for cluster in known:
             self.put(cluster)
 
@@ -115,6 +119,7 @@ class Clusters:
         self._by_id[cluster.id] = cluster
         for sample in cluster.samples or [cluster.question]:
             self._exact.setdefault(plain(sample.text), cluster.id)
+            self.weigh(sample.tokens)
             for token in sample.tokens:
                 self._holding[token].add(cluster.id)
         mean = cluster.mean
@@ -131,7 +136,8 @@ class Clusters:
         """One that was merged into another."""
         cluster = self._by_id.pop(id)
         for sample in cluster.samples or [cluster.question]:
-            self._exact = {text: at for text, at in self._exact.items() if at != id}
+            if self._exact.get(plain(sample.text)) == id:
+                del self._exact[plain(sample.text)]
             for token in sample.tokens:
                 self._holding[token].discard(id)
         if id in self._row_of:
@@ -171,28 +177,41 @@ class Clusters:
         return found
 
     def _same(self, one: Cluster, other: Cluster) -> bool:
-        if contradicts(one.question.text, other.question.text):
-            return False
-        alike = [self._alike(other, sample) for sample in one.samples or [one.question]]
-        if one.total is not None and other.total is not None:
-            # By meaning all questions count, not the samples alone.
-            meaning = float(one.mean @ other.mean)  # type: ignore[operator]
-            words = sum(self._words(other, sample) for sample in one.samples) / max(1, len(one.samples))
-            return (1 - WORDS_SHARE) * meaning + WORDS_SHARE * words >= self._threshold
-        return bool(alike) and min(alike) > 0.0
+        return self._alike_groups(one, other) and not contradicts(one.question.text, other.question.text)
+
+    def _alike_groups(self, one: Cluster, other: Cluster) -> bool:
+        mine, theirs = one.samples or [one.question], other.mean
+        if one.mean is None or theirs is None:
+            return min(self._words(other, sample) for sample in mine) >= self._words_threshold
+        # By meaning all questions count, not the samples alone.
+        meaning = (1 - WORDS_SHARE) * float(one.mean @ theirs)
+        if meaning + WORDS_SHARE < self._threshold:
+            return False  # not even with the same words
+        words = sum(self._words(other, sample) for sample in mine) / len(mine)
+        return meaning + WORDS_SHARE * words >= self._threshold
 
     def _alike(self, cluster: Cluster, question: Asked) -> float:
         """Average likeness; 0 where it is below the threshold."""
-        words = self._words(cluster, question)
         mean = cluster.mean
         if mean is None or question.vector is None:
+            words = self._words(cluster, question)
             return words if words >= self._words_threshold else 0.0
-        alike = (1 - WORDS_SHARE) * float(mean @ question.vector) + WORDS_SHARE * words
+        meaning = (1 - WORDS_SHARE) * float(mean @ question.vector)
+        if meaning + WORDS_SHARE < self._threshold:
+            return 0.0
+        alike = meaning + WORDS_SHARE * self._words(cluster, question)
         return alike if alike >= self._threshold else 0.0
 
     def _words(self, cluster: Cluster, question: Asked) -> float:
         samples = cluster.samples or [cluster.question]
-        return sum(shared(one.tokens, question.tokens, self._weights) for one in samples) / len(samples)
+        self.weigh(question.tokens)
+        return sum(shared(one.tokens, question.tokens, self._known_weights) for one in samples) / len(samples)
+
+    def weigh(self, tokens: Iterable[str]) -> None:
+        """Looks up how much words tell; many at once are quicker than one by one."""
+        new = {token for token in tokens if token not in self._known_weights}
+        if new:
+            self._known_weights |= self._weights(sorted(new))
 
     def _candidates(self, question: Asked) -> list[str]:
         near: list[str] = []
@@ -201,10 +220,11 @@ class Clusters:
             order = np.argsort(-cosines)[: CANDIDATES + 1]
             near = [self._rows[at] for at in order if self._rows[at] in self._row_of]
         counts: dict[str, float] = defaultdict(float)
-        for token, weight in self._weights(sorted(question.tokens)).items():
+        self.weigh(question.tokens)
+        for token in question.tokens:
             for id in self._holding.get(token, ()):
-                counts[id] += weight
-        worded = sorted(counts, key=lambda id: -counts[id])[: CANDIDATES + 1]
+                counts[id] += self._known_weights[token]
+        worded = nlargest(CANDIDATES + 1, counts, key=counts.__getitem__)
         return list(dict.fromkeys([*near, *worded]))
 
     def _grow(self, width: int) -> None:

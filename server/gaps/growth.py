@@ -12,9 +12,12 @@ from server.answering.reference import Leaning, leaning
 from server.domain.protocols import Embedder
 from server.gaps.asked import Array, Asked, Weights, asked, embedded, reads
 from server.gaps.clusters import Cluster, Clusters
-from server.storage.gap_intake import Badly, GapIntake, Member, StoredGroup
+from server.storage.gap_intake import GapIntake
+from server.storage.gap_parts import Badly, Member, StoredGroup
 
-BATCH = 64
+BATCH = 128
+EMBEDDED = 64
+"""Texts in one call: the query embedder remembers those of no larger ones."""
 
 
 class Growth:
@@ -49,17 +52,18 @@ class Growth:
     def _take_in(self, site_id: str, badly: Sequence[Badly]) -> None:
         clusters = self._of(site_id)
         texts = [standing_alone(one) for one in badly]
-        questions = embedded(
-            self._embedder, [(text, one.language) for text, one in zip(texts, badly, strict=True)]
-        )
+        asked_in = [(text, one.language) for text, one in zip(texts, badly, strict=True)]
+        parts = (asked_in[start : start + EMBEDDED] for start in range(0, len(asked_in), EMBEDDED))
+        questions = [question for part in parts for question in embedded(self._embedder, part)]
+        clusters.weigh(token for question in questions for token in question.tokens)
         joined: dict[str, list[Member]] = defaultdict(list)
         for one, question in zip(badly, questions, strict=True):
             cluster = clusters.nearest(question) or Cluster(uuid4().hex, question)
             cluster.add(question)
             clusters.put(cluster)
             joined[cluster.id].append(Member(one, question.text, _packed(question.vector, np.float16)))
-        for id, members in joined.items():
-            self._intake.store(_stored(clusters.get(id)), site_id, members)
+        groups = [(_stored(clusters.get(id)), members) for id, members in joined.items()]
+        self._intake.store(site_id, groups)
         for kept, given_up in clusters.mergers(list(joined)):
             self._merge(clusters, kept, given_up)
 

@@ -117,7 +117,7 @@ class CrawlGate:
         message = _told(gate, found)
         incident = {"crawl": self._crawl_id, "metric": gate.metric}
         self._incidents.record(self._site.id, "index_held_back", message, incident)
-        raise HeldBackIndex(f"{message}. Visitors keep the index of before: decide on the page Quality")
+        raise HeldBackIndex(f"{message}. Visitors keep the index of before")
 
 
 def _told(gate: Gate, found: Measured) -> str:

@@ -74,9 +74,7 @@ def open_pipeline(
     steps = Steps(
         guards=[GUARDS.load(name)() for name in GUARDS],
         rewriter=_rewriter(site, parts, asked, rarity, tuning, base),
-        strategy=_with_decisions(
-            PageFirst(asked.expanded(searched, rarity), parts.content.page, rarity), parts, rarity
-        ),
+        strategy=_with_pages(asked.expanded(searched, rarity), parts, rarity),
         grader=evidence,
         writers=writers,
         page_text=page_text,
@@ -95,11 +93,12 @@ def open_pipeline(
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
 
 
-def _with_decisions(strategy: Strategy, parts: SiteParts, rarity: Rarity) -> Strategy:
-    """Without the pages that operators keep out, and with those that they pinned."""
+def _with_pages(strategy: Strategy, parts: SiteParts, rarity: Rarity) -> Strategy:
+    """With the page that a question points at, without those that operators keep out, with pinned ones."""
+    first = PageFirst(strategy, parts.content.page, rarity)
     if parts.decisions is None:
-        return strategy
-    return DecidedFirst(strategy, parts.decisions.for_search, parts.content.page, rarity)
+        return first
+    return DecidedFirst(first, parts.decisions.for_search, parts.content.page, rarity)
 
 
 def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,8 +13,9 @@ from server.domain.answer import Outcome
 from server.domain.gap import GapStatus, Why
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.gap_rows import gaps, questions, recount, write_event
-from server.storage.statements import upsert
+from server.storage.gap_parts import Badly, Batch, Member, StoredGroup
+from server.storage.gap_rows import events, gaps, questions, recount, write_event
+from server.storage.statements import among, upsert
 from server.storage.tables import conversations, feedback, messages, of_gaps
 
 marks = of_gaps.marks
@@ -27,60 +28,6 @@ NUMBER, JUDGED, EMBEDDER = "number", "judged", "embedder"
 """Names of marks."""
 SAMPLES = 8
 """Questions of a gap that are read back for comparing others with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Badly:
-    """A question that was not answered, or not well."""
-
-    number: int
-    message_id: str
-    site_id: str
-    visitor_id: str
-    question: str
-    query: str
-    language: str
-    at: datetime
-    why: Why
-    is_first: bool
-    """Whether nothing was said before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A question on its way into a gap."""
-
-    badly: Badly
-    text: str
-    """As it is compared: stands alone."""
-    vector: bytes | None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredGroup:
-    """A gap as it is compared with further questions."""
-
-    id: str
-    question: str
-    language: str
-    is_touched: bool
-    """Whether an operator said something of it."""
-    total: bytes | None
-    embedded: int
-    size: int
-    samples: tuple[tuple[str, str, bytes | None], ...]
-    """(question, language, vector)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What was not looked at yet."""
-
-    badly: Sequence[Badly]
-    more: bool
-    """Whether further ones wait."""
-    marks: dict[str, str]
-    """How far the messages are looked at when these are stored."""
 
 
 class GapIntake:
@@ -129,28 +76,47 @@ class GapIntake:
             rows = connection.execute(select(gaps).where(gaps.c.site_id == site_id)).all()
         return [_group(row, samples.get(row.id, [])) for row in rows]
 
-    def store(self, group: StoredGroup, site_id: str, members: Sequence[Member]) -> None:
-        """Adds questions to a gap, a new one or one that is there. One that was taken to be solved and is
-        refused again opens again."""
-        standing = {"question": group.question, "language": group.language}
-        vectors = {"total": group.total, "embedded": group.embedded}
+    def store(self, site_id: str, groups: Sequence[tuple[StoredGroup, Sequence[Member]]]) -> None:
+        """Adds questions to gaps, new ones or such as are there. One that was taken to be solved and is
+        refused again opens again. Members must not be in a gap yet."""
+        ids = [member.badly.message_id for _, members in groups for member in members]
         with self._db.begin() as connection:
-            known = connection.execute(
-                select(gaps.c.status, gaps.c.closed_at, gaps.c.question).where(gaps.c.id == group.id)
-            ).first()
-            if known is None:
-                first = min(member.badly.at for member in members)
-                connection.execute(insert(gaps).values(_new(group.id, site_id, first) | standing | vectors))
-                write_event(connection, group.id, "found")
-            else:
-                changed = standing if known.question != group.question else {}
-                changed = {**changed, **_undescribed} if changed else changed
-                connection.execute(update(gaps).where(gaps.c.id == group.id).values(**changed, **vectors))
-            for member in members:
-                self._add(connection, group.id, member)
-            if known and GapStatus(known.status).is_solved:
-                self._reopen(connection, group.id, known.closed_at, members)
-            recount(connection, group.id, shrunk=False)
+            # What was erased since it was read is left out.
+            wanted = select(messages.c.id).where(among(self._db.dialect, messages.c.id, "ids"))
+            there = set(connection.execute(wanted.with_for_update(read=True), {"ids": ids}).scalars())
+            kept = [
+                (group, present)
+                for group, members in groups
+                if (present := [one for one in members if one.badly.message_id in there])
+            ]
+            known = self._known(connection, [group.id for group, _ in kept])
+            new = [(group, members) for group, members in kept if group.id not in known]
+            if new:
+                connection.execute(insert(gaps), [_new(group, site_id, members) for group, members in new])
+                found = {"at": now(), "action": "found", "by": "", "details": {}}
+                connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
+            if kept:
+                rows = [_row(group.id, member) for group, members in kept for member in members]
+                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), rows)
+            for group, members in kept:
+                if group.id in known:
+                    self._grow(connection, group, known[group.id], members)
+
+    def _known(self, connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
+        columns = (gaps.c.id, gaps.c.status, gaps.c.closed_at, gaps.c.question)
+        wanted = select(*columns).where(among(self._db.dialect, gaps.c.id, "ids"))
+        return {row.id: row for row in connection.execute(wanted, {"ids": list(ids)})}
+
+    def _grow(
+        self, connection: Connection, group: StoredGroup, before: Any, members: Sequence[Member]
+    ) -> None:
+        values: dict[str, Any] = {"total": group.total, "embedded": group.embedded}
+        if before.question != group.question:
+            values |= {"question": group.question, "language": group.language, **_UNDESCRIBED}
+        connection.execute(update(gaps).where(gaps.c.id == group.id).values(**values))
+        if GapStatus(before.status).is_solved:
+            self._reopen(connection, group.id, before.closed_at, members)
+        recount(connection, group.id, shrunk=False)
 
     def merge(self, kept: str, given_up: str) -> None:
         """Makes two gaps one."""
@@ -217,18 +183,6 @@ class GapIntake:
         weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
         return or_(m.outcome == Outcome.REFUSED.value, m.helpful.is_(False), weak)
 
-    def _add(self, connection: Connection, gap_id: str, member: Member) -> None:
-        badly = member.badly
-        row = {
-            "message_id": badly.message_id, "gap_id": gap_id, "question": member.text,
-            "language": badly.language, "visitor_id": badly.visitor_id, "at": badly.at,
-            "why": badly.why.value, "vector": member.vector,
-        }  # fmt: skip
-        # It may have been erased since it was read.
-        there = select(messages.c.id).where(messages.c.id == badly.message_id)
-        if connection.execute(there.with_for_update(read=True)).first():
-            connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), row)
-
     def _reopen(
         self, connection: Connection, id: str, closed_at: datetime | None, members: Sequence[Member]
     ) -> None:
@@ -240,7 +194,7 @@ class GapIntake:
         write_event(connection, id, "reopened", details={"why": again[0].badly.why.value})
 
 
-_undescribed: dict[str, Any] = {"missing": None, "nearest": []}
+_UNDESCRIBED: dict[str, Any] = {"missing": None, "nearest": []}
 
 
 def _mark(connection: Connection, name: str) -> str:
@@ -271,9 +225,23 @@ def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> Stored
     )
 
 
-def _new(id: str, site_id: str, moment: datetime) -> dict[str, Any]:
+def _new(group: StoredGroup, site_id: str, members: Sequence[Member]) -> dict[str, Any]:
+    moments = [member.badly.at for member in members]
     return {
-        "id": id, "site_id": site_id, "status": GapStatus.NEW.value, "asked": 0, "visitors": 0,
-        "first_asked": moment, "last_asked": moment, "why": {}, "solved_by": None, "note": "",
-        "reasked_at": None, "reasked_outcome": "", "closed_at": None, **_undescribed,
+        "id": group.id, "site_id": site_id, "question": group.question, "language": group.language,
+        "status": GapStatus.NEW.value, "asked": len(members),
+        "visitors": len({member.badly.visitor_id for member in members}),
+        "first_asked": min(moments), "last_asked": max(moments),
+        "why": dict(Counter(member.badly.why.value for member in members)), "solved_by": None, "note": "",
+        "reasked_at": None, "reasked_outcome": "", "closed_at": None, "total": group.total,
+        "embedded": group.embedded, **_UNDESCRIBED,
+    }  # fmt: skip
+
+
+def _row(gap_id: str, member: Member) -> dict[str, Any]:
+    badly = member.badly
+    return {
+        "message_id": badly.message_id, "gap_id": gap_id, "question": member.text,
+        "language": badly.language, "visitor_id": badly.visitor_id, "at": badly.at,
+        "why": badly.why.value, "vector": member.vector,
     }  # fmt: skip

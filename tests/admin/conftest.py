@@ -41,6 +41,7 @@ from server.storage.incidents import IncidentStore
 from server.storage.operator_links import LinkStore
 from server.storage.operator_sessions import SessionStore
 from server.storage.operators import OperatorStore
+from server.storage.playground import PlaygroundStore
 from server.storage.quality_runs import QualityRunStore
 from server.storage.schedules import ScheduleStore
 from server.storage.sealed import Seal
@@ -52,7 +53,7 @@ from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
 from server.storage.webhooks import WebhookStore
-from tests.admin import samples_gaps, samples_sites
+from tests.admin import samples_content, samples_gaps, samples_playground, samples_quality, samples_sites
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
@@ -109,6 +110,7 @@ class Stores:
         self.testsets = TestSetStore(self.database)
         self.quality_runs = QualityRunStore(self.database)
         self.gates = GateStore(self.database)
+        self.playground_runs = PlaygroundStore(self.database)
         self.sources = SourceStore(self.database)
         self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)
@@ -280,6 +282,7 @@ def busy(services, site):
     SourcePages(services.database, "lantern").replace_items(given[0].id, items)
     services.sources.was_read(given[0], "one part could not be read", {})
     make_long_crawl(services)
+    samples_content.fill(services)
     first = ask(services)
     ask(
         services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id
@@ -310,6 +313,8 @@ def busy(services, site):
         "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
     )
     samples_sites.fill(services)
+    samples_playground.fill(services)
+    samples_quality.fill(services)
     written = write_messages(services, first.conversation_id)
     return SimpleNamespace(conversation_id=first.conversation_id, message_id=written)
 

@@ -5,15 +5,32 @@ from datetime import UTC, datetime
 from crawler.journal import Entry
 from server.domain.answer import Citation
 from server.domain.chunk import Chunk
-from server.jobs.quote_check import check_quotes
 from server.storage.crawl_journal import CrawlJournal
 from server.storage.crawl_runs import PAGE
 from server.storage.live_content import PageRecord
+from server.storage.page_quotes import PageQuotes
 from tests.admin.samples import ask
 
 BY = "ada@example.com"
 ROOT = "https://lantern.example/"
 DELIVERY = f"{ROOT}delivery"
+SITE = "/admin/sites/lantern"
+# The numbers of crawls are those of the fixture `busy`.
+PAGES = {
+    "content_cited": f"{SITE}/pages?state=cited&sort=times",
+    "content_none": f"{SITE}/pages?search=nothing+like+this",
+    "content_excluded": f"{SITE}/pages?state=excluded",
+    "content_page": f"{SITE}/content/page?url={DELIVERY}",
+    "content_pieces": f"{SITE}/content/page?url={ROOT}prices",
+    "content_out": f"{SITE}/content/page?url={ROOT}old-terms",
+    "content_edit": f"{SITE}/content/edit?url={ROOT}lamp-care",
+    "content_search": f"{SITE}/content/search",
+    "crawls": f"{SITE}/crawls",
+    "crawls_running": "/admin/sites/atlas/crawls",
+    "crawl_page": f"{SITE}/crawls/8",
+    "crawl_difference": f"{SITE}/crawls/9/against/2",
+    "crawl_same": f"{SITE}/crawls/2/against/1",
+}
 
 
 def put_page(services, path, title, texts, content_hash="1", site_id="lantern"):
@@ -53,7 +70,8 @@ def fill(services):
     run = services.crawls.wait_for_page("lantern", PAGE, DELIVERY)
     CrawlJournal(services.database, run).write([Entry(DELIVERY, 0, state="fetched", content_hash="9")])
     services.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
-    check_quotes(services.database, "lantern", services.settings.base_url)
+    PageQuotes(services.database, "lantern").put(DELIVERY, "9", 1, 1)
+    make_other_crawl(services)
 
 
 def make_other_crawl(services):

@@ -8,7 +8,8 @@ from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.gap import GapStatus, Missing, NearPage, Solved
 from server.domain.question import Question
 from server.services.gap_work import Looked
-from server.storage.gap_intake import GapIntake, Member, StoredGroup
+from server.storage.gap_intake import GapIntake
+from server.storage.gap_parts import Member, StoredGroup
 from tests.admin.samples import ask
 
 LANTERN = "https://lantern.example"
@@ -73,7 +74,7 @@ def make_gap(services, id, asked, site_id="lantern"):
     texts = {text for text, _ in asked}
     members = [Member(one, one.question, None) for one in batch.badly if one.question in texts]
     group = StoredGroup(id, asked[0][0], "en", False, None, 0, len(members), ())
-    intake.store(group, site_id, members)
+    intake.store(site_id, [(group, members)])
     intake.done(batch)
     return services.gaps.get(id)
 

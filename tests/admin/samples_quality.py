@@ -20,6 +20,22 @@ QUESTIONS = (
     ("Do you repair radios?", "", "unanswerable"),
     ("When does the next train to Hamburg leave?", "", "unanswerable"),
 )  # fmt: skip
+PAGES = {
+    "quality": "/admin/quality",
+    "quality_site": "/admin/sites/lantern/quality",
+    "quality_site_empty": "/admin/sites/docs/quality",
+    "quality_testset_new": "/admin/sites/lantern/quality/sets",
+    "quality_testset": "/admin/sites/lantern/quality/sets/1",
+    "quality_case": "/admin/sites/lantern/quality/sets/1/cases/4",
+    "quality_case_new": "/admin/sites/lantern/quality/cases",
+    "quality_run_new": "/admin/sites/lantern/quality/runs/new",
+    "quality_run": "/admin/sites/lantern/quality/runs/3",
+    "quality_run_running": "/admin/sites/lantern/quality/runs/4",
+    "quality_answers": "/admin/sites/lantern/quality/runs/3/answers",
+    "quality_compare": "/admin/sites/lantern/quality/compare",
+    "quality_gate": "/admin/sites/lantern/quality/gate",
+}
+"""Of what `fill` makes on an empty installation."""
 WAYS = (("hybrid", "direct"), ("segments[model=false]", "direct"), ("dense", "self-rag"))
 
 
@@ -45,7 +61,14 @@ def fill(services, at="https://lantern.example"):
 
 def chosen(**other):
     strategies, flows = [way for way, _ in WAYS], ["direct"]
-    return {"strategies": strategies, "flows": flows, "judge": "none", "abilities": 0, "limit": 0, "writes": True} | other
+    return {
+        "strategies": strategies,
+        "flows": flows,
+        "judge": "none",
+        "abilities": 0,
+        "limit": 0,
+        "writes": True,
+    } | other
 
 
 def make_run(services, made, days_ago=0, misses=0):
@@ -68,7 +91,11 @@ def a_report(cases, misses):
     runs, told = [], []
     for number, (strategy, flow) in enumerate(WAYS):
         rows = tuple(_row(case, at < misses + number, at, number) for at, case in enumerate(cases))
-        runs.append(EvaluatedRun(strategy, flow, "embedded", rows, {"pages": 5, "chunks": 40, "seconds": 1.5 * number}))
+        runs.append(
+            EvaluatedRun(
+                strategy, flow, "embedded", rows, {"pages": 5, "chunks": 40, "seconds": 1.5 * number}
+            )
+        )
         told += [
             (number, row.id, {"id": row.id, "type": row.type, "question": row.question, "ranked_urls": row.ranked_urls,
                               "answer": row.answer, "verdicts": row.verdicts, "strategy": strategy, "flow": flow})
@@ -94,13 +121,24 @@ def _row(case, is_missed, at, way):
 def _answer(outcome, url):
     cited = {"number": 1, "url": url, "title": "Delivery", "quote": "Parcels to islands take five working days.",
              "link": f"{url}#:~:text=Parcels"}  # fmt: skip
-    said = "Parcels to islands take five working days. [1]" if outcome == "answered" else "The site says nothing about that."
-    return {"outcome": outcome, "answer": said, "citations": [cited] if outcome == "answered" else [], "trace": {}}
+    said = (
+        "Parcels to islands take five working days. [1]"
+        if outcome == "answered"
+        else "The site says nothing about that."
+    )
+    return {
+        "outcome": outcome,
+        "answer": said,
+        "citations": [cited] if outcome == "answered" else [],
+        "trace": {},
+    }
 
 
 def hold_back(services, at="https://lantern.example"):
     crawl_id = services.crawls.start("lantern")
-    services.crawls.finish(crawl_id, "held", "ndcg@10 0.912 before, 0.701 now on 7 questions, 2 worse; 3.0 points may be lost")
+    services.crawls.finish(
+        crawl_id, "held", "ndcg@10 0.912 before, 0.701 now on 7 questions, 2 worse; 3.0 points may be lost"
+    )
     worse = [
         {"id": "3", "question": QUESTIONS[2][0], "before": 1.0, "after": 0.0, "expected": [f"{at}/returns"], "present": [False]},
         {"id": "4", "question": QUESTIONS[3][0], "before": 1.0, "after": 0.43, "expected": [f"{at}/returns"], "present": [False]},

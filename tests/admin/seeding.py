@@ -1,30 +1,22 @@
 """A database of half a year: 100,000 questions, two sites, and what hangs on them. Made by bulk inserts."""
 
-import json
 import random
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import accumulate
 
 from sqlalchemy import insert
 
-from server.domain.answer import Citation
 from server.domain.site import Site
 from server.storage import tables
-from server.storage.columns import storable
 from server.storage.database import Database
 from server.storage.dialogue_tables import COUNTED
-from server.storage.message_figures import within
-from server.storage.message_search import words_of
 from server.storage.sites import SiteStore
-from tests.admin.seeding_words import ANSWERS, ASPECTS, QUESTIONS, THINGS
+from tests.admin.seeding_message import aspect, drawn, message, moment, thing
+from tests.admin.seeding_words import ANSWERS
 
 MESSAGES, CONVERSATIONS, DAYS = 100_000, 30_000, 180
 SITES = (("harbour", "Harbour Supply", 350, 0.68), ("manual", "The Boat Manual", 150, 0.32))
-OUTCOMES = {"answered": 71, "refused": 14, "curated": 7, "clarify": 4, "handoff": 3, "limited": 1}
-STRATEGIES = {"hybrid": 70, "auto": 18, "small-to-big": 12}
 LANGUAGES = {"en": 68, "de": 14, "fr": 6, "es": 5, "ar": 4, "ja": 3}
 LABELS = ("wrong price", "shipping", "praise", "bug", "to read again", "sales")
 CITED = ("message_id", "number", "site_id", "url", "quote", "at", "message_number")
@@ -128,7 +120,7 @@ class Seeding:
 
     def _start(self, connection):
         began = "INSERT INTO conversations (id, site_id, visitor_id, started_at) VALUES (?, ?, ?, ?)"
-        rows = [(*list(row.values())[:3], _moment(row["started_at"])) for row in self.conversations]
+        rows = [(*list(row.values())[:3], moment(row["started_at"])) for row in self.conversations]
         connection.exec_driver_sql(began, rows)
 
     def _turns(self):
@@ -137,14 +129,17 @@ class Seeding:
         for _ in range(extra):
             lengths[int(self.pick.random() ** 1.6 * len(lengths))] += 1
         for conversation, length in zip(self.conversations, lengths, strict=True):
-            language = _drawn(LANGUAGES, self.pick.random())
+            language = drawn(LANGUAGES, self.pick.random())
             pauses = accumulate(self.pick.uniform(5, 90) for _ in range(length))
             for turn, pause in enumerate(pauses, start=1):
                 at = min(conversation["started_at"] + timedelta(seconds=pause), self.now)
                 yield {"conversation": conversation, "asked_at": at, "turn": turn, "language": language}
 
     def _store(self, connection, turns, before):
-        made = [self._message(number, turn) for number, turn in enumerate(turns, start=before + 1)]
+        made = []
+        for number, turn in enumerate(turns, start=before + 1):
+            pages = self.pages[turn["conversation"]["site_id"]]
+            made.append(message(self.pick, self.id(), pages, number, turn))
         names = [column.name for column in tables.messages.c]
         judged = ("id", "visitor", "helpful", "asked_at")
         for table, columns, rows in (
@@ -160,54 +155,6 @@ class Seeding:
             marks = ", ".join("?" * len(columns))
             statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
             connection.exec_driver_sql(statement, list(map(tuple, rows)))
-
-    def _message(self, number, turn):
-        pick, conversation = self.pick, turn["conversation"]
-        site_id, language, id = conversation["site_id"], turn["language"], self.id()
-        pages = self.pages[site_id]
-        page = int(pick.random() ** 2 * len(pages))
-        outcome = _drawn(OUTCOMES, pick.random())
-        at = _moment(turn["asked_at"])
-        question = pick.choice(QUESTIONS[language]).format(_thing(page), _aspect(page))
-        by_model = outcome == "answered" and pick.random() < 0.55
-        text, citations = _answer(
-            outcome, language, pages[page], pages[(page + 7) % len(pages)], number % 3 == 0
-        )
-        took = pick.lognormvariate(7.4, 0.5) if by_model else pick.lognormvariate(3.6, 0.6)
-        took = round(took * 6, 2) if pick.random() < 0.01 else round(took, 2)
-        support = round(min(1.0, max(0.05, pick.gauss(0.78, 0.14))), 3) if citations else None
-        tokens = pick.randrange(900, 4000) if by_model else 0
-        thumb = pick.random()
-        row = {
-            "number": number,
-            "id": id,
-            "conversation_id": conversation["id"],
-            "visitor": conversation["visitor_id"],
-            "site_id": site_id,
-            "asked_at": at,
-            "question": question,
-            "query": question,
-            "language": language,
-            "outcome": outcome,
-            "text": text,
-            "citations": _cited_json(citations),
-            "suggestions": "[]",
-            "pages": "[]" if citations else json.dumps(pages[page : page + 3]),
-            "strategy": _drawn(STRATEGIES, pick.random()),
-            "flow": "direct",
-            "model": "gpt-4o-mini" if by_model else "embedded",
-            "timings_ms": f'{{"guard":0.1,"retrieve":{0.3 * took:.2f},"write":{0.7 * took - 0.1:.2f}}}',
-            "trace": _trace(pages[page][0], tokens, support),
-            "took_ms": took,
-            "within_ms": within(took),
-            "cost": round(tokens * 2e-7, 7),
-            "tokens": tokens,
-            "turn": turn["turn"],
-            "support": support,
-            "helpful": None if thumb > 0.11 else int(thumb < (0.085 if outcome != "refused" else 0.02)),
-        }
-        cited = [(id, one.number, site_id, one.url, one.quote, at, number) for one in citations]
-        return row, cited, f"{_words(question)} {_words(text)}"
 
     def around(self):
         """Messages to people, labels, costs, incidents, the audit log."""
@@ -285,27 +232,14 @@ def _uncounted(connection):
     )
 
 
-def _moment(at):
-    """As SQLite has it."""
-    return at.replace(tzinfo=None).isoformat(" ", "microseconds")
-
-
 def _delivery(id, request):
     state = {"channel": "email", "state": "sent", "tries": 1, "next_at": request["at"]}
     return {"id": id, "request_id": request["id"], **state}
 
 
-def _thing(page):
-    return THINGS[page % len(THINGS)]
-
-
-def _aspect(page):
-    return ASPECTS[page // len(THINGS) % len(ASPECTS)]
-
-
 def _pages(site_id, count):
     for at in range(count):
-        name = f"{_thing(at)} {_aspect(at)}"
+        name = f"{thing(at)} {aspect(at)}"
         yield f"https://{site_id}.example/{name.replace(' ', '-')}-{at}", name.capitalize()
 
 
@@ -317,55 +251,6 @@ def _chunks(site_id, page):
             "position": position, "title": page["title"], "heading_path": (page["title"],), "text": text,
             "language": "en", "anchor": "", "born": 26,
         }  # fmt: skip
-
-
-@cache
-def _answer(outcome, language, page, other, both):
-    """(text, citations)"""
-    sentences = [sentence.format(page[1]) for sentence in ANSWERS[language]]
-    if outcome in ("refused", "clarify", "handoff", "limited"):
-        return f"{sentences[-1]}", ()
-    cited = [(page, sentences[0])] + ([(other, sentences[1])] if both else [])
-    citations = tuple(
-        Citation(number, url, title, quote, f"{url}#:~:text={quote[:20]}")
-        for number, ((url, title), quote) in enumerate(cited, start=1)
-    )
-    text = " ".join(f"{quote} [{number}]" for number, (_, quote) in enumerate(cited, start=1))
-    return text, citations if outcome == "answered" else ()
-
-
-@cache
-def _cited_json(citations):
-    return json.dumps([asdict(one) for one in citations], ensure_ascii=False)
-
-
-@cache
-def _words(text):
-    return " ".join(words_of(storable(text)))
-
-
-def _drawn(weights, chance):
-    """One of the names, each as likely as its weight of a hundred says."""
-    for name, weight in weights.items():
-        chance -= weight / 100
-        if chance < 0:
-            return name
-    return name
-
-
-@cache
-def _candidates(url):
-    scores = [(rank, 0.9 / rank, 9.1 / rank) for rank in range(1, 7)]
-    return ",".join(
-        f'{{"chunk":"c{rank}","url":"{url}","heading":"","score":{score:.4f},"words":{words:.3f}}}'
-        for rank, score, words in scores
-    )
-
-
-def _trace(url, tokens, support):
-    used = f'"usage":{{"calls":1,"tokens_in":{tokens - 200},"tokens_out":200,"cost":{tokens * 2e-7:.7f}}},'
-    supported = f'"support":{support},' if support is not None else ""
-    return f'{{"route":"lookup",{used if tokens else ""}{supported}"candidates":[{_candidates(url)}]}}'
 
 
 def seeded_file(path, messages=MESSAGES):

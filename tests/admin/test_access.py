@@ -3,45 +3,14 @@
 import re
 
 import pytest
-from flask import url_for
-
-from admin.blueprint import blueprint
+from tests.admin import routes
 from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app
+from tests.admin.routes import PUBLIC
 from tests.admin.samples import make_crawl
-
-PUBLIC = {
-    "admin.static",
-    "admin.login",
-    "admin.login_operator",
-    "admin.logout",
-    "admin.setup",
-    "admin.setup_operator",
-}
-VALUES = {
-    "source_id": "1",
-    "id": "1",
-    "site_id": "lantern",
-    "crawl_id": 1,
-    "form": "json",
-    "number": 1,
-    "run_id": 1,
-    "earlier_id": 1,
-    "request_id": "1",
-    "reply_id": "1",
-    "conversation_id": "0" * 32,
-    "anything": "nothing",
-    "filename": "style.css",
-}
-
 
 def rules(app, method):
     """(endpoint, address) of every rule of the dashboard that takes the method."""
-    with app.test_request_context():
-        return [
-            (rule.endpoint, url_for(rule.endpoint, **{name: VALUES[name] for name in rule.arguments}))
-            for rule in app.url_map.iter_rules()
-            if rule.endpoint.startswith(f"{blueprint.name}.") and method in rule.methods
-        ]
+    return [(endpoint, path) for endpoint, path, _ in routes.rules(app, method)]
 
 
 def test_every_address_but_setup_login_and_files_leads_to_the_login(app, client, site):
@@ -155,7 +124,7 @@ def test_a_database_that_does_not_answer_is_said_so(operator, services):
 
 def test_a_page_of_the_table_is_in_the_menu_once(operator):
     menu = re.search(r'<ul class="menu">(.*?)</ul>', operator.get("/admin/new-site").text, re.S)[1]
-    assert re.findall(r">(\w+)</a>", menu) == ["Overview", "Conversations", "Messages", "Sites", "Playground", "Health"]
+    assert re.findall(r">(\w+)</a>", menu) == ["Overview", "Conversations", "Gaps", "Sites", "Playground", "Quality", "Health", "Settings"]
     assert re.findall(r'aria-current="true">(\w+)<', menu) == ["Sites"]
 
 

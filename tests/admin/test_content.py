@@ -37,6 +37,7 @@ def decision(services, path):
 def filled(services, site):
     ask(services)
     fill(services)
+    check_quotes(services.database, "lantern", services.settings.base_url)
     cite(services, f"{ROOT}returns", "About Returns.", 3)
     return services
 

@@ -193,7 +193,7 @@ def varied(services, site):
         ("from=DAY&to=DAY&days=1", ["Yesterday"]),
         ("thumbs=sideways&support=high&written=yes&first=2&slower=x&page=-3&search=strong", ["Strong"]),
         ("slower=-5&search=strong", ["Strong"]),
-        ("search=%22+OR+*+%27+)+strong", ["Strong"]),
+        ("search=%22+%2B+*+%27+)+strong", ["Strong"]),
     ],
 )
 def test_questions_are_filtered_in_every_way_and_counted(operator, varied, query, found):

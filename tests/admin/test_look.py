@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from server.storage.sources import source_id
-from tests.admin import samples_sites
+from tests.admin import samples_content, samples_playground, samples_quality, samples_sites
 from tests.admin.tabs import opened
 
 PAGES = {
@@ -34,6 +34,9 @@ PAGES = {
     "conversation": "/admin/conversations/{conversation_id}",
     "messages": "/admin/messages",
     "message": "/admin/messages/{message_id}",
+    **samples_content.PAGES,
+    **samples_playground.PAGES,
+    **samples_quality.PAGES,
     "health": "/admin/health",
     "not_found": "/admin/nothing",
 }

@@ -9,6 +9,7 @@ import pytest
 from server.domain.answer import Outcome
 from server.domain.roles import Role
 from server.domain.site import Site
+from server.storage.feedback import FeedbackStore
 from server.storage.holders import new_holder
 from tests.admin.samples import ask
 from tests.admin.samples_quality import QUESTIONS, chosen, fill, hold_back, make_run
@@ -98,7 +99,8 @@ def test_a_wrong_line_is_named_and_nothing_is_stored(operator, services, site):
 
 def test_every_wrong_line_is_told_at_once(operator, site):
     answer = upload(operator, ["{", '{"question": "A?"}', "[]"])
-    assert "Line 1" in answer.text and "Line 3" in answer.text
+    assert "Line 1" in answer.text
+    assert "Line 3" in answer.text
 
 
 def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_services, app, site, services):
@@ -114,15 +116,27 @@ def test_a_site_has_only_so_many_sets(operator, services, site):
         services.testsets.create("lantern", f"Set {number}", "hand")
     assert "TESTSETS_PER_SITE" in upload(operator, LINES).text
     answer = operator.send(CASES, {"question": "A?", "answerable": "1"}, CASES)
-    assert answer.status_code == 422 and "TESTSETS_PER_SITE" in answer.text
+    assert answer.status_code == 422
+    assert "TESTSETS_PER_SITE" in answer.text
 
 
 def test_headings_are_ordered_and_the_page_waits_for_the_worker(operator, services, site):
-    fields = {"count": "40", "unanswerable": "5", "kinds": ["headings", "faq"], "seed": "3", "headings_name": "Mine"}
+    fields = {
+        "count": "40",
+        "unanswerable": "5",
+        "kinds": ["headings", "faq"],
+        "seed": "3",
+        "headings_name": "Mine",
+    }
     answer = operator.send(NEW, fields, f"{NEW}/headings")
     made = only_set(services)
     assert answer.location.endswith(f"/sets/{made.id}")
-    assert (made.name, made.state, made.chosen["kinds"], made.chosen["count"]) == ("Mine", "waiting", ["headings", "faq"], 40)
+    assert (made.name, made.state, made.chosen["kinds"], made.chosen["count"]) == (
+        "Mine",
+        "waiting",
+        ["headings", "faq"],
+        40,
+    )
     assert "data-active" in operator.get(f"{ROOT}/sets/{made.id}").text
     assert operator.get(f"{ROOT}/sets/{made.id}/progress").json["active"]
 
@@ -149,21 +163,19 @@ def test_wrong_wishes_for_a_set_are_told_beside_their_field(operator, services, 
 
 def test_conversations_give_liked_questions_with_their_page_and_refused_ones(operator, services, site):
     liked = ask(services)
-    services.feedback.put(liked.id, "visitor", True)
+    visitor = services.conversations.get(liked.conversation_id).visitor_id
+    FeedbackStore(services.database).put(liked.id, visitor, True)
     ask(services, question="Do you repair radios?", outcome=Outcome.REFUSED, citations=(), text="No.")
     ask(services, question="  do you repair RADIOS? ", outcome=Outcome.REFUSED, citations=(), text="No.")
     fields = {"helped": "y", "refused": "unanswerable", "days": "30", "most": "50"}
     assert operator.send(NEW, fields, f"{NEW}/conversations").status_code == 302
     cases = services.testsets.cases("lantern", only_set(services).id)
     assert [(case.question, case.answerable) for case in cases] == [
-        (liked.question, True), (services_question(services), False),
-    ]  # fmt: skip
+        (liked.question, True),
+        (cases[1].question, False),
+    ]
+    assert cases[1].question.strip().lower() == "do you repair radios?"
     assert json.loads(cases[0].line)["expected_urls"] == [liked.answer.citations[0].url]
-
-
-def services_question(services):
-    """The newest refused one, as it was asked."""
-    return services.testsets.cases("lantern", only_set(services).id)[1].question
 
 
 def test_refused_questions_can_count_as_answerable(operator, services, site):
@@ -183,7 +195,9 @@ WRONG_VISITORS = [
 
 def test_wrong_wishes_for_conversations_are_told(operator, services, site):
     for fields, told in WRONG_VISITORS:
-        answer = operator.send(NEW, {"refused": "no", "days": "30", "most": "50"} | fields, f"{NEW}/conversations")
+        answer = operator.send(
+            NEW, {"refused": "no", "days": "30", "most": "50"} | fields, f"{NEW}/conversations"
+        )
         assert answer.status_code == 422, fields
         assert told in answer.text or told == "perhaps", fields
 
@@ -197,7 +211,12 @@ def test_a_question_is_saved_from_anywhere_and_the_way_leads_back(operator, serv
     (case,) = services.testsets.cases("lantern", made.id)
     assert (made.name, case.question) == ("From the playground", "How long do parcels take?")
     assert json.loads(case.line)["expected_urls"] == ["https://lantern.example/delivery"]
-    second = {"question": "Do you repair radios?", "testset": str(made.id), "answerable": "0", "next": "//evil.example"}
+    second = {
+        "question": "Do you repair radios?",
+        "testset": str(made.id),
+        "answerable": "0",
+        "next": "//evil.example",
+    }
     assert operator.send(CASES, second).location == "/admin/"
     assert [one.answerable for one in services.testsets.cases("lantern", made.id)] == [True, False]
 
@@ -218,7 +237,9 @@ WRONG_CASES = [
 
 def test_a_wrong_question_is_not_saved_and_stays_in_the_form(operator, services, site):
     for fields, told in WRONG_CASES:
-        answer = operator.send(CASES, {"question": "How?", "answerable": "1", "next": "/admin/sites"} | fields)
+        answer = operator.send(
+            CASES, {"question": "How?", "answerable": "1", "next": "/admin/sites"} | fields
+        )
         assert answer.status_code == 422, fields
         assert told in answer.text, fields
         assert 'value="/admin/sites"' in answer.text, fields
@@ -235,9 +256,17 @@ def test_a_question_is_changed_and_what_the_form_does_not_show_is_kept(operator,
     row = json.loads(services.testsets.case("lantern", made.id, 1).line)
     assert row == {"question": "How long does a parcel take?", "expected_urls": ["/delivery", "/returns"],
                    "note": "kept as it is", "type": "howto", "answer": "Two days."}  # fmt: skip
-    unchanged = {"question": "Reparieren Sie Radios? ü", "answerable": "0", "url": "", "answer": "", "kind": "unanswerable"}
+    unchanged = {
+        "question": "Reparieren Sie Radios? ü",
+        "answerable": "0",
+        "url": "",
+        "answer": "",
+        "kind": "unanswerable",
+    }
     assert operator.send(f"{ROOT}/sets/{made.id}/cases/2", unchanged).status_code == 302
-    assert services.testsets.case("lantern", made.id, 2).line == LINES[1], "what is not changed stays letter for letter"
+    assert services.testsets.case("lantern", made.id, 2).line == LINES[1], (
+        "what is not changed stays letter for letter"
+    )
 
 
 def test_a_question_is_taken_out_and_a_set_deleted(operator, services, site):
@@ -277,7 +306,9 @@ def test_a_run_is_queued_with_strategies_and_their_options(operator, services, s
     answer = operator.send(f"{ROOT}/runs/new", fields)
     (run,) = services.quality_runs.all("lantern")
     assert answer.location.endswith(f"/runs/{run.id}")
-    assert run.chosen["strategies"][0] == "hybrid" and run.chosen["strategies"][1].startswith("raptor[")
+    assert run.chosen["strategies"] == ["hybrid", "raptor", "segments[model=false]"], (
+        "as they are written shortest"
+    )
     assert (run.state, run.chosen["flows"], run.chosen["limit"]) == ("waiting", ["direct", "corrective"], 2)
     assert "The worker takes it up" in operator.get(f"{ROOT}/runs/{run.id}").text
 
@@ -341,7 +372,8 @@ def test_what_a_run_costs_is_told_and_agreed_to_before(operator, services, fille
     costs = {"building": 12, "answering": 40, "judging": 30, "cost": 1.5, "calls": 82}
     services.quality_runs.work.end(run.id, holder, "asks", chosen={**run.chosen, "costs": costs})
     page = f"{ROOT}/runs/{run.id}"
-    assert "about 82 times at most" in operator.get(page).text and "1.50" in operator.get(page).text
+    assert "about 82 times at most" in operator.get(page).text
+    assert "1.50" in operator.get(page).text
     operator.send(page, {}, f"{page}/agree")
     kept = services.quality_runs.find(run.id)
     assert (kept.state, kept.chosen["agreed"]) == ("waiting", True)
@@ -355,7 +387,7 @@ def test_the_recommended_way_is_taken_with_an_audit_entry_and_a_crawl(operator, 
     operator.send(page, {"way": "segments[model=false], direct"}, f"{page}/use")
     assert services.sites.get("lantern").strategy == "segments[model=false]"
     assert services.crawls.latest("lantern").state == "waiting"
-    assert "took the way" in services.audit.recent()[0].action
+    assert "took the way" in services.audit.recent(1)[0].action
     operator.send(page, {"way": "nothing"}, f"{page}/use")
     assert services.sites.get("lantern").strategy == "segments[model=false]"
 
@@ -367,7 +399,8 @@ def test_a_report_is_downloaded_in_every_form(operator, filled):
     assert operator.get(f"{page}.json").json["site"]["id"] == "lantern"
     assert "Lantern Shop" in operator.get(f"{page}.md").text
     lines = operator.get(f"{page}.jsonl").text.splitlines()
-    assert len(lines) == 3 * len(QUESTIONS) and json.loads(lines[0])["ranked_urls"]
+    assert len(lines) == 3 * len(QUESTIONS)
+    assert json.loads(lines[0])["ranked_urls"]
     assert operator.get(f"{page}.exe").status_code == 404
 
 
@@ -379,9 +412,11 @@ def test_two_runs_are_compared_question_by_question_the_largest_loss_first(opera
     way = "hybrid, direct"
     query = f"before={good}:{way}&after={bad}:{way}"
     shown = operator.get(f"{ROOT}/compare?{query}&metric=mrr@10").text
-    assert "3 worse" in shown and "0 better" in shown
+    assert "3 worse" in shown
+    assert "0 better" in shown
     only = operator.get(f"{ROOT}/compare?{query}&metric=mrr@10&show=worse").text
-    assert QUESTIONS[0][0] in only and QUESTIONS[5][0] not in only
+    assert QUESTIONS[0][0] in only
+    assert QUESTIONS[5][0] not in only
     assert "95 % interval" in only
     nonsense = operator.get(f"{ROOT}/compare?before=x&after=9:y&metric=zzz&show=zzz&run=abc")
     assert nonsense.status_code == 200
@@ -412,7 +447,12 @@ WRONG_GATES = [
 def test_a_wrong_gate_is_not_set(operator, services, site):
     upload(operator, LINES)
     for fields, told in WRONG_GATES:
-        usual = {"testset": str(only_set(services).id), "metric": "ndcg@10", "largest_drop": "3", "most": "80"}
+        usual = {
+            "testset": str(only_set(services).id),
+            "metric": "ndcg@10",
+            "largest_drop": "3",
+            "most": "80",
+        }
         answer = operator.send(f"{ROOT}/gate", usual | fields)
         assert answer.status_code == 422, fields
         assert told in answer.text or told == "luck", fields
@@ -424,10 +464,11 @@ def test_what_is_held_back_is_decided_by_an_editor(operator, services, filled, b
     held = services.gates.held("lantern")
     operator.send(f"{ROOT}/gate", {"check": str(held.id)}, f"{ROOT}/gate/{button}")
     decided = services.gates.held("lantern")
-    assert decided.state == state and "@" in decided.decided_by
+    assert decided.state == state
+    assert "@" in decided.decided_by
     assert services.queued == [("lantern", held.crawl_id)]
     assert services.crawls.get(held.crawl_id).state == "waiting"
-    assert "index" in services.audit.recent()[0].action
+    assert "index" in services.audit.recent(1)[0].action
     operator.send(f"{ROOT}/gate", {"check": str(held.id)}, f"{ROOT}/gate/{button}")
     assert len(services.queued) == 1, "a second press changes nothing"
 
@@ -450,14 +491,19 @@ def test_objects_of_another_site_are_not_there(operator, services, filled):
         assert operator.send("/admin/quality", {}, f"{other}/runs/{run}/{action}").status_code == 404
     operator.send("/admin/quality", {}, f"{other}/runs/{run}/remove")
     operator.send("/admin/quality", {}, f"{other}/sets/{testset}/remove")
-    assert services.quality_runs.find(run) and services.testsets.find(testset)
+    assert services.quality_runs.find(run)
+    assert services.testsets.find(testset)
     form = {"question": "A?", "answerable": "1", "testset": str(testset)}
     assert operator.send("/admin/quality", form, f"{other}/cases").status_code == 422
 
 
 def test_texts_of_visitors_and_pages_are_escaped(operator, services, site):
     evil = "<script>alert(1)</script>"
-    upload(operator, [json.dumps({"question": evil, "expected_urls": ["https://lantern.example/" + evil]})], upload_name=evil)
+    upload(
+        operator,
+        [json.dumps({"question": evil, "expected_urls": ["https://lantern.example/" + evil]})],
+        upload_name=evil,
+    )
     made = only_set(services)
     run = make_run(services, made)
     hold_back(services)
@@ -467,8 +513,15 @@ def test_texts_of_visitors_and_pages_are_escaped(operator, services, site):
 
 
 def test_no_page_has_a_style_or_a_script_within(operator, filled):
-    testset, run = filled
-    for address in (ROOT, f"{ROOT}/runs/{run}", f"{ROOT}/runs/{run}/answers", f"{ROOT}/gate", f"{ROOT}/compare", NEW):
+    _testset, run = filled
+    for address in (
+        ROOT,
+        f"{ROOT}/runs/{run}",
+        f"{ROOT}/runs/{run}/answers",
+        f"{ROOT}/gate",
+        f"{ROOT}/compare",
+        NEW,
+    ):
         text = operator.get(address).text
         assert not re.search(r"\sstyle=|<style|<script(?![^>]* src=)", text), address
 
@@ -478,8 +531,12 @@ def test_a_viewer_sees_and_changes_nothing(app, services, operator, operator_id,
     services.operators.create("other@example.com", "x")
     services.operators.set_role(operator_id, Role.VIEWER)
     shown = operator.get(f"{ROOT}/gate").text
-    assert "Held back" in shown and "Let it go live" not in shown and "<form method" not in shown.split("</header>")[1]
+    assert "Held back" in shown
+    assert "Let it go live" not in shown
+    assert "<form method" not in shown.split("</header>")[1]
     for address in (f"{ROOT}/sets/{testset}", f"{ROOT}/runs/{run}"):
-        assert "<button" not in operator.get(address).text.split("</header>")[1].replace('<button class="quiet">Search</button>', "")
+        assert "<button" not in operator.get(address).text.split("</header>")[1].replace(
+            '<button class="quiet">Search</button>', ""
+        )
     assert operator.get(f"{ROOT}/runs/new").status_code == 403
     assert operator.send(ROOT, {}, f"{ROOT}/gate/off").status_code == 403

@@ -26,7 +26,8 @@ MOMENTS = {
     "before going live": ("server.storage.content:ContentStore.go_live", "before"),
     "after going live": ("server.storage.content:ContentStore.go_live", "after"),
     "while clearing away": ("server.storage.content:ContentStore.purge", "before"),
-    "at the calibration": ("server.jobs.refresh_site:calibrate", "before"),
+    "at the calibration": ("server.jobs.learned:calibrate", "before"),
+    "in the quality gate": ("server.services.quality.gate:_row", "before"),
     "at the very end": ("server.storage.crawls:CrawlStore.finish", "before"),
 }
 

@@ -29,7 +29,14 @@ class Shop:
         self.website = website
         self.services = services
         self.site = services.sites.create(
-            Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",), strategy=strategy, allow_private=True)
+            Site(
+                "shop",
+                "Lantern Shop",
+                "Lantern Shop",
+                (f"{website.url}/",),
+                strategy=strategy,
+                allow_private=True,
+            )
         )
 
     def crawl(self):
@@ -57,10 +64,11 @@ class Shop:
 
     def lose(self, path):
         """The page is there still, and says nothing any more."""
-        title, _ = SHOP[path]
+        _title, _ = SHOP[path]
         self.website.pages[path] = (
             "Our brand",
-            "<p>We love what we do. Our brand stands for moments of delight and for a bright tomorrow.</p>" * 3,
+            "<p>We love what we do. Our brand stands for moments of delight and for a bright tomorrow.</p>"
+            * 3,
         )
 
     def mend(self, path):
@@ -72,7 +80,9 @@ class Shop:
 
     def said(self, path):
         """What visitors are answered from."""
-        return " ".join(chunk.text for chunk in self.services.content("shop").page(f"{self.website.url}{path}"))
+        return " ".join(
+            chunk.text for chunk in self.services.content("shop").page(f"{self.website.url}{path}")
+        )
 
 
 @contextmanager

@@ -43,7 +43,7 @@ const proof = ({ link: href, title, quote, url }, attributes = {}) => [
 ];
 
 const sourceList = (citations, texts) => {
-  const rows = citations.map((citation) => h("li", { class: "source", part: "source" }, h("b", {}, `${citation.number}`), h("div", { dir: "auto" }, ...proof(citation))));
+  const rows = citations.map((citation) => h("li", { class: "source", part: "source" }, h("b", {}, `${citation.number}`), h("div", { dir: "auto" }, ...proof(citation), citation.corrected && texts.curated)));
   const name = h("summary", {}, `${texts.sources}: ${rows.length}`);
   const more = rows[SOURCES] && button({ class: "push", onclick: () => {
     for (const row of rows) row.hidden = false;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,6 @@ from server.domain.voice import INSTRUCTIONS_CHARS, TONES
 from server.retrieval.table import check_spec
 from server.services.playground.order import EMBEDDED, Order, Way
 from server.settings import Settings
-from server.tuning_settings import TuningSettings
 
 T = TypeVar("T")
 
@@ -224,21 +223,24 @@ def _tuning(form: _Reading, settings: Settings) -> dict[str, object]:
 
 def _tuned(name: str, text: str) -> tuple[str, object]:
     """(what is wrong, else empty; the value), by the setting of the same name."""
-    setting = TuningSettings.model_fields[f"tune_{name}"]
+    setting = Settings.model_fields[f"tune_{name}"]
     try:
-        value = TypeAdapter(TuningSettings).validate_python({f"tune_{name}": text})
+        value = TypeAdapter(Annotated[setting.annotation, setting]).validate_python(text)
     except ValidationError as error:
-        said = error.errors()[0]["msg"]
-        choices = allowed(name)
-        return (
-            f"Choose one of: {', '.join(choices)}." if choices else f"{said}. {setting.description}"
-        ), None
-    return "", getattr(value, f"tune_{name}")
+        said, choices = error.errors()[0]["msg"], allowed(name)
+        wrong = f"Choose one of: {', '.join(choices)}." if choices else f"{said}. {setting.description}"
+        return wrong, None
+    return "", value
+
+
+def is_switch(name: str) -> bool:
+    """Whether an option is on or off."""
+    return Settings.model_fields[f"tune_{name}"].annotation is bool
 
 
 def allowed(name: str) -> tuple[str, ...]:
     """The values of an option that has a list of them; empty for a number or a switch."""
-    for rule in TuningSettings.model_fields[f"tune_{name}"].metadata:
+    for rule in Settings.model_fields[f"tune_{name}"].metadata:
         pattern = getattr(rule, "pattern", None)
         if pattern:
             return tuple(str(pattern).strip("^$()").split("|"))

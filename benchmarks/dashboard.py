@@ -1,0 +1,155 @@
+"""Server time of every page of the dashboard on 100,000 questions, against the same pages of an empty database.
+
+    python -m benchmarks.dashboard [--messages 100000] [--rounds 5] [--only conversations]
+
+Both databases are made anew in a temporary folder, in SQLite. A page is asked for once to warm up, then
+`--rounds` times; its time is the median, of the whole request without the network. Pages come from the table of
+routes, so that a new one is in it by itself; those that take a value in their address get one of the database.
+The filters of Conversations and the days of the overview are measured as addresses of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+
+from flask import Flask, session, url_for
+from sqlalchemy import func, select
+
+from admin import sessions
+from admin.blueprint import blueprint
+from admin.passwords import hash_password
+from server.services import Services
+from server.settings import Settings
+from server.storage import tables
+from server.storage.database import Database
+from tests.admin.seeding import seeded_file
+
+LIMIT_MS = 100
+MORE = (
+    *("/admin/?days=1", "/admin/?days=30", "/admin/?days=90", "/admin/?days=90&site=harbour"),
+    *(f"/admin/conversations?{query}" for query in (
+        "days=7", "outcome=refused", "thumbs=down", "language=ja", "strategy=auto", "support=low", "written=1",
+        "label=bug", "first=1", "slower=9100", "paid=1", "search=anchor", "search=nothing+of+the+kind",
+        "search=anchor&outcome=refused&thumbs=down&language=en&site=harbour", "page=400",
+        "page_url=https://harbour.example/anchor-delivery-0", "page_url=https://harbour.example/rope-delivery-1&days=30",
+    )),
+)  # fmt: skip
+LEFT_OUT = {"admin.static", "admin.conversations_csv", "admin.conversations_jsonl"}
+"""Files, of which the exports are as long as what they export."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--messages", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", help="part of the addresses to measure")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        seeded, empty = Path(folder, "seeded"), Path(folder, "empty")
+        began = time.perf_counter()
+        path = migrated(seeded)
+        seeded_file(path, given.messages)
+        made_s, size_mb = time.perf_counter() - began, path.stat().st_size / 1e6
+        print(f"{given.messages:,} questions, made in {made_s:.1f} s, {size_mb:.0f} MB")
+        migrated(empty)
+        full, bare = measure(seeded, given), measure(empty, given)
+        report(full, bare)
+
+
+def migrated(folder: Path) -> Path:
+    """A new database with all tables and no rows; returns its file."""
+    folder.mkdir()
+    path = folder / "docent.db"
+    database = Database(f"sqlite:///{path}")
+    database.migrate()
+    database.close()
+    return path
+
+
+def measure(folder: Path, given: argparse.Namespace) -> dict[str, tuple[float, int]]:
+    """Address as in the table of routes -> (milliseconds, status)."""
+    services = Services(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
+    app = Flask("docent-dashboard")
+    app.secret_key = services.secret_key
+    app.extensions["docent"] = services
+    app.register_blueprint(blueprint)
+    browser = app.test_client()
+    operator_id = services.operators.create("ada@example.com", hash_password("correct horse battery"))
+    with app.test_request_context():
+        sessions.log_in(operator_id)
+        started = dict(session)
+    with browser.session_transaction(path="/admin/") as kept:
+        kept.update(started)
+    found = {}
+    for name, address in addresses(app, services.database):
+        if given.only in name:
+            found[name] = timed(browser, address, given.rounds)
+    services.close()
+    return found
+
+
+def timed(browser, address: str, rounds: int) -> tuple[float, int]:
+    """Milliseconds and status."""
+    status = browser.get(address, buffered=True).status_code
+    spent = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        browser.get(address, buffered=True)
+        spent.append(1000 * (time.perf_counter() - began))
+    return median(spent), status
+
+
+def addresses(app: Flask, database: Database) -> list[tuple[str, str]]:
+    """(rule, address) of every page, and those of MORE."""
+    values = known_values(database)
+    with app.test_request_context():
+        rules = [
+            (rule.rule, url_for(rule.endpoint, **{name: values.get(name, "1") for name in rule.arguments}))
+            for rule in app.url_map.iter_rules()
+            if rule.endpoint.startswith("admin.") and "GET" in rule.methods and rule.endpoint not in LEFT_OUT
+        ]
+    return [*sorted(rules), *((address, address) for address in MORE)]
+
+
+def known_values(database: Database) -> dict[str, object]:
+    """Values of the parts of addresses, where the database has any."""
+    with database.connect() as connection:
+
+        def some(column):
+            return connection.execute(select(func.min(column))).scalar_one()
+
+        crawl_id = connection.execute(select(func.max(tables.crawls.c.id))).scalar_one()
+        found = {
+            "site_id": "harbour",
+            "conversation_id": some(tables.of_contact.requests.c.conversation_id),
+            "request_id": some(tables.of_contact.requests.c.id),
+            "crawl_id": (crawl_id or 52) // 2,
+            "earlier_id": (crawl_id or 52) // 2 - 1,
+        }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def report(full: dict[str, tuple[float, int]], bare: dict[str, tuple[float, int]]) -> None:
+    """A line for each page, the slowest first, and what they come to together."""
+    print(f"{'seeded':>9} {'empty':>9}  status  page")
+    for name, (spent, status) in sorted(full.items(), key=lambda item: -item[1][0]):
+        mark = "  over 100 ms" if spent > LIMIT_MS else ""
+        print(f"{spent:6.1f} ms {bare[name][0]:6.1f} ms  {status}  {name}{mark}")
+    shown = [spent for spent, status in full.values() if status == 200]
+    over = sum(spent > LIMIT_MS for spent in shown)
+    p95 = quantiles(shown, n=20)[-1] if len(shown) > 1 else shown[0]
+    base = [bare[name][0] for name, (_, status) in full.items() if status == 200]
+    print(
+        f"{len(shown)} pages: median {median(shown):.1f} ms, p95 {p95:.1f} ms, {over} over {LIMIT_MS} ms; "
+        f"empty database: median {median(base):.1f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main()

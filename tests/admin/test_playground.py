@@ -1,0 +1,70 @@
+"""The playground's pages where nothing is asked: what was stored, for whom, and where they lead."""
+
+import re
+
+from server.domain.roles import Role
+from server.storage.playground import ASKING
+from tests.admin.samples_playground import RUN
+
+
+def test_the_form_offers_every_strategy_and_lists_what_was_asked(operator, busy):
+    page = operator.get("/admin/playground").text
+    for name in ("hybrid", "lightrag", "auto"):
+        assert f'<option value="{name}"></option>' in page
+    assert f"/admin/playground/{RUN}" in page
+    assert "30 days" in page
+
+
+def test_without_a_site_it_says_what_to_do(operator):
+    page = operator.get("/admin/playground").text
+    assert "There must be a site before it can be asked." in page
+    assert "/admin/new-site" in page
+
+
+def test_a_stored_run_compares_its_ways(operator, busy):
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", operator.get(f"/admin/playground/{RUN}").text))
+    assert "Another one" in page
+    assert "finds Returns" in page
+    assert "Not built" in page
+    assert "34 calls of the model, at most 74,293 tokens, 0.1253 in money" in page
+    assert "It took longer than 120 s, which PLAYGROUND_SECONDS allows." in page
+    assert "The provider limits the rate of calls." in page
+    assert "1,265" in page
+
+
+def test_a_message_leads_to_the_playground(operator, busy):
+    page = operator.get(f"/admin/conversations/{busy.conversation_id}").text
+    found = re.search(r'href="(/admin/playground\?message=[0-9a-z-]+)"', page)[1]
+    form = operator.get(found).text
+    assert "</textarea>" in form
+    assert re.search(r'<option selected value="lantern">', form)
+
+
+def test_a_run_is_removed_after_its_days_and_beyond_its_number(services, site):
+    runs = services.playground_runs
+    ids = [runs.start("lantern", f"Question {n}?", {"typed": {}, "ways": []}, 1, "ada").id for n in range(4)]
+    assert runs.prune("lantern", days=30, most=3) == 1
+    assert [run.id for run in runs.recent(10)] == ids[:0:-1]
+    assert runs.prune("lantern", days=0, most=3) == 3
+    assert runs.recent(10) == []
+
+
+def test_what_came_late_changes_nothing(services, site):
+    run = services.playground_runs.start("lantern", "Why?", {"typed": {}, "ways": []}, 2, "ada")
+    assert services.playground_runs.finish(run.id, 0, "done", {"a": 1})
+    assert not services.playground_runs.finish(run.id, 0, "failed", {"b": 2})
+    assert not services.playground_runs.finish(run.id, 7, "done", {})
+    assert [(way.state, way.result) for way in services.playground_runs.get(run.id).ways] == [
+        ("done", {"a": 1}),
+        (ASKING, {}),
+    ]
+
+
+def test_a_viewer_sees_a_run_without_its_forms(app, operator, services, busy):
+    operator_id = next(one.id for one in services.operators.all())
+    services.operators.create("second@example.com", "x", Role.OWNER)
+    services.operators.set_role(operator_id, Role.VIEWER)
+    page = operator.get(f"/admin/playground/{RUN}").text
+    assert "Use this for the site" not in page
+    assert "Ask again" not in page
+    assert "Parcels to islands take five working days." in page
