@@ -152,7 +152,7 @@ def _frame() -> dict[str, object]:
     operator = g.get("operator")
     return {
         "menu": menu(PAGES, shown, operator.role) if operator else [],
-        "tabs": (site_tabs(PAGES, shown) or sections(PAGES, shown)) if operator else None,
+        "tabs": (site_tabs(PAGES, shown, operator.role) or sections(PAGES, shown)) if operator else None,
         "operator": operator,
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_own": operator is not None and operator.role.may(Role.OWNER),

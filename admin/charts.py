@@ -43,13 +43,18 @@ def stacked(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
     """One bar a day, its parts one above the other."""
     sums = [sum(one.values[at] or 0 for one in series) for at in range(len(days))]
     top = _nice(max(sums, default=0))
-    bars = []
-    for at, day in enumerate(days):
-        told = "; ".join(f"{one.name} {one.values[at] or 0:g}" for one in series if one.values[at])
-        bars.append(
-            _bar(at, f"{day}: {told or 'nothing'}", [(one.colour, one.values[at]) for one in series], top)
-        )
-    return _chart(title, days, series, top, bars)
+    below = [0.0] * len(days)
+    drawn = [_grounds(days, series)]
+    for one in series:
+        pieces = []
+        for at, value in enumerate(one.values):
+            if value:
+                left, height = at * STEP + (STEP - BAR) / 2, HEIGHT * value / top
+                below[at] += height
+                pieces.append(f"M{left:g} {HEIGHT - below[at]:.2f}h{BAR}v{height:.2f}h-{BAR}z")
+        if pieces:
+            drawn.append(Markup('<path class="{}" d="{}"/>').format(one.colour, "".join(pieces)))
+    return _chart(title, days, series, top, drawn)
 
 
 def lines(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
@@ -72,20 +77,15 @@ def _chart(
     return Chart(title, picture, legend, top, days)
 
 
-def _bar(at: int, told: str, parts: Sequence[tuple[str, float | None]], top: float) -> Markup:
-    below, drawn = 0.0, []
-    left = at * STEP + (STEP - BAR) / 2
-    for colour, value in parts:
-        if value:
-            height = HEIGHT * value / top
-            below += height
-            drawn.append(
-                f'<rect class="{escape(colour)}" x="{left:g}" y="{HEIGHT - below:.2f}" width="{BAR}" '
-                f'height="{height:.2f}"/>'
-            )
-    # The whole height answers to the pointer, not only the bar.
-    ground = f'<rect class="ground" x="{at * STEP}" y="0" width="{STEP}" height="{HEIGHT}"/>'
-    return Markup("<g><title>{}</title>{}</g>").format(told, Markup(ground + "".join(drawn)))
+def _grounds(days: Sequence[str], series: Sequence[Series]) -> Markup:
+    """What the pointer is told about each day, over its whole height and not only on its bar."""
+    grounds = []
+    for at, day in enumerate(days):
+        told = "; ".join(f"{one.name} {one.values[at]:g}" for one in series if one.values[at])
+        title = escape(f"{day}: {told or 'nothing'}")
+        ground = f'<rect class="ground" x="{at * STEP}" y="0" width="{STEP}" height="{HEIGHT}">'
+        grounds.append(f"{ground}<title>{title}</title></rect>")
+    return Markup("".join(grounds))
 
 
 def _line(series: Series, top: float) -> Markup:

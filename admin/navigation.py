@@ -38,8 +38,9 @@ class SiteTabs:
     entries: list[Entry]
 
 
-def site_tabs(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
-    """Those of the site in the address; None on pages of no site, or of one that is unknown."""
+def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTabs | None:
+    """Those of the site in the address that this role may see; None on pages of no site, or of one that is
+    unknown."""
     site = services().sites.find(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
@@ -48,7 +49,7 @@ def site_tabs(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
         [
             Entry(url_for(f"admin.{page.endpoint}", site_id=site.id), page.tab, _current(page, shown))
             for page in pages
-            if page.tab
+            if page.tab and role.may(page.role)
         ],
     )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from admin.formats import duration
 from admin.incident_kinds import MODEL_KINDS, kind_of
 from server.domain.contact import ContactOptions, DeliveryState
 
@@ -25,6 +27,10 @@ ADVICE = {
 
 WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
 
+DISK = "Free space there, or move DATA_DIR: crawls and answers stop when the disk is full."
+FREE_BYTES = 500_000_000
+"""Less free space than this is a warning."""
+
 PATIENCE = timedelta(seconds=60)
 """A crawl that waits longer while none runs has no worker to take it."""
 
@@ -39,12 +45,15 @@ class PartState:
     is_well: bool
     says: str
     advice: str = ""
+    since: datetime | None = None
+    """As far as anybody looked."""
 
 
 def part_states(services: Services) -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
     parts = [_part(name, state) for name, state in services.readiness().items()]
-    return [*parts, _chat_model(services), _worker(services), *_contact(services)]
+    parts += [_chat_model(services), _disk(services), _worker(services), *_contact(services)]
+    return [replace(part, since=services.heartbeat.since(part.name, part.is_well)) for part in parts]
 
 
 def _part(name: str, state: str) -> PartState:
@@ -64,6 +73,10 @@ def _chat_model(services: Services) -> PartState:
         for incident in services.incidents.recent(None, 200)
         if incident.at >= since and incident.kind in MODEL_KINDS
     ]
+    seconds, why = services.chat_pause()
+    if seconds:
+        says = f"{name} is left alone for {seconds:.0f} s after failures: {why}"
+        return PartState("Chat model", False, says, kind_of(recent[0].kind).advice if recent else "")
     if not recent:
         return PartState("Chat model", True, f"{name}: no failure in the last hour")
     times = sum(incident.count for incident in recent)
@@ -80,8 +93,22 @@ def _model_name(settings: Settings) -> str:
     return settings.chat_model_name if settings.uses_chat_model else "Embedded writer"
 
 
+def _disk(services: Services) -> PartState:
+    """Of the data folder; a database elsewhere looks after its own."""
+    try:
+        free = shutil.disk_usage(services.folder.path).free
+    except OSError as error:
+        return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
+    says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
+    return PartState("Disk", free >= FREE_BYTES, says, "" if free >= FREE_BYTES else DISK)
+
+
 def _worker(services: Services) -> PartState:
     """No process is asked: a worker that takes no jobs is as bad as none, and jobs show both."""
+    last = services.heartbeat.last()
+    if last and datetime.now(UTC) - last > PATIENCE:
+        says = f"No worker has been seen for {duration((datetime.now(UTC) - last).total_seconds())}"
+        return PartState("Queue worker", False, says, WORKER)
     runs = [run for site in services.sites.all() if (run := services.crawls.latest(site.id))]
     waiting = [run for run in runs if run.state == "waiting"]
     running = [run for run in runs if run.state == "running"]

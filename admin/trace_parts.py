@@ -24,6 +24,10 @@ SCORES = {
     "coverage": "Coverage",
     "title": "Title",
     "heading": "Heading",
+    "history": "Earlier turns",
+    "expanded": "Searched beside",
+    "model": "Second look",
+    "relevance": "Second look",
 }
 """Score of a candidate -> its column; others come after these."""
 SHORTCUTS = {

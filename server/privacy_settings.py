@@ -37,3 +37,10 @@ class PrivacySettings(BaseModel):
         if value and not re.fullmatch(r"https?://[^/\s<>\"]+[^\s<>\"]*", value):
             raise ValueError("is not an address that starts with http:// or https://")
         return value
+
+    @property
+    def new_site_options(self) -> dict[str, object]:
+        """What sites get in their options when they are made; afterwards it is their own."""
+        if not (self.consent_text or self.privacy_url):
+            return {}
+        return {"consent": {"text": self.consent_text, "privacy_url": self.privacy_url}}

@@ -32,13 +32,17 @@ def site_from_address(
         strategy=settings.strategy,
         flow=settings.flow,
         allow_private=allow_private or settings.crawl_allow_private,
+        options=settings.new_site_options,
     )
 
 
 def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
     """A site without a website: it is made of what is uploaded. Raises StartError."""
     _check_id(site_id)
-    return Site(id=site_id, name=name or site_id, title="", strategy=settings.strategy, flow=settings.flow)
+    return Site(
+        id=site_id, name=name or site_id, title="", strategy=settings.strategy, flow=settings.flow,
+        options=settings.new_site_options,
+    )  # fmt: skip
 
 
 def _check_id(site_id: str) -> None:

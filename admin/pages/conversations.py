@@ -16,7 +16,7 @@ from server.storage.question_list import LOW_SUPPORT, QuestionList
 
 page = Page(menu="Conversations")
 
-ROWS = 50
+ROWS = 30
 
 
 @page.get("/conversations")

@@ -16,6 +16,7 @@ from admin.paging import listed
 from server.domain.addresses import absolute
 from server.services.crawl_csv import csv_lines
 from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawl_urls import KEPT_OUT
 from server.storage.crawls import CrawlRun
 
 page = Page(under=crawls_page.page)
@@ -40,6 +41,7 @@ def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
     return render_template(
         "admin/crawl.html",
         urls=urls,
+        kept_out=KEPT_OUT,
         meaning=URL_WORDS.get(state, ("", ""))[1],
         reasons=[("", "Any reason"), *((text, _counted(text, count)) for text, count in reasons)],
         **shown,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
@@ -10,6 +12,8 @@ from admin.filters import DAY_OPTIONS, chosen_days, chosen_site, site_options
 from admin.incident_kinds import KINDS, kind_of
 from admin.page import Page
 from admin.part_states import part_states
+from server.storage import schema
+from server.version import version
 
 page = Page(menu="Health")
 
@@ -31,6 +35,8 @@ def health() -> ResponseReturnValue:
     return render_template(
         "admin/health.html",
         parts=part_states(services()),
+        versions=_versions(),
+        queued=len(services().jobs),
         incidents=incidents,
         sites=sites,
         site_id=site_id,
@@ -42,3 +48,17 @@ def health() -> ResponseReturnValue:
         times=kinds.get(kind, 0) if kind else sum(kinds.values()),
         shown=SHOWN,
     )
+
+
+def _versions() -> list[tuple[str, str]]:
+    """What somebody who helps will ask for first."""
+    settings = services().settings
+    return [
+        ("Docent", version()),
+        ("Schema of the database", schema.newest()),
+        ("Database", services().database.dialect),
+        ("Python", platform.python_version()),
+        ("System", f"{platform.system()} {platform.machine()}"),
+        ("Chat model", settings.chat_model_name if settings.uses_chat_model else "none"),
+        ("Embedding model", settings.embedding_model or "all-MiniLM-L6-v2"),
+    ]

@@ -13,7 +13,7 @@ from admin.access import services
 from admin.charts import Chart, Series, lines, stacked
 from admin.figures import OUTCOMES, Compared, compared
 from admin.filters import DAY_OPTIONS, chosen_site, site_options
-from admin.formats import FILTERS
+from admin.formats import FILTERS, milliseconds, money
 from admin.incident_kinds import Kind, kind_of
 from admin.page import Page
 from admin.period import CHOICES, DEFAULT, Period
@@ -45,6 +45,16 @@ class Trouble:
     before: int
 
 
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One row of the table behind the charts."""
+
+    day: str
+    counts: list[tuple[str, int]]
+    """(what the list is filtered by, how many)"""
+    others: list[str]
+
+
 @page.get("/")
 def overview() -> ResponseReturnValue:
     """Of one `site` or of all, over the last `days`."""
@@ -65,7 +75,7 @@ def overview() -> ResponseReturnValue:
         figures=_compared(store, ids, site_id, period, total),
         total=total,
         charts=_charts(period, by_day, total),
-        by_day=[(day.isoformat(), by_day.get(day.isoformat(), Figures())) for day in reversed(period.days)],
+        days=[_day(day.isoformat(), by_day.get(day.isoformat(), Figures())) for day in reversed(period.days)],
         outcomes=OUTCOMES,
         format=FILTERS,
         listed=url_for("admin.conversations", site=site_id or None),
@@ -111,6 +121,14 @@ def _charts(period: Period, by_day: Mapping[str, Figures], total: Figures) -> li
         cost = Series("Cost", "of-cost", [one.cost for one in of_days])
         drawn.append((stacked("Cost a day", days, [cost]), "money"))
     return drawn
+
+
+def _day(day: str, figures: Figures) -> Day:
+    counts = [(f"&outcome={name}", getattr(figures, name)) for name, _ in OUTCOMES]
+    counts += [("&thumbs=up", figures.up), ("&thumbs=down", figures.down)]
+    steps = [figures.within(share) for share in (0.5, 0.95)]
+    times = ["–" if step is None else milliseconds(step) for step in steps]
+    return Day(day, [("", figures.asked), *counts], [*times, money(figures.cost)])
 
 
 def _troubles(site_id: str, period: Period) -> list[Trouble]:

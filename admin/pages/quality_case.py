@@ -77,7 +77,7 @@ def quality_add_case(site_id: str) -> ResponseReturnValue:
     return _add_page(site, known, form), UNPROCESSABLE
 
 
-@page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
+@page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
 def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
     site = services().sites.get(site_id)
     stored = services().testsets.case(site_id, id, number)

@@ -16,6 +16,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.pages import sites as sites_page
 from crawler.errors import BadStart
+from server.domain.roles import Role
 from server.domain.site import Site
 from server.services.dry_run import TooManyDryRuns
 from server.storage.errors import SiteExists
@@ -51,7 +52,7 @@ class NameForm(Form):
     )
 
 
-@page.get("/new-site")
+@page.get("/new-site", role=Role.EDITOR)
 def site_new() -> ResponseReturnValue:
     """Filled in where somebody comes back from a dry run."""
     given = {name: request.args.get(name, "") for name in ("address", "name")}
@@ -78,7 +79,10 @@ def site_create_of_sources() -> ResponseReturnValue:
     name = form.site_name.data.strip()
     taken = {site.id for site in services().sites.all()}
     settings = services().settings
-    site = Site(id=free_id(name, taken), name=name, title="", strategy=settings.strategy, flow=settings.flow)
+    site = Site(
+        id=free_id(name, taken), name=name, title="", strategy=settings.strategy, flow=settings.flow,
+        options=settings.new_site_options,
+    )  # fmt: skip
     services().sites.create(site)
     flash(f"{name} is added. Now give it files, single pages or answers.", "done")
     return redirect(url_for("admin.sources", site_id=site.id))
@@ -119,6 +123,7 @@ def _create(form: SiteForm) -> Site | None:
         start_urls=(address,),
         strategy=services().settings.strategy,
         flow=services().settings.flow,
+        options=services().settings.new_site_options,
     )
     try:
         return services().sites.create(site)

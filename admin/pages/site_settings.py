@@ -14,6 +14,7 @@ from admin.page import Page
 from admin.pages import sites as sites_page
 from admin.site_form import SiteSettingsForm, changed_site, differences, filled, strategy_names
 from server.answering.grading import DEFAULT_FLOOR
+from server.domain.roles import Role
 from server.domain.site import Site
 from server.services.sites import daily_limit
 
@@ -23,7 +24,7 @@ SAMPLE = 3000
 """Pages that are looked at for the languages of a site."""
 
 
-@page.get("/sites/<site_id>/settings")
+@page.get("/sites/<site_id>/settings", role=Role.EDITOR)
 def site_settings(site_id: str) -> ResponseReturnValue:
     site = services().sites.get(site_id)
     return _shown(site, filled(site))

@@ -13,12 +13,13 @@ from admin.pages import sites as sites_page
 from admin.widget_form import WidgetForm, changed, filled, with_proofs
 from server.domain.contact import ContactOptions
 from server.domain.look import Look
+from server.domain.roles import Role
 from server.domain.site import Site
 
 page = Page(tab="Widget", under=sites_page.page)
 
 
-@page.get("/sites/<site_id>/widget")
+@page.get("/sites/<site_id>/widget", role=Role.EDITOR)
 def widget(site_id: str) -> ResponseReturnValue:
     site = services().sites.get(site_id)
     return _shown(site, filled(site))

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 def _ways(ways: list[str]) -> dict[str, str]:
     if len(ways) > WAYS:
         raise StartError(f"at most {WAYS} ways are asked at once; leave out some --way")
-    typed = {}
+    typed: dict[str, str] = {}
     for number, way in enumerate(ways):
         # Options of a strategy may hold a slash, as in an address: only what follows the bracket is the flow.
         spec, bracket, rest = way.rpartition("]")

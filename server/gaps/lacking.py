@@ -52,7 +52,7 @@ def lacking(
     """`unused` says which tokens stand nowhere on the site; `present` are those of the nearest pages."""
     words = content_words(question, language)
     absent = unused(list(dict.fromkeys(token for found in words.values() for token in found)))
-    nowhere = [word for word, found in words.items() if _all_in(found, absent)]
+    nowhere = [word for word, found in words.items() if _is_absent(found, absent)]
     elsewhere = [
         word
         for word, found in words.items()
@@ -73,9 +73,9 @@ def content_words(question: str, language: str) -> dict[str, list[str]]:
     return words
 
 
-def _all_in(found: Sequence[str], absent: frozenset[str]) -> bool:
-    """Of a word in a script without spaces, pairs of characters, most must be absent: some stand anywhere."""
-    count = sum(token in absent for token in found)
+def _is_absent(found: Sequence[str], absent: frozenset[str]) -> bool:
+    """Of a name such as COVID-19 the whole counts, not its parts. Of a word in a script without spaces, pairs
+    of characters, most must be absent: some stand anywhere."""
     if UNSPACED_CHARACTER.search(found[0]):
-        return count * 2 > len(found)
-    return count == len(found)
+        return sum(token in absent for token in found) * 2 > len(found)
+    return found[0] in absent

@@ -75,6 +75,10 @@ class Calls:
                     raise
             sleep(wait)
 
+    def pause(self) -> tuple[float, str]:
+        """See Circuit."""
+        return self._circuit.pause()
+
     def _watched(self, items: Iterator[T], began: float) -> Generator[T]:
         """The items, reported to the circuit, until the total time is over."""
         begun = False

@@ -37,6 +37,13 @@ class Circuit:
                 raise ModelError(self._kind, message, permanent=True)
             self._closed_until = self._clock() + self._pause_s
 
+    def pause(self) -> tuple[float, str]:
+        """(seconds for which the model is left alone, what it failed with last); (0, "") when it is asked."""
+        with self._lock:
+            if not self._failures or self._in_a_row < self._failures:
+                return 0.0, ""
+            return max(0.0, self._closed_until - self._clock()), self._message
+
     def succeeded(self) -> None:
         with self._lock:
             self._in_a_row = 0

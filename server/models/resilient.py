@@ -24,6 +24,10 @@ class ResilientChat:
         self._calls = Calls(model.name, limits or CallLimits())
         self._budget = budget
 
+    def pause(self) -> tuple[float, str]:
+        """(seconds for which it is left alone after failures, the last of them)."""
+        return self._calls.pause()
+
     def complete(self, prompt: Prompt) -> str:
         """The whole reply. Raises ModelError."""
         return "".join(self._counted(prompt, lambda: iter([self._model.complete(prompt)])))

@@ -124,6 +124,7 @@ class Services(Opened):
         Thread(target=upkeep.run, args=(self._ending,), name="upkeep", daemon=True).start()
         Thread(target=self.gap_work.run, args=(self._ending,), name="gaps", daemon=True).start()
         Thread(target=self.quality.run, args=(self._ending,), name="quality", daemon=True).start()
+        Thread(target=self.heartbeat.run, args=(self._ending,), name="heartbeat", daemon=True).start()
         tidying = Tidying(self.database, lambda: self.settings)
         Thread(target=tidying.run, args=(self._ending,), name="tidying", daemon=True).start()
         outbox = open_outbox(self.database, self.incidents, lambda: self.settings, lambda: self.seal)

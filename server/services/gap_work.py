@@ -12,6 +12,7 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from server.domain.events import EventKind
 from server.domain.gap import OPEN, Gap, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
@@ -98,7 +99,15 @@ class GapWork:
                 taken_in += count
                 self._keep_lease()
             described = self._describe(until, is_ending)
+            self._tell(intake.opened)
             return Looked(taken_in, more or not described)
+
+    def _tell(self, opened: list[str]) -> None:
+        """Other systems of new gaps; those that were joined to others meanwhile are none."""
+        for gap in filter(None, map(self._services.gaps.find, opened)):
+            page = f"{self._services.settings.base_url}/admin/gaps/{gap.id}"
+            data = {"gap": gap.id, "question": gap.question, "visitors": gap.visitors, "page": page}
+            self._services.events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
 
     def crawled(self, site_id: str, crawl_id: int) -> None:
         """Notes that a crawl has ended, so that the worker asks the site's gaps anew. Never fails for a site

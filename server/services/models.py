@@ -106,3 +106,10 @@ def _limits(settings: Settings, retries: int | None = None, retry_until_s: float
         retry_until_s=retry_until_s,
         concurrency=settings.model_concurrency,
     )
+
+
+def pause_of(model: object) -> tuple[float, str]:
+    """(seconds for which a chat model is left alone in this process, why); (0, "") when it is asked."""
+    while model is not None and not isinstance(model, ResilientChat):
+        model = getattr(model, "_model", None)  # it stands behind the cache and the meter
+    return model.pause() if isinstance(model, ResilientChat) else (0.0, "")

@@ -22,6 +22,7 @@ from server.services.models import (
     open_document_embedder,
     open_query_embedder,
     open_relevance_model,
+    pause_of,
 )
 from server.services.preparation import Preparation
 from server.services.shortcuts import Given
@@ -61,6 +62,10 @@ class Opened(Stores):
         """The configured model with retries, budget and cache; None without a key."""
         make = partial(open_chat_model, cache=self.cache, log=self.usage)
         return self._of_settings("chat_model", make, MODEL_SETTINGS)
+
+    def chat_pause(self) -> tuple[float, str]:
+        """(seconds for which the chat model is left alone in this process, why)."""
+        return pause_of(self.chat_model)
 
     @property
     def relevance_model(self) -> RelevanceModel | None:

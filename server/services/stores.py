@@ -8,6 +8,7 @@ from server.data_folder import DataFolder
 from server.domain.protocols import Cache
 from server.guards.limits import RateLimits
 from server.services.dry_run import DryRuns
+from server.services.heartbeat import Heartbeat
 from server.services.live_settings import LiveSettings
 from server.services.renewal import renew_words
 from server.services.sightings import Sightings
@@ -98,6 +99,11 @@ class Stores:
         if self.live.base.redis_url:
             return RedisSharedCache(self.live.base.redis_url)
         return DiskSharedCache(self.folder.path / "cache" / "shared")
+
+    @cached_property
+    def heartbeat(self) -> Heartbeat:
+        """Signs of life."""
+        return Heartbeat(self.cache)
 
     @cached_property
     def limits(self) -> RateLimits:

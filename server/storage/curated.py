@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.storage.columns import now
 from server.storage.database import Database
-from server.storage.errors import UnknownCuratedAnswer
+from server.storage.errors import UnknownCuratedAnswer, UnknownSite
 from server.storage.statements import AnyRow
 from server.storage.tables import of_answers
 
@@ -55,14 +57,17 @@ class CuratedStore:
         return _answer(row)
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
-        """Stores a new one (id 0), or replaces one. Raises UnknownCuratedAnswer."""
-        with self._db.begin() as connection:
+        """Stores a new one (id 0), or replaces one. Raises UnknownCuratedAnswer, UnknownSite."""
+        with self._of_known_site(), self._db.begin() as connection:
             return self._save(connection, answer, edited_by)
 
     def save_all(self, answers: Sequence[CuratedAnswer], edited_by: str) -> tuple[int, int]:
-        """Stores all or none; one whose question is there already is replaced. (new, replaced)."""
+        """Stores all or none; one whose question is there already is replaced. (new, replaced).
+
+        Raises UnknownSite.
+        """
         new = 0
-        with self._db.begin() as connection:
+        with self._of_known_site(), self._db.begin() as connection:
             for site_id in {answer.site_id for answer in answers}:
                 known = self._known(connection, site_id)
                 for answer in answers:
@@ -78,6 +83,13 @@ class CuratedStore:
         value = {**asdict(check), "at": check.at.isoformat()}
         with self._db.begin() as connection:
             connection.execute(update(curated).where(*same).values(content_check=value))
+
+    @contextmanager
+    def _of_known_site(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError as error:
+            raise UnknownSite("the answer cannot be stored: its site was removed") from error
 
     def _known(self, connection: Connection, site_id: str) -> dict[str, int]:
         wanted = select(curated.c.id, curated.c.questions).where(curated.c.site_id == site_id)

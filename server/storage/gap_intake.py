@@ -37,6 +37,8 @@ class GapIntake:
         """An answer whose support is below `support` counts as a bad one."""
         self._db = db
         self._support = support
+        self.opened: list[str] = []
+        """Ids of the gaps that it made."""
 
     def waiting(self, limit: int) -> Batch:
         """The next ones that belong to no gap yet, and those that were judged since; about `limit`."""
@@ -98,6 +100,7 @@ class GapIntake:
             if kept:
                 rows = [_row(group.id, member) for group, members in kept for member in members]
                 connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), rows)
+            self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
                     self._grow(connection, group, known[group.id], members)

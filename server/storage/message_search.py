@@ -59,23 +59,37 @@ def index_rows(connection: Connection, rows: Iterable[tuple[int, str, str]]) -> 
 def found_by(dialect: str, search: str) -> ColumnElement[bool] | None:
     """The condition on messages.number for a search: every word, or a beginning of one, is in question or
     answer. None when nothing is left to search for."""
-    phrases = [words for written in search.split()[:MOST_WORDS] if (words := words_of(written))]
-    if not phrases:
+    sought = _sought(dialect, search)
+    if not sought:
         return None
-    if dialect == "sqlite":
-        # Words hold neither quotes nor blanks.
-        query = " AND ".join(f'"{" ".join(words)}"*' for words in phrases)
-        found = "messages.number IN (SELECT rowid FROM message_search WHERE message_search MATCH :sought)"
-    else:
-        query = " & ".join("(" + " <-> ".join([*map(_quoted, words[:-1]), _quoted(words[-1]) + ":*"]) + ")"
-                           for words in phrases)  # fmt: skip
-        found = (
-            "messages.number IN (SELECT number FROM message_search WHERE words @@ CAST(:sought AS tsquery))"
-        )
-    condition: Any = text(found).bindparams(bindparam("sought", query))
+    condition: Any = text(f"messages.number IN ({_FOUND[dialect]})").bindparams(bindparam("sought", sought))
     return condition  # type: ignore[no-any-return]
 
 
+def count_found(connection: Connection, search: str, most: int) -> int:
+    """How many messages a search finds, counted up to `most`; -1 when nothing is left to search for."""
+    dialect = connection.dialect.name
+    sought = _sought(dialect, search)
+    if not sought:
+        return -1
+    counted = text(f"SELECT count(*) FROM ({_FOUND[dialect]} LIMIT :most) AS found")
+    return int(connection.execute(counted, {"sought": sought, "most": most}).scalar_one())
+
+
+def _sought(dialect: str, search: str) -> str:
+    """The search as the database spells it; empty when nothing is left of it."""
+    phrases = [words for written in search.split()[:MOST_WORDS] if (words := words_of(written))]
+    if dialect == "sqlite":
+        # Words hold neither quotes nor blanks.
+        return " AND ".join(f'"{" ".join(words)}"*' for words in phrases)
+    spelled = [[*map(_quoted, words[:-1]), _quoted(words[-1]) + ":*"] for words in phrases]
+    return " & ".join(f"({' <-> '.join(words)})" for words in spelled)
+
+
+_FOUND = {
+    "sqlite": "SELECT rowid FROM message_search WHERE message_search MATCH :sought",
+    "postgresql": "SELECT number FROM message_search WHERE words @@ CAST(:sought AS tsquery)",
+}
 _SQLITE = text("INSERT INTO message_search (rowid, words) VALUES (:number, :words)")
 _POSTGRESQL = text("INSERT INTO message_search (number, words) VALUES (:number, CAST(:words AS tsvector))")
 

@@ -16,7 +16,7 @@ from server.domain.answer import Outcome
 from server.domain.conversation import Message
 from server.storage.conversations import message_of
 from server.storage.database import Database
-from server.storage.message_search import found_by
+from server.storage.message_search import count_found, found_by
 from server.storage.tables import messages, of_contact, of_dialogue
 
 LOW_SUPPORT = 0.5
@@ -24,6 +24,8 @@ LOW_SUPPORT = 0.5
 MERGED_SITES = 30
 """Lists of so many sites are merged in order of time; those of more are sorted."""
 BATCH = 500
+FEW = 10_000
+"""Messages with the words of a search that are rather looked at one by one."""
 LATELY = 1000
 """Messages of a site that choices of a filter are read off."""
 _TICK = timedelta(microseconds=1)
@@ -80,10 +82,11 @@ class Totals:
 
 
 class QuestionList:
-    """Reads what `ConversationStore` wrote, message by message, the newest first."""
+    """Reads what `ConversationStore` wrote, message by message, the newest first. For one request."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._rare: dict[str, bool] = {}
 
     def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[Row]:
         """Some rows of the list."""
@@ -133,7 +136,7 @@ class QuestionList:
         return sorted(languages), sorted(strategies)
 
     def _numbers(self, wanted: QuestionFilter, limit: int, offset: int) -> Any:
-        if len(wanted.site_ids) > MERGED_SITES or len(wanted.site_ids) == 1:
+        if not 1 < len(wanted.site_ids) <= MERGED_SITES or self._is_led(wanted):
             return self._newest(wanted, wanted.site_ids, limit, offset).with_only_columns(messages.c.number)
         # Each site's part comes from the index in order already.
         parts = [self._newest(wanted, (site,), limit + offset).subquery() for site in wanted.site_ids]
@@ -149,11 +152,20 @@ class QuestionList:
         return rows.limit(limit).offset(offset)
 
     def _conditions(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> list[ColumnElement[bool]]:
-        return [
-            _of(messages.c.site_id, site_ids),
-            *_in_the_index(wanted),
-            *self._elsewhere(wanted, site_ids),
-        ]
+        found = list(self._elsewhere(wanted, site_ids))
+        # Where another table leads to few messages, the index by site and time would be the long way.
+        site = func.coalesce(messages.c.site_id, "") if self._is_led(wanted) else messages.c.site_id
+        return [_of(site, site_ids), *_in_the_index(wanted), *found]
+
+    def _is_led(self, wanted: QuestionFilter) -> bool:
+        return bool(wanted.page_url or wanted.written or wanted.label) or self._is_rare(wanted.search)
+
+    def _is_rare(self, search: str) -> bool:
+        """Whether so few messages have these words that each may be looked at."""
+        if search not in self._rare:
+            with self._db.connect() as connection:
+                self._rare[search] = 0 <= count_found(connection, search, FEW + 1) <= FEW
+        return self._rare[search]
 
     def _elsewhere(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> Iterator[ColumnElement[bool]]:
         """Conditions that other tables know."""

@@ -21,6 +21,7 @@ from server.jobs.crawl_control import CrawlControl
 from server.jobs.page_control import PageControl
 from server.jobs.source_intake import SourceIntake
 from server.services.dry_run import DryRuns
+from server.services.heartbeat import Heartbeat
 from server.services.live_settings import LiveSettings
 from server.services.sightings import Sightings
 from server.settings import Settings
@@ -115,6 +116,7 @@ class Stores:
         self.source_intake = SourceIntake(self.sources, self.settings)
         self.schedules = ScheduleStore(self.database)
         self.queued = []
+        self.jobs = self.queued
         self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
         self.pages = PageControl(self.database, self.crawls, lambda *job: self.queued.append(job))
 
@@ -137,6 +139,13 @@ class Stores:
     @cached_property
     def history(self):
         return DiskHistory(self.settings.data_dir / "history", 5, 60)
+
+    @cached_property
+    def heartbeat(self):
+        return Heartbeat(self.cache)
+
+    def chat_pause(self):
+        return 0.0, ""
 
     @cached_property
     def sightings(self):

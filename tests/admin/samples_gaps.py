@@ -7,6 +7,7 @@ from server.domain.answer import Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.gap import GapStatus, Missing, NearPage, Solved
 from server.domain.question import Question
+from server.domain.site import Site
 from server.services.gap_work import Looked
 from server.storage.gap_intake import GapIntake
 from server.storage.gap_parts import Member, StoredGroup
@@ -59,6 +60,10 @@ class StillGaps:
 
     def curated_saved(self, site, curated_id):
         return []
+
+
+def make_site_without_gaps(services):
+    services.sites.create(Site("quiet", "Quiet", "Quiet", ("https://quiet.example/",)))
 
 
 def make_gap(services, id, asked, site_id="lantern"):

@@ -31,13 +31,13 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, services, two)
     shown = re.findall(r'scope="row"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
     assert "The whole site" in page
-    assert 'One page<span class="hint address">/delivery</span>' in page
+    assert 'One page<p class="address">/delivery</p>' in page
     assert "Waiting for the worker" in page
     assert "Unchanged." in page
     assert f'href="{HISTORY}/{two[1]}/against/{two[0]}"' in page
     assert "CRAWLS_KEPT" in page
     shown = operator.get(f"{HISTORY}?kind=site").text
-    assert "One page<span" not in shown
+    assert "One page<p" not in shown
     assert "None of this kind" not in operator.get(f"{HISTORY}?kind=nonsense&page=-3").text
 
 

@@ -1,9 +1,15 @@
 """The dashboard's pages of the operator's own answers, and of how a site answers."""
 
+import io
+from dataclasses import replace
+
 import pytest
 
 from server.domain.curated import CuratedAnswer
+from server.domain.site import Site
 from server.domain.spending import Used
+from server.storage.curated import count_hit
+from tests.admin import samples_gaps
 from tests.admin.samples import ask
 
 PAGE = "/admin/sites/lantern/answers"
@@ -19,7 +25,7 @@ FILLED = {
 
 def test_an_answer_is_written_listed_changed_and_removed(operator, services, site):
     assert "No answer of your own yet" in operator.get(PAGE).text
-    assert operator.send(f"{PAGE}/new", FILLED).location == PAGE
+    assert operator.send(f"{PAGE}/new", FILLED).location == f"{PAGE}/1"
     (made,) = services.curated.all("lantern")
     assert (made.questions, made.text, made.enabled) == (
         ("Do you deliver?", "delivery?"),
@@ -44,6 +50,10 @@ def test_an_answer_is_written_listed_changed_and_removed(operator, services, sit
         ({"text": " "}, "Write the answer."),
         ({"links": "shop"}, "is not an address"),
         ({"language": "12"}, "is not a language code"),
+        ({"valid_from": "soon"}, "is not a day such as"),
+        ({"valid_until": "2026-13-01"}, "is not a day such as"),
+        ({"valid_from": "2026-02-02", "valid_until": "2026-02-01"}, "The last day is before the first day."),
+        ({"text": "x" * 10_001}, "Keep to 10000 characters"),
     ],
 )
 def test_what_is_wrong_stands_beside_the_field(operator, services, site, values, said):
@@ -55,8 +65,86 @@ def test_what_is_wrong_stands_beside_the_field(operator, services, site, values,
 
 def test_a_question_can_be_tried(operator, services, site):
     services.curated.save(CuratedAnswer("lantern", ("Do you deliver?",), "Yes."), "x")
-    assert "alike by 1.00" in operator.get(f"{PAGE}?try=do+you+deliver").text
-    assert "none of these answers" in operator.get(f"{PAGE}?try=warranty").text
+    services.curated.save(CuratedAnswer("lantern", ("Do you deliver 3 lamps?",), "No.", enabled=False), "x")
+    given = operator.get(f"{PAGE}?try=do+you+deliver").text
+    assert "alike by 1.00 of at least 0.77" in given
+    assert "it is switched off" in given
+    missed = operator.get(f"{PAGE}?try=warranty").text
+    assert "none of these answers" in missed
+    assert "Not alike enough" in missed
+
+
+def test_an_answer_begins_and_ends_on_its_days(operator, services, site):
+    said = operator.send(
+        f"{PAGE}/new",
+        {**FILLED, "valid_from": "2999-01-01", "valid_until": "2999-02-01"},
+        follow_redirects=True,
+    ).text
+    assert "It is not given just now." in said
+    listed = operator.get(PAGE).text
+    assert "Not yet" in listed
+    assert "from 2999-01-01" in listed
+    assert "its first day is still to come" in operator.get(f"{PAGE}?try=do+you+deliver").text
+    assert 'value="2999-02-01"' in operator.get(f"{PAGE}/1").text
+    operator.send(f"{PAGE}/1", {**FILLED, "valid_until": "2020-02-01"})
+    assert "Ended" in operator.get(PAGE).text
+
+
+def test_the_list_says_what_was_given_and_what_differs_from_the_pages(operator, services, site):
+    samples_gaps.fill(services)
+    listed = operator.get(PAGE).text
+    assert "Differs from the pages" in listed
+    (differing,) = [one for one in services.curated.all("lantern") if one.content_check]
+    one = operator.get(f"{PAGE}/{differing.id}").text
+    assert "The site says 14 days, this answer says 30 days." in one
+    assert "Never given yet" in one
+    with services.database.begin() as connection:
+        count_hit(connection, "lantern", differing.id)
+    assert "Given 1 time" in operator.get(f"{PAGE}/{differing.id}").text
+
+
+def test_an_answer_to_a_gap_starts_with_its_wordings(operator, services, site):
+    samples_gaps.make_gap(services, "g", samples_gaps.ASKED["warranty"])
+    form = operator.get(f"{PAGE}/new?gap=g").text
+    assert 'value="How long is the warranty on a lamp?"' in form
+    assert "how long does the warranty last" in form
+    services.sites.create(Site("other", "Other", "Other"))
+    assert "warranty" not in operator.get("/admin/sites/other/answers/new?gap=g").text
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_what_is_exported_can_be_imported_again(operator, services, site, kind):
+    samples_gaps.fill(services)
+    before = services.curated.all("lantern")
+    file = operator.get(f"{PAGE}.{kind}")
+    assert f'filename="lantern-answers.{kind}"' in file.headers["Content-Disposition"]
+    for answer in before:
+        services.curated.remove("lantern", answer.id)
+    sent = upload(operator, file.data, f"answers.{kind}", follow_redirects=True)
+    assert "3 new, 0 replaced." in sent.text
+    plain = [replace(one, id=0, edited_by="", edited_at=None, content_check=None) for one in before]
+    after = [replace(one, id=0, edited_by="", edited_at=None) for one in services.curated.all("lantern")]
+    assert sorted(after, key=str) == sorted(plain, key=str)
+    assert "0 new, 3 replaced." in upload(operator, file.data, f"a.{kind}", follow_redirects=True).text
+
+
+def test_a_file_with_a_fault_is_refused_whole_with_its_lines(operator, services, site):
+    data = b"question,answer\nOpen?,Yes\n,No\nWhere?,\n"
+    refused = upload(operator, data, "answers.csv")
+    assert refused.status_code == 422
+    assert "<b>Line 3:</b> Write the question" in refused.text
+    assert "<b>Line 4:</b> Write the answer." in refused.text
+    assert services.curated.all("lantern") == []
+    empty = operator.send(f"{PAGE}/import", {})
+    assert empty.status_code == 422
+    assert "Choose a file." in empty.text
+    hostile = upload(operator, b'{"question": "<script>alert(1)</script>", "links": 3}', "a.jsonl")
+    assert "<script>alert" not in hostile.text
+
+
+def upload(operator, data, name, **options):
+    form = {"answers": (io.BytesIO(data), name)}
+    return operator.send(f"{PAGE}/import", form, content_type="multipart/form-data", **options)
 
 
 def test_a_conversations_answer_can_be_corrected(operator, services, site):

@@ -15,9 +15,13 @@ def parts(page):
         r'<span class="badge \w+">(\w+)</span>\s*<div><b>(.*?)</b>(.*?)</div>', page.text, re.S
     )
     return {
-        name: (state, re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", rest)).strip())
+        name: (state, re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", without_since(rest))).strip())
         for state, name, rest in found
     }
+
+
+def without_since(rest):
+    return re.sub(r'<p class="hint since">.*?</p>', "", rest, flags=re.S)
 
 
 def test_every_part_is_named_with_its_state(operator, services, site):
@@ -27,6 +31,7 @@ def test_every_part_is_named_with_its_state(operator, services, site):
         "Vectors (Chroma)": "Works",
         "Index": "Works",
         "Chat model": "Works",
+        "Disk": "Works",
         "Queue worker": "Works",
     }
 
@@ -118,3 +123,38 @@ def test_a_site_that_was_never_read_says_so(operator, services):
     assert "The site was never read." in page
     assert "Not answering yet" in page
     assert "Crawl now" in operator.get("/admin/sites/fresh").text
+
+
+def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, services, site, monkeypatch):
+    services.heartbeat.beat()
+    assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "Nothing waits.")
+    monkeypatch.setattr("admin.part_states.PATIENCE", timedelta(seconds=-1))
+    state, says = parts(operator.get("/admin/health"))["Queue worker"]
+    assert state == "Trouble"
+    assert "No worker has been seen" in says
+    assert "make run" in says
+
+
+def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
+    monkeypatch.setattr("admin.part_states.FREE_BYTES", 10**18)
+    state, says = parts(operator.get("/admin/health"))["Disk"]
+    assert state == "Trouble"
+    assert "move DATA_DIR" in says
+
+
+def test_a_part_says_since_when_it_is_in_trouble(operator, services, site):
+    services.parts["vectors"] = "gone"
+    page = operator.get("/admin/health").text
+    first = re.search(r'Vectors.*?Since <time datetime="([^"]+)"', page, re.S)[1]
+    assert f'Since <time datetime="{first}"' in operator.get("/admin/health").text
+
+
+def test_a_model_that_is_left_alone_says_for_how_long(make_services, password_hash):
+    services = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+    services.operators.create("ada@example.com", password_hash)
+    services.chat_pause = lambda: (12.0, "it does not answer")
+    browser = Browser(make_app(services))
+    log_in(browser)
+    state, says = parts(browser.get("/admin/health"))["Chat model"]
+    assert state == "Trouble"
+    assert "left alone for 12 s" in says

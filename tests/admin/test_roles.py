@@ -117,7 +117,7 @@ def test_pages_hide_what_would_be_refused(app, services, busy, browser_of):
             opening = [part.split(">")[0] for part in shown.text.split("<form")[1:]]
             sent = [one for one in opening if 'method="post"' in one and "/admin/logout" not in one]
             offering += [f"{path}: {one.strip()[:90]}" for one in sent]
-    assert offering == []
+    assert offering == [], "\n".join(offering)
 
 
 def test_the_menu_shows_settings_to_owners_only(busy, browser_of):

@@ -1,5 +1,8 @@
 """The operator's own answer is given to its question, in other words too, and to no other question."""
 
+from dataclasses import replace
+from datetime import date
+
 import pytest
 
 from server.answering.curated import CuratedAnswers
@@ -136,6 +139,46 @@ def test_a_language_that_the_embedder_does_not_read_is_matched_by_words(given):
 def test_a_near_miss_contradicts_and_has_another_essence(one, other):
     assert contradicts(one, other)
     assert essence(one, "en") != essence(other, "en")
+
+
+@pytest.mark.parametrize(
+    ("days", "gets"),
+    [(("2026-01-02", ""), 7), (("2026-01-03", ""), None), (("", "2026-01-02"), 7), (("", "2026-01-01"), None)],
+)
+def test_outside_of_its_days_it_is_not_given(given, days, gets):
+    made = CuratedAnswer.checked("shop", ["norway shipping price"], "12 EUR", days=days)
+    curated = given(replace(made, id=7))
+    curated._today = lambda: date(2026, 1, 2)
+    assert ask(curated, "norway shipping price") == gets
+
+
+@pytest.mark.parametrize(
+    ("changed", "text", "why"),
+    [
+        ({}, "How much does delivery to Norway cost?", ""),
+        ({}, "How do I install the driver?", "likeness"),
+        ({}, "What does delivery of 3 lamps to Norway cost?", "numbers"),
+        ({}, "What does delivery not to Norway cost?", "denial"),
+        ({"enabled": False}, "norway shipping price", "off"),
+        ({"valid_from": date(2999, 1, 1)}, "norway shipping price", "not yet"),
+        ({"valid_until": date(2020, 1, 1)}, "norway shipping price", "ended"),
+        ({"language": "de"}, "norway shipping price", "language"),
+    ],
+)
+def test_the_tester_tells_why_an_answer_is_not_given(given, changed, text, why):
+    curated = given(replace(MINE, **changed))
+    (near,) = curated.nearest(Question(text, "shop", (), "en"), 5)
+    assert (near.curated.id, near.why) == (7, why)
+    assert (ask(curated, text) == 7) == (why == "")
+
+
+def test_the_tester_shows_the_nearest_first_each_answer_once(given):
+    other = CuratedAnswer("shop", ("Who repairs radios?",), "Nobody.", id=8)
+    near = given(other, MINE).nearest(Question("norway shipping price", "shop", (), "en"), 5)
+    assert [(one.curated.id, one.phrase) for one in near] == [
+        (7, "norway shipping price"), (8, "Who repairs radios?"),
+    ]  # fmt: skip
+    assert near[0].likeness == 1.0
 
 
 def test_a_changed_answer_is_known_within_a_second(given, monkeypatch):

@@ -1,14 +1,19 @@
 """Curated answers and counts of usage keep their promises on SQLite and on PostgreSQL."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, date, datetime
 
 import pytest
 
-from server.domain.curated import CuratedAnswer
+from server.domain.answer import Answer, Outcome
+from server.domain.conversation import Message
+from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.site import Site
 from server.domain.spending import Used
-from server.storage.curated import CuratedStore
-from server.storage.errors import UnknownCuratedAnswer
+from server.storage.conversations import ConversationStore
+from server.storage.curated import CuratedStore, count_hit
+from server.storage.errors import UnknownCuratedAnswer, UnknownSite
 from server.storage.sites import SiteStore
 from server.storage.usage import UsageStore
 
@@ -46,6 +51,43 @@ class TestCurated:
             store.get(site, first.id)
         with pytest.raises(UnknownCuratedAnswer):
             store.save(changed, "y")
+
+    def test_days_hits_and_the_comparison_are_kept(self, database, site):
+        store = CuratedStore(database)
+        days = ("2026-01-02", "2026-12-31")
+        saved = store.save(CuratedAnswer.checked(site, ["a"], "A", (), "", days), "x")
+        assert store.get(site, saved.id) == saved
+        assert (saved.valid_from, saved.valid_until) == (date(2026, 1, 2), date(2026, 12, 31))
+        check = ContentCheck(datetime.now(UTC), "answered", "14 days", "https://a.example/", ("They differ.",))
+        store.note_check(site, saved.id, check)
+        store.note_check(site, 99, check)
+        with database.begin() as connection:
+            count_hit(connection, site, saved.id)
+            count_hit(connection, site, saved.id)
+            count_hit(connection, "other", saved.id)
+        given = store.get(site, saved.id)
+        assert (given.hits, given.content_check) == (2, check)
+        changed = store.save(replace(given, text="B"), "y")
+        assert (store.get(site, saved.id).hits, store.get(site, saved.id).last_given) == (2, given.last_given)
+        assert changed.content_check is None, "what was compared is not what is there now"
+
+    def test_many_are_stored_at_once_or_none(self, database, site):
+        store = CuratedStore(database)
+        first = store.save(CuratedAnswer(site, ("a",), "A"), "x")
+        many = [CuratedAnswer(site, ("a",), "A2"), CuratedAnswer(site, ("b",), "B")]
+        assert store.save_all(many, "y") == (1, 1)
+        assert store.get(site, first.id).text == "A2"
+        with pytest.raises(UnknownSite):
+            store.save_all([CuratedAnswer(site, ("c",), "C"), CuratedAnswer("nowhere", ("d",), "D")], "y")
+        assert store.count(site) == 2
+
+    def test_an_answer_that_a_visitor_got_is_counted_with_the_message(self, database, site):
+        store, talk = CuratedStore(database), ConversationStore(database)
+        saved = store.save(CuratedAnswer(site, ("a",), "A"), "x")
+        given = Answer(Outcome.CURATED, "A", trace={"curated": {"id": saved.id, "likeness": 1.0}})
+        message = Message("m", talk.start(site, "v"), site, datetime.now(UTC), "a", "", "en", given)
+        talk.add(message)
+        assert store.get(site, saved.id).hits == 1
 
     def test_another_sites_answers_are_out_of_reach(self, database, site):
         SiteStore(database).create(Site("other", "Other", "Other"))

@@ -38,7 +38,10 @@ def test_nothing_goes_live_and_nothing_is_lost(shop):
         case = written_case(question, [f"{shop.website.url}{path}"], answerable=True)
         services.testsets.add("shop", made.id, case)
     services.gates.set(Gate("shop", made.id, "mrr@10", 0.05, 100))
-    shop.website.pages["/returns"] = ("Our brand", "<p>We stand for a bright tomorrow, every day anew.</p>" * 3)
+    shop.website.pages["/returns"] = (
+        "Our brand",
+        "<p>We stand for a bright tomorrow, every day anew.</p>" * 3,
+    )
     live = services.content("shop").live_generation()
     crawl(shop, "held", "in the quality gate", "3")
     assert shop.run.state == "running"

@@ -225,7 +225,8 @@ def _tuned(name: str, text: str) -> tuple[str, object]:
     """(what is wrong, else empty; the value), by the setting of the same name."""
     setting = Settings.model_fields[f"tune_{name}"]
     try:
-        value = TypeAdapter(Annotated[setting.annotation, setting]).validate_python(text)
+        checked: TypeAdapter[object] = TypeAdapter(Annotated[setting.annotation, setting])  # type: ignore[arg-type]
+        value = checked.validate_python(text)
     except ValidationError as error:
         said, choices = error.errors()[0]["msg"], allowed(name)
         wrong = f"Choose one of: {', '.join(choices)}." if choices else f"{said}. {setting.description}"

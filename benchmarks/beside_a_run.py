@@ -1,0 +1,135 @@
+"""How long a visitor waits for an answer while a test set is run, against a server at rest.
+
+    python -m benchmarks.beside_a_run [--questions 60] [--nice 10]
+
+The real server with its own documentation as the site: web processes, job worker, Chroma. One visitor asks
+headings of the site, one after the other, before a run of them and while it goes on. No answer comes from the
+cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.web_load import Connection, percentile, tokens
+from benchmarks.web_server import ROOT
+from server.services.stores import Stores
+from server.settings import load_settings
+
+PATIENCE_S = 240
+
+
+def until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError("the server took too long")
+        time.sleep(0.2)
+
+
+async def asked(address: str, token: str, questions: list[str]) -> list[float]:
+    """Milliseconds of each answer."""
+    connection = Connection(address)
+    spent = []
+    for question in questions:
+        answer = await connection.ask("/api/v1/chat", {"message": question}, token)
+        assert answer.status == 200, answer.text
+        spent.append(1000 * answer.seconds)
+    connection.close()
+    return spent
+
+
+def told(name: str, spent: list[float]) -> None:
+    figures = {"p50_ms": percentile(spent, 0.5), "p95_ms": percentile(spent, 0.95), "most_ms": max(spent)}
+    print(json.dumps({"when": name, **{key: round(value, 1) for key, value in figures.items()}}), flush=True)
+
+
+def measure(address: str, stores: Stores, count: int) -> None:
+    until(stores.sites.all)
+    site = stores.sites.all()[0].id
+    until(lambda: stores.sites.get(site).generation)
+    chosen = {"count": 400, "kinds": ["headings", "links"], "unanswerable": 0, "seed": 0}
+    ordered = stores.testsets.order(site, "Headings", "headings", chosen)
+    until(lambda: stores.testsets.get(site, ordered.id).is_ready)
+    questions = [case.question for case in stores.testsets.cases(site, ordered.id)]
+    (token,) = asyncio.run(tokens(address, site, 1))
+    asyncio.run(asked(address, token, questions[:5]))
+    told("at rest", asyncio.run(asked(address, token, questions[:count])))
+    ways = {"strategies": ["hybrid"], "flows": ["direct"], "judge": "embedded"}
+    run = stores.quality_runs.queue(
+        site, ordered.id, "Headings", {**ways, "abilities": 0, "limit": 0, "writes": True}, 9
+    )
+    until(lambda: stores.quality_runs.get(site, run.id).step.startswith("asking"))
+    began = time.monotonic()
+    told("beside a run", asyncio.run(asked(address, token, questions[-count:])))
+    now = stores.quality_runs.get(site, run.id)
+    print(
+        json.dumps(
+            {
+                "run": now.state,
+                "done": now.done,
+                "of": now.total,
+                "seconds": round(time.monotonic() - began, 1),
+            }
+        )
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--questions", type=int, default=60)
+    parser.add_argument("--nice", type=int, default=10)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        values = {
+            "DATA_DIR": folder,
+            "PORT": str(port),
+            "TUNE_ANSWER_CACHE": "0",
+            "QUALITY_NICE": str(given.nice),
+            "VISITOR_LIMIT": "100000/minute",
+            "ADDRESS_LIMIT": "100000/minute",
+        }
+        log = (Path(folder) / "server.log").open("wb")
+        server = subprocess.Popen(
+            [sys.executable, "-m", "server", "run"],
+            cwd=ROOT,
+            env={**os.environ, **values},
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            until(lambda: _is_up(port))
+            stores = Stores(load_settings(values))
+            measure(f"http://127.0.0.1:{port}", stores, given.questions)
+            stores.database.close()
+        except Exception:
+            print((Path(folder) / "server.log").read_text()[-3000:], file=sys.stderr)
+            raise
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait(30)
+
+
+def _is_up(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+if __name__ == "__main__":
+    main()
