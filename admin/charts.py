@@ -74,7 +74,8 @@ def _chart(
         max(1, len(days)) * STEP, HEIGHT, f"{title}. The numbers stand in the table.", Markup("").join(drawn)
     )
     legend = [(one.name, one.colour) for one in series if any(one.values)]
-    return Chart(title, picture, legend, top, days)
+    # Whole numbers are written as such.
+    return Chart(title, picture, legend, int(top) if top == int(top) else top, days)
 
 
 def _grounds(days: Sequence[str], series: Sequence[Series]) -> Markup:

@@ -35,7 +35,7 @@ from server.storage.page_quotes import PageQuotes, QuoteHealth
 
 page = Page(tab="Content", under=sites_page.page)
 
-ROWS = 100
+ROWS = 50
 EXCLUDED, LOST = "excluded", "lost"
 STATE_OPTIONS = (
     ("", "Every page"),

@@ -14,7 +14,7 @@ from server.errors import StartError
 from server.services import Services
 from server.settings import Settings
 
-HELP = "list, add, remove or import the operator's own answers"
+HELP = "list, add, remove, import or export the operator's own answers"
 
 EDITOR = "shell"
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from server.settings import Settings
 from server.storage.database import Database
 from server.storage.errors import StorageError
+from server.storage.playground import PlaygroundStore
 from server.storage.retention import Retention
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class Tidying:
 
     def __init__(self, database: Database, settings: Callable[[], Settings]) -> None:
         self._retention = Retention(database)
+        self._runs = PlaygroundStore(database)
         self._settings = settings
 
     def run(self, ending: threading.Event) -> None:
@@ -31,8 +33,9 @@ class Tidying:
         while not ending.is_set():
             try:
                 self.forget_old(datetime.now(UTC), ending)
+                self.forget_runs(datetime.now(UTC))
             except StorageError as error:
-                log.warning("old conversations are deleted later: %s", error)
+                log.warning("old conversations and runs are deleted later: %s", error)
             ending.wait(EVERY_S)
 
     def forget_old(self, at: datetime, ending: threading.Event) -> int:
@@ -46,4 +49,11 @@ class Tidying:
             ending.wait(PAUSE_S)
         if total:
             log.info("%d conversations older than %d days were deleted", total, days)
+        return total
+
+    def forget_runs(self, at: datetime) -> int:
+        """Deletes runs of the playground that are older than PLAYGROUND_DAYS; returns how many."""
+        before, total = at - timedelta(days=self._settings().playground_days), 0
+        while count := self._runs.forget(before):
+            total += count
         return total

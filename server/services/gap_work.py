@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 EVERY_S = 10.0
 LEASE_S = 120.0
 """A process that was killed in its look keeps others from it for so long."""
+REASK_LEASE_S = 3600.0
+"""Asking anew with a chat model may take so long."""
 DESCRIBED = 500
 """Gaps that one look describes at most."""
 _LOCK = "gaps:look"
@@ -77,11 +79,14 @@ class GapWork:
         """Until `ending` is set: what the job worker does beside its jobs."""
         while not ending.wait(EVERY_S):
             try:
-                while self.look(60.0, ending.is_set).more and not ending.is_set():
-                    pass
+                while (looked := self.look(60.0, ending.is_set)).more and not looked.busy:
+                    if ending.is_set():
+                        return
                 self.after_crawls(ending.is_set)
             except (StorageError, IndexFailure, ModelError) as error:
                 log.warning("gaps are looked at again in %g s: %s", EVERY_S, error)
+            except Exception:  # what is wrong with one question must not end this for all others
+                log.exception("gaps are looked at again in %g s", EVERY_S)
 
     def look(self, seconds: float = 5.0, is_ending: Callable[[], bool] = lambda: False) -> Looked:
         """Takes in what was asked since the last look, for so long at most. Raises StorageError."""
@@ -124,9 +129,11 @@ class GapWork:
         for site in self._services.sites.all():
             due = self._notes.get(site.id, _DUE)
             if due and site.generation and not is_ending():
-                done.append(self.reask(site, int(due), is_ending))
-                if not is_ending():
-                    self._notes.set(site.id, _DUE, "")
+                with self._alone(f"gaps:reask:{site.id}", REASK_LEASE_S) as alone:
+                    if alone:
+                        done.append(self.reask(site, int(due), is_ending))
+                    if alone and not is_ending():
+                        self._notes.set(site.id, _DUE, "")
         return done
 
     def reask(self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False) -> Reasked:
@@ -158,8 +165,9 @@ class GapWork:
             return []
 
     def _describe(self, until: float, is_ending: Callable[[], bool]) -> bool:
-        """Looks what is missing, for gaps where nobody did; false when some are left."""
+        """Looks what is missing, for gaps where nobody did; false when some are left for which it can."""
         left = self._services.gaps.undescribed(DESCRIBED)
+        described = 0
         sites: dict[str, Reasking | None] = {}
         for gap in left:
             if monotonic() > until or is_ending():
@@ -171,19 +179,21 @@ class GapWork:
             reasking = sites[gap.site_id]
             if reasking:
                 reasking.describe(gap)
-        return len(left) < DESCRIBED
+                described += 1
+        return len(left) < DESCRIBED or not described
 
     def _weights(self, site_id: str) -> Callable[..., dict[str, float]]:
         return Rarity(SqlWordIndex(self._services.database, site_id)).weights
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
-        got = self._services.cache.add(_LOCK, "1", LEASE_S)
+    def _alone(self, name: str = _LOCK, seconds: float = LEASE_S) -> Iterator[bool]:
+        """Whether no other process is at it."""
+        got = self._services.cache.add(name, "1", seconds)
         try:
             yield got
         finally:
             if got:
-                self._services.cache.delete(_LOCK)
+                self._services.cache.delete(name)
 
     def _keep_lease(self) -> None:
         self._services.cache.set(_LOCK, "1", LEASE_S)

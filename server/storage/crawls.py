@@ -141,7 +141,9 @@ class CrawlStore(CrawlUrls):
 
     def latest_of_page(self, site_id: str, url: str) -> CrawlRun | None:
         """The newest run that was about this page alone."""
-        of_page = select(crawls).where(crawls.c.site_id == site_id, crawls.c.url == url)
+        of_page = select(crawls).where(
+            crawls.c.site_id == site_id, crawls.c.url == url, crawls.c.kind != WHOLE
+        )
         runs = self._load(of_page.order_by(crawls.c.id.desc()).limit(1))
         return runs[0] if runs else None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Select, delete, insert, select, update
 
 from server.storage.columns import now
 from server.storage.database import Database
@@ -20,7 +20,7 @@ runs, ways = of_playground.runs, of_playground.ways
 ASKING, DONE, FAILED = "asking", "done", "failed"
 """States of a way."""
 REMOVED_AT_ONCE = 100
-"""Old runs that go when a new one comes."""
+"""Old runs that go in one transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +90,19 @@ class PlaygroundStore:
         with self._db.connect() as connection:
             return [KeptRun(**row._mapping) for row in connection.execute(wanted)]
 
-    def prune(self, site_id: str, days: int, most: int) -> int:
-        """Removes runs that are older than so many days, and those of the site beyond `most`; how many."""
-        old = select(runs.c.id).where(runs.c.asked_at < now() - timedelta(days=days)).limit(REMOVED_AT_ONCE)
+    def forget(self, before: datetime) -> int:
+        """Removes some of the runs that are older; how many. Call it again until there are none."""
+        old = select(runs.c.id).where(runs.c.asked_at < before).limit(REMOVED_AT_ONCE)
+        return self._remove(old)
+
+    def prune(self, site_id: str, most: int) -> int:
+        """Removes some of a site's oldest runs beyond `most`; how many."""
         newest_first = select(runs.c.id).where(runs.c.site_id == site_id).order_by(runs.c.asked_at.desc())
+        return self._remove(newest_first.offset(most).limit(REMOVED_AT_ONCE))
+
+    def _remove(self, chosen: Select[tuple[str]]) -> int:
         with self._db.begin() as connection:
-            beyond = connection.execute(newest_first.offset(most).limit(REMOVED_AT_ONCE)).scalars().all()
-            gone: Sequence[str] = [*connection.execute(old).scalars().all(), *beyond]
+            gone = connection.execute(chosen).scalars().all()
             if gone:
                 connection.execute(delete(runs).where(runs.c.id.in_(gone)))
-        return len(set(gone))
+        return len(gone)

@@ -54,7 +54,7 @@ from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
 from server.storage.webhooks import WebhookStore
-from tests.admin import samples_content, samples_gaps, samples_playground, samples_quality, samples_sites
+from tests.admin import samples_content, samples_gaps, samples_people, samples_playground, samples_quality, samples_sites
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
@@ -322,10 +322,14 @@ def busy(services, site):
         "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
     )
     samples_sites.fill(services)
+    samples_gaps.fill(services)
     samples_playground.fill(services)
     samples_quality.fill(services)
+    webhook_id = samples_people.fill(services)
     written = write_messages(services, first.conversation_id)
-    return SimpleNamespace(conversation_id=first.conversation_id, message_id=written)
+    return SimpleNamespace(
+        conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id
+    )
 
 
 @pytest.fixture

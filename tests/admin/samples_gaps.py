@@ -14,6 +14,14 @@ from server.storage.gap_parts import Member, StoredGroup
 from tests.admin.samples import ask
 
 LANTERN = "https://lantern.example"
+PAGES = {
+    "gaps": "/admin/gaps?status=all",
+    "gap": "/admin/gaps/warranty",
+    "gap_solved": "/admin/gaps/giftcards",
+    "curated_one": "/admin/sites/lantern/answers/1",
+    "curated_import": "/admin/sites/lantern/answers/import",
+    "curated_of_gap": "/admin/sites/lantern/answers/new?gap=warranty",
+}
 ASKED = {
     "warranty": (
         ("How long is the warranty on a lamp?", "anna"),

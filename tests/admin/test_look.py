@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from server.storage.sources import source_id
-from tests.admin import samples_content, samples_playground, samples_quality, samples_sites
+from tests.admin import samples_content, samples_gaps, samples_people, samples_playground, samples_quality, samples_sites
 from tests.admin.tabs import opened
 
 PAGES = {
@@ -35,6 +35,8 @@ PAGES = {
     "messages": "/admin/messages",
     "message": "/admin/messages/{message_id}",
     **samples_content.PAGES,
+    **samples_gaps.PAGES,
+    **samples_people.PAGES,
     **samples_playground.PAGES,
     **samples_quality.PAGES,
     "health": "/admin/health",
@@ -45,6 +47,7 @@ EMPTY_PAGES = {
     "empty_sites": "/admin/sites",
     "empty_conversations": "/admin/conversations",
     "empty_messages": "/admin/messages",
+    "empty_gaps": "/admin/gaps",
     "empty_health": "/admin/health",
 }
 EVERY_RULE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -77,7 +80,7 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("a, button, input:not([ty
 def test_every_page_is_readable(browser, address, cookie, busy, size, scheme):
     with opened(browser, address, size, scheme, [cookie]) as tab:
         for name, path in PAGES.items():
-            tab.goto(path.format(conversation_id=busy.conversation_id, message_id=busy.message_id))
+            tab.goto(path.format(**vars(busy)))
             check(tab, name, size, scheme)
 
 

@@ -1,8 +1,10 @@
 """The playground's pages where nothing is asked: what was stored, for whom, and where they lead."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from server.domain.roles import Role
+from server.jobs.tidying import Tidying
 from server.storage.playground import ASKING
 from tests.admin.samples_playground import RUN
 
@@ -37,15 +39,17 @@ def test_a_message_leads_to_the_playground(operator, busy):
     found = re.search(r'href="(/admin/playground\?message=[0-9a-z-]+)"', page)[1]
     form = operator.get(found).text
     assert "</textarea>" in form
-    assert re.search(r'<option selected value="lantern">', form)
+    assert re.search(r'<option value="lantern" selected>', form)
 
 
 def test_a_run_is_removed_after_its_days_and_beyond_its_number(services, site):
     runs = services.playground_runs
     ids = [runs.start("lantern", f"Question {n}?", {"typed": {}, "ways": []}, 1, "ada").id for n in range(4)]
-    assert runs.prune("lantern", days=30, most=3) == 1
+    assert runs.prune("lantern", most=3) == 1
     assert [run.id for run in runs.recent(10)] == ids[:0:-1]
-    assert runs.prune("lantern", days=0, most=3) == 3
+    tidying = Tidying(services.database, lambda: services.settings)
+    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=29)) == 0
+    assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=31)) == 3
     assert runs.recent(10) == []
 
 

@@ -61,7 +61,13 @@ def services(installed):
 
 
 @pytest.fixture
-def with_model(indexed_shop, model_server):
+def patience():
+    """Seconds until a model is given up."""
+    return 2
+
+
+@pytest.fixture
+def with_model(indexed_shop, model_server, patience):
     """Services whose answers a model writes. Not beside `services`, which hold the folder."""
     model_server.reset()
     made = _opened(
@@ -72,8 +78,8 @@ def with_model(indexed_shop, model_server):
         model_prices="small-1=1.0/2.0",
         model_retries=0,
         model_cache_hours=0,
-        model_timeout_s=2,
-        model_first_token_s=1,
+        model_timeout_s=patience,
+        model_first_token_s=patience / 2,
     )
     before = made.sites.get("shop")
     yield made

@@ -119,7 +119,7 @@ def test_asking_again_fills_the_form(dashboard):
     assert 'value="dense"' in form
     assert 'value="0.5"' in form
     assert "Q: a\nA: b" in form.replace("\r", "")
-    assert re.search(r'name="tune_hyde">.*?<option selected value="on">', form, re.S)
+    assert re.search(r'name="tune_hyde">.*?<option value="on" selected>', form, re.S)
 
 
 def test_viewers_may_not_ask(dashboard):

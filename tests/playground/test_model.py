@@ -139,7 +139,7 @@ def test_keys_never_stand_in_a_run(paid_dashboard, model_server):
     paid_dashboard.ask(question=f"{ASKED} {KEY}", instructions=f"Say {KEY}", history=f"Q: {KEY}\nA: {KEY}")
     with paid_dashboard.services.database.connect() as connection:
         rows = connection.execute(
-            text("select asked from playground_runs union all select result from playground_ways")
+            text("select question || asked from playground_runs union all select result from playground_ways")
         )
         kept = "".join(row[0] for row in rows)
     assert "•••" in kept

@@ -13,7 +13,7 @@ from server.domain.protocols import Cache, ChatModel, ModelError, Prompt
 from server.domain.spending import Used, current
 from server.settings import Settings
 
-LONGEST = 60_000
+LONGEST = 30_000
 """Characters of a part of a prompt, or of a reply, that are kept."""
 MOST = 60
 """Calls of one question that are kept."""

@@ -46,12 +46,12 @@ class Playground:
                 raise WrongOrder({"question": "Others are asking here already: try again in a moment."})
         use = self._services
         asked = {"typed": dict(typed), "ways": [asdict(way) for way in order.ways]}
-        kept = without_secrets(asked, use.settings)
+        kept = without_secrets({"question": order.question, "asked": asked}, use.settings)
         try:
             runs = use.playground_runs
-            run = runs.start(site.id, order.question, kept, len(order.ways), asked_by)
-            runs.prune(site.id, use.settings.playground_days, use.settings.playground_runs)
-        except StorageError:
+            run = runs.start(site.id, kept["question"], kept["asked"], len(order.ways), asked_by)
+            runs.prune(site.id, use.settings.playground_runs)
+        except BaseException:
             self._release(len(order.ways))
             raise
         threads = [

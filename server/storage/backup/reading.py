@@ -21,7 +21,8 @@ from server.storage.columns import now
 from server.storage.crawl_runs import OPEN, STOPPED
 from server.storage.database import Database
 from server.storage.errors import BadBackup
-from server.storage.tables import crawls, metadata
+from server.storage.message_search import index_rows
+from server.storage.tables import crawls, messages, metadata
 
 ROWS = 500
 MANIFEST_BYTES = 1_000_000
@@ -178,11 +179,18 @@ def _fill(connection: Connection, table: Table, backup: Backup) -> None:
     batch: list[dict[str, Any]] = []
     for row in backup.rows(table):
         if batch and (len(batch) >= ROWS or set(row) != set(batch[0])):
-            connection.execute(insert(table), batch)
+            _put(connection, table, batch)
             batch = []
         batch.append(row)
     if batch:
-        connection.execute(insert(table), batch)
+        _put(connection, table, batch)
+
+
+def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    connection.execute(insert(table), rows)
+    if table is messages:
+        # What conversations are searched by lies in tables of its own, which no backup holds.
+        index_rows(connection, [(row["number"], row["question"], row["text"]) for row in rows])
 
 
 def _end_crawls(connection: Connection) -> None:
