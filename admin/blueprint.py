@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, g, redirect, request, url_for
+from flask import Blueprint, Response, abort, g, redirect, request, url_for
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
@@ -43,6 +43,7 @@ FRAMED_POLICY = POLICY.replace(
     "frame-ancestors 'none'", "frame-ancestors 'self'; img-src 'self' https: data:"
 )
 STATIC = "admin.static"
+LARGEST = 2**63 - 1
 FORM_BYTES = 100_000
 """Of an upload, beside the files."""
 
@@ -105,6 +106,13 @@ def _require_role() -> ResponseReturnValue | None:
     if operator is None or needed is None or operator.role.may(needed):
         return None
     return not_allowed(operator.role, needed)
+
+
+@blueprint.before_request
+def _refuse_long_numbers() -> None:
+    """No object has a number that no database can hold, and asking one for it fails."""
+    if any(isinstance(value, int) and value > LARGEST for value in (request.view_args or {}).values()):
+        abort(404)
 
 
 @blueprint.before_request

@@ -59,9 +59,11 @@ def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
     if shown is None or not any(page.section for page in shown.line):
         return None
     found = [page for page in pages if page.section]
+    # The overview is above all others: only the section itself is marked.
+    here = next(page for page in shown.line if page.section)
     return SiteTabs(
         "Settings",
-        [Entry(url_for(f"admin.{page.endpoint}"), page.section, _current(page, shown)) for page in found],
+        [Entry(url_for(f"admin.{page.endpoint}"), page.section, _current(page, here)) for page in found],
     )
 
 

@@ -54,7 +54,7 @@ LAYERS = {
     },
     "admin": {
         "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.errors", "server.retrieval",
-        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.contact", "server.changeable_settings", "server.version", "crawler",
+        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.gaps", "server.contact", "server.changeable_settings", "server.version", "crawler",
     },
     "server.app": {"server", "admin"},
     "server.serving": {"server"},

@@ -61,7 +61,9 @@ def backup_make() -> ResponseReturnValue:
     file.seek(0)
     changed("made a backup", with_key=bool(secret), holds=manifest.summary)
     name = f"docent-{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
-    return send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.call_on_close(file.close)
+    return answer
 
 
 @page.post("/settings/backup/restore", large=True, role=Role.OWNER)

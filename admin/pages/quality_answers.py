@@ -12,7 +12,7 @@ from admin.access import services
 from admin.page import Page
 from admin.pages import quality as quality_page
 from admin.paging import listed
-from server.services.quality.differences import rows_of, ways_of
+from server.services.quality.differences import ways_of
 
 page = Page(under=quality_page.page)
 
@@ -31,14 +31,15 @@ SHOWN = {
 def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
     """Filtered by `?way=`, `?show=` and `?search=`."""
     site, run = services().sites.get(site_id), services().quality_runs.get(site_id, run_id)
-    report = services().quality_runs.report(run.id)
+    report = services().quality_runs.report_head(run.id)
     if report is None or not report["runs"]:
         abort(404)
     ways = ways_of(report)
     way = request.args.get("way", "")
     way = way if way in ways else ways[0]
     show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
-    rows = [row for row in rows_of(report, way) if _is_shown(row, show, search)]
+    every = services().quality_runs.report_rows(run.id, ways.index(way))
+    rows = [row for row in every if _is_shown(row, show, search)]
     questions = listed(lambda limit, offset: rows[offset : offset + limit], ROWS)
     ids = [row["id"] for row in questions.rows]
     return render_template(

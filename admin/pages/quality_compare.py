@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
@@ -18,8 +19,6 @@ from server.services.quality.differences import (
     WORSE,
     Differences,
     differences,
-    rows_of,
-    ways_of,
 )
 from server.storage.quality_runs import DONE, QualityRun
 
@@ -103,8 +102,11 @@ def _chosen(sides: list[Side]) -> tuple[Side | None, Side | None]:
 
 
 def _differences(before: Side, after: Side, metric: str) -> Differences | None:
-    reports = {id: services().quality_runs.report(id) for id in {before.run.id, after.run.id}}
-    one, other = reports[before.run.id], reports[after.run.id]
-    if one is None or other is None or after.way not in ways_of(other):
-        return None
-    return differences(rows_of(one, before.way), rows_of(other, after.way), metric)
+    one, other = _rows(before), _rows(after)
+    return differences(one, other, metric) if one and other else None
+
+
+def _rows(side: Side) -> list[dict[str, Any]]:
+    """In the order of the report's ways, which is that of the summary."""
+    names = [way["name"] for way in side.run.summary]
+    return services().quality_runs.report_rows(side.run.id, names.index(side.way))

@@ -31,7 +31,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 def quality_run(site_id: str, run_id: int) -> ResponseReturnValue:
     """How it stands; the report once there is one."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report(run.id) if run.state == DONE else None
+    report = services().quality_runs.report_head(run.id) if run.state == DONE else None
     return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))
 
 
@@ -114,7 +114,7 @@ def quality_run_remove(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
     """The site answers by one of the ways from now on; what its index lacks is built by a crawl."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report(run.id) or {"runs": []}
+    report = services().quality_runs.report_head(run.id) or {"runs": []}
     way = next((one for one in report["runs"] if one["name"] == request.form.get("way", "")), None)
     if way is None:
         unchanged()
@@ -138,7 +138,7 @@ def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_choices(site_id: str, run_id: int) -> ResponseReturnValue:
     """What the strategy auto chooses for each kind of question."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report(run.id)
+    report = services().quality_runs.report_head(run.id)
     if not report or not report["choices"]:
         unchanged()
         flash("This run shows no strategy to be better than hybrid on any kind of question.", "problem")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 
@@ -24,12 +24,21 @@ class AnswerCache:
 
     name = "answer-cache"
 
-    def __init__(self, cache: Cache, made_from: Sequence[object], model: str, ttl_s: float) -> None:
-        """`made_from` is all that answers depend on: site, index generation, flow, options and so on."""
+    def __init__(
+        self,
+        cache: Cache,
+        made_from: Sequence[object],
+        model: str,
+        ttl_s: float,
+        kept_out: Callable[[Collection[str]], Collection[str]] = lambda urls: (),
+    ) -> None:
+        """`made_from` is all that answers depend on: site, index generation, flow, options and so on.
+        `kept_out` gives those of some pages that an operator keeps out of the answers."""
         self._cache = cache
         self._made_from = [str(part) for part in made_from]
         self._model = model
         self._ttl_s = ttl_s
+        self._kept_out = kept_out
 
     def answer(self, question: Question) -> Answer | None:
         """The answer that was remembered for this question, in whatever words of the same essence."""
@@ -39,6 +48,8 @@ class AnswerCache:
         if stored is None:
             return None
         answer = _from_json(stored)
+        if self._kept_out(answer.sources):
+            return None  # since a moment ago: the index is not brought in line yet
         # What comes next may lean on this question: it is searched as it stands.
         return replace(answer, trace={**answer.trace, "query": question.text, "from_cache": True})
 

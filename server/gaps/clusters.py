@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 
 import numpy as np
 
@@ -25,6 +25,8 @@ SAMPLES = 8
 """Questions of a group whose words are compared; the mean of all vectors is known anyway."""
 CANDIDATES = 6
 """Groups that are looked at closely: those that are nearest in meaning, and those that share most words."""
+TELLING = 5
+"""Words of a question by which groups are looked for: those that fewest groups have."""
 SETTLED = 8
 """Questions after which a group keeps the one that stands for it."""
 
@@ -216,12 +218,13 @@ class Clusters:
     def _candidates(self, question: Asked) -> list[str]:
         near: list[str] = []
         if question.vector is not None and self._rows:
-            cosines = self._means[: len(self._rows)] @ question.vector
+            # Not by @: its threads wait for each other where other processes are at work.
+            cosines = np.einsum("ij,j->i", self._means[: len(self._rows)], question.vector)
             order = np.argsort(-cosines)[: CANDIDATES + 1]
             near = [self._rows[at] for at in order if self._rows[at] in self._row_of]
         counts: dict[str, float] = defaultdict(float)
         self.weigh(question.tokens)
-        for token in question.tokens:
+        for token in nsmallest(TELLING, question.tokens, key=lambda one: len(self._holding.get(one, ()))):
             for id in self._holding.get(token, ()):
                 counts[id] += self._known_weights[token]
         worded = nlargest(CANDIDATES + 1, counts, key=counts.__getitem__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -78,7 +78,12 @@ def open_answer_cache(
         site.id, site.generation, site.title, site.strategy, site.flow, tuning, options, *limits,
         settings.self_rag_max_retries, name, parts.embedder.fingerprint, settings.base_url, _newest_code(),
     )  # fmt: skip
-    return AnswerCache(cache, made_from, name, settings.answer_cache_hours * 3600)
+
+    def kept_out(urls: Collection[str]) -> set[str]:
+        pages = {stored(url, settings.base_url) for url in urls}
+        return parts.decisions.for_search(pages)[0] & pages if parts.decisions else set()
+
+    return AnswerCache(cache, made_from, name, settings.answer_cache_hours * 3600, kept_out)
 
 
 @cache

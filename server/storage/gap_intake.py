@@ -22,6 +22,8 @@ marks = of_gaps.marks
 OVERLAP = 100
 """Numbers below the last one that are looked at again: a message may be stored after one with a higher
 number."""
+TIDIED = 500
+"""Gaps that are counted anew at once."""
 STRAGGLERS = timedelta(minutes=1)
 """Judgements this old are looked at again, for the same reason."""
 NUMBER, JUDGED, EMBEDDER = "number", "judged", "embedder"
@@ -166,8 +168,10 @@ class GapIntake:
         with self._db.begin() as connection:
             for message_id, _ in connection.execute(liked).all():
                 connection.execute(delete(questions).where(q.message_id == message_id))
-            changed = connection.execute(wrong).scalars().all()
-            for id in changed:
+            changed = connection.execute(wrong.limit(TIDIED)).scalars().all()
+        for id in changed:
+            # One by one: others who write must not wait for all of them.
+            with self._db.begin() as connection:
                 recount(connection, id)
         return len(changed)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, case, delete, distinct, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, distinct, func, insert, select, update
 
 from server.domain.gap import Gap, GapStatus, Missing, NearPage, Solved, Why
 from server.storage.columns import now
@@ -14,6 +14,19 @@ from server.storage.statements import AnyRow
 from server.storage.tables import of_gaps
 
 gaps, questions, events = of_gaps.gaps, of_gaps.questions, of_gaps.events
+_FIGURES = select(
+    func.count(),
+    func.count(distinct(questions.c.visitor_id)),
+    func.min(questions.c.at),
+    func.max(questions.c.at),
+    *(func.sum(case((questions.c.why == why.value, 1), else_=0)) for why in Why),
+).where(questions.c.gap_id == bindparam("gap"))
+_COUNTED = ("asked", "visitors", "first_asked", "last_asked", "why")
+_COUNT = (
+    update(gaps)
+    .where(gaps.c.id == bindparam("gap"))
+    .values({gaps.c[name]: bindparam(f"new_{name}", type_=gaps.c[name].type) for name in _COUNTED})
+)
 GAP_COLUMNS = [gaps.c[name] for name in Gap.__dataclass_fields__]
 
 
@@ -56,25 +69,16 @@ def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool
     """Makes the figures of a gap those of its questions. False when it has none left, and is gone.
 
     With `shrunk` the sum of vectors is forgotten, too: it holds those of questions that are gone."""
-    of_gap = questions.c.gap_id == gap_id
-    figures = select(
-        func.count(),
-        func.count(distinct(questions.c.visitor_id)),
-        func.min(questions.c.at),
-        func.max(questions.c.at),
-        *(func.sum(case((questions.c.why == why.value, 1), else_=0)) for why in Why),
-    ).where(of_gap)
-    asked, visitors, first, last, *whys = connection.execute(figures).one()
+    asked, visitors, first, last, *whys = connection.execute(_FIGURES, {"gap": gap_id}).one()
     if not asked:
         connection.execute(delete(gaps).where(gaps.c.id == gap_id))
         return False
     counted = {why.value: int(count) for why, count in zip(Why, whys, strict=True) if count}
     values = {"asked": asked, "visitors": visitors, "first_asked": first, "last_asked": last, "why": counted}
+    connection.execute(_COUNT, {"gap": gap_id, **{f"new_{name}": value for name, value in values.items()}})
     if shrunk:
-        values |= {"total": None, "embedded": 0}
-    connection.execute(
-        update(gaps).where(gaps.c.id == gap_id).values(**values, **_standing(connection, gap_id))
-    )
+        standing = {"total": None, "embedded": 0, **_standing(connection, gap_id)}
+        connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**standing))
     return True
 
 

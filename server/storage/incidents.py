@@ -67,13 +67,6 @@ class IncidentStore:
         with self._db.connect() as connection:
             return [Incident(*row) for row in connection.execute(newest_first)]
 
-    def since(self, site_id: str, moment: datetime) -> int:
-        """How many incidents of a site there were in the rows that were counted since then."""
-        total = select(func.coalesce(func.sum(incidents.c.count), 0))
-        counted = total.where(incidents.c.site_id == site_id, incidents.c.at >= moment)
-        with self._db.connect() as connection:
-            return int(connection.execute(counted).scalar_one())
-
     def kinds(
         self, site_id: str | None = None, since: datetime | None = None, until: datetime | None = None
     ) -> dict[str, int]:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import IntegrityError
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownRun, UnknownSite
-from server.storage.statements import AnyRow, upsert
+from server.storage.statements import AnyRow
 from server.storage.tables import of_quality
 from server.storage.work_states import RUNNING, WAITING, WorkStates
 
@@ -179,20 +179,42 @@ class QualityRunStore:
     ) -> None:
         """The report of a run, with (way, question, what came of it) for every answer. Calling twice is one
         call."""
-        body = zlib.compress(orjson.dumps(report, default=str), 6)
+        parts: list[Any] = [{**report, "rows": []}]
+        parts += [[row for row in report["rows"] if row["run"] == way["name"]] for way in report["runs"]]
+        bodies = [
+            {"run_id": id, "part": number, "body": zlib.compress(orjson.dumps(part, default=str), 6)}
+            for number, part in enumerate(parts)
+        ]
         rows = [{"run_id": id, "way": way, "case_id": case, "body": dict(said)} for way, case, said in told]
         with self._db.begin() as connection:
-            connection.execute(
-                upsert(self._db.dialect, reports, key=("run_id",)), {"run_id": id, "body": body}
-            )
+            connection.execute(delete(reports).where(reports.c.run_id == id))
+            connection.execute(insert(reports), bodies)
             connection.execute(delete(answers).where(answers.c.run_id == id))
             if rows:
                 connection.execute(insert(answers), rows)
 
     def report(self, id: int) -> dict[str, Any] | None:
         """As server.evaluation.report makes it; None for a run that has none."""
+        found = self.report_head(id)
+        if found is not None:
+            ways = range(len(found["runs"]))
+            found["rows"] = [row for way in ways for row in self.report_rows(id, way)]
+        return found
+
+    def report_head(self, id: int) -> dict[str, Any] | None:
+        """The report without its rows; None for a run that has none."""
+        found: dict[str, Any] | None = self._part(id, 0)
+        return found
+
+    def report_rows(self, id: int, way: int) -> list[dict[str, Any]]:
+        """What one way of the report, by its number, made of each question."""
+        found: list[dict[str, Any]] = self._part(id, way + 1) or []
+        return found
+
+    def _part(self, id: int, part: int) -> Any:
+        one = select(reports.c.body).where(reports.c.run_id == id, reports.c.part == part)
         with self._db.connect() as connection:
-            body = connection.execute(select(reports.c.body).where(reports.c.run_id == id)).scalar()
+            body = connection.execute(one).scalar()
         return None if body is None else orjson.loads(zlib.decompress(body))
 
     def answers(self, id: int, way: int, cases: Sequence[str]) -> dict[str, Any]:

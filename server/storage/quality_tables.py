@@ -31,7 +31,8 @@ class QualityTables:
     cases: Table
     runs: Table
     reports: Table
-    """What a run came to, apart from the list of runs: it is large."""
+    """What a run came to, apart from the list of runs: it is large. Part 0 is the report without its rows,
+    part n the rows of its n-th way."""
     answers: Table
     """What each way made of each question of a run."""
     gates: Table
@@ -121,6 +122,7 @@ def _reports(metadata: MetaData) -> Table:
         "quality_reports",
         metadata,
         Column("run_id", Number, ForeignKey("quality_runs.id", ondelete="CASCADE"), primary_key=True),
+        Column("part", Integer, primary_key=True, autoincrement=False),
         Column("body", LargeBinary, nullable=False),
     )
 

@@ -54,7 +54,15 @@ from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
 from server.storage.webhooks import WebhookStore
-from tests.admin import samples_content, samples_gaps, samples_people, samples_playground, samples_quality, samples_sites
+from tests.admin import (
+    samples_content,
+    samples_conversations,
+    samples_gaps,
+    samples_people,
+    samples_playground,
+    samples_quality,
+    samples_sites,
+)
 from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, write_messages
 
 EMAIL = "ada@example.com"
@@ -327,6 +335,7 @@ def busy(services, site):
     samples_quality.fill(services)
     webhook_id = samples_people.fill(services)
     written = write_messages(services, first.conversation_id)
+    samples_conversations.fill(services)
     return SimpleNamespace(
         conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id
     )

@@ -11,6 +11,8 @@ from server.domain.site import Site
 from server.storage import tables
 from server.storage.database import Database
 from server.storage.dialogue_tables import COUNTED
+from server.storage.gap_intake import GapIntake
+from server.storage.gap_parts import Member, StoredGroup
 from server.storage.sites import SiteStore
 from tests.admin.seeding_message import aspect, drawn, message, moment, thing
 from tests.admin.seeding_words import ANSWERS
@@ -21,6 +23,8 @@ LANGUAGES = {"en": 68, "de": 14, "fr": 6, "es": 5, "ar": 4, "ja": 3}
 LABELS = ("wrong price", "shipping", "praise", "bug", "to read again", "sales")
 CITED = ("message_id", "number", "site_id", "url", "quote", "at", "message_number")
 AT_ONCE = 10_000
+GAPS = 200
+"""Of a site."""
 
 
 def seed(database, messages=MESSAGES, now=None):
@@ -29,6 +33,7 @@ def seed(database, messages=MESSAGES, now=None):
     made.sites()
     made.talk()
     made.around()
+    made.gaps()
 
 
 class Seeding:
@@ -187,6 +192,22 @@ class Seeding:
              "action": "saved the scope", "details": {}}
             for hours in range(2000, 0, -1)
         ])  # fmt: skip
+
+    def gaps(self):
+        """What was refused, each wording a gap of its own, as far as so many gaps may be."""
+        intake = GapIntake(self.database, 0.5)
+        batch = intake.waiting(self.number)
+        asked = {}
+        for one in batch.badly:
+            asked.setdefault((one.site_id, one.question), []).append(Member(one, one.question, None))
+        for site_id, *_ in SITES:
+            groups = [
+                (StoredGroup(self.id(), question, "en", False, None, 0, len(members), ()), members)
+                for (of_site, question), members in asked.items()
+                if of_site == site_id
+            ]
+            intake.store(site_id, sorted(groups, key=lambda group: -len(group[1]))[:GAPS])
+        intake.done(batch)
 
     def _request(self, conversation):
         return {

@@ -28,7 +28,7 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, services, two)
     services.crawls.finish(page_run, "done", "unchanged")
     decided = services.crawls.wait_for_page("lantern", DECISION, f"{ROOT}returns")
     page = operator.get(HISTORY).text
-    shown = re.findall(r'scope="row"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
+    shown = re.findall(r'scope="row" class="when"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
     assert "The whole site" in page
     assert 'One page<p class="address">/delivery</p>' in page

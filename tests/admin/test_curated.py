@@ -148,18 +148,8 @@ def upload(operator, data, name, **options):
 
 
 def test_a_conversations_answer_can_be_corrected(operator, services, site):
-    trace = {
-        "usage": {"calls": 2, "tokens_in": 1200, "tokens_out": 34, "cost": 0.0002},
-        "nodes": [
-            {"node": "grade_documents", "kept": ["lantern-0"], "ms": 1},
-            {"node": "after grade_documents", "next": "generate"},
-        ],
-    }
-    message = ask(services, "lantern", "Do you deliver on Sundays?", trace=trace)
+    message = ask(services, "lantern", "Do you deliver on Sundays?")
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
-    assert "1,234 tokens in 2 calls, 0.00020 in money" in page
-    assert "Grade documents" in page
-    assert "generate" in page
     link = f"{PAGE}/new?message={message.id}"
     assert link in page
     assert "Do you deliver on Sundays?" in operator.get(link).text

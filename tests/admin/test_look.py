@@ -7,7 +7,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from server.storage.sources import source_id
-from tests.admin import samples_content, samples_gaps, samples_people, samples_playground, samples_quality, samples_sites
+from tests.admin import (
+    samples_content,
+    samples_conversations,
+    samples_gaps,
+    samples_people,
+    samples_playground,
+    samples_quality,
+    samples_sites,
+)
 from tests.admin.tabs import opened
 
 PAGES = {
@@ -37,6 +45,7 @@ PAGES = {
     **samples_content.PAGES,
     **samples_gaps.PAGES,
     **samples_people.PAGES,
+    **samples_conversations.PAGES,
     **samples_playground.PAGES,
     **samples_quality.PAGES,
     "health": "/admin/health",

@@ -136,7 +136,7 @@ def test_an_object_of_another_site_is_not_found(app, services, busy, browser_of)
     before = digest(services, kept)
     looked = 0
     for method in ("GET", "POST"):
-        for endpoint, path, names in rules(app, method, values):
+        for _, path, names in rules(app, method, values):
             if "site_id" not in names or len(names) == 1:
                 continue
             answer = browser.http.open(

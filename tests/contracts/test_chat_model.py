@@ -10,6 +10,7 @@ from server.models.cached import CachedChat
 from server.models.calls import CallLimits
 from server.models.resilient import ResilientChat
 from server.models.table import CHAT_MODELS
+from server.services.playground.recording import Recorder
 from server.storage.shared_cache import DiskSharedCache
 from tests.openai_server import Fault, OpenAIServer
 
@@ -30,7 +31,7 @@ def cache(tmp_path):
     shared.close()
 
 
-@pytest.fixture(params=["openai", "resilient", "cached", "cached resilient"])
+@pytest.fixture(params=["openai", "resilient", "cached", "cached resilient", "recorded"])
 def make_chat(request, server, cache):
     """Makes one implementation, with its times."""
     server.reset()
@@ -44,6 +45,7 @@ def make_chat(request, server, cache):
             "resilient": resilient,
             "cached": CachedChat(openai, cache, ttl_s=60),
             "cached resilient": CachedChat(resilient, cache, ttl_s=60),
+            "recorded": Recorder(openai, deadline=float("inf"), keeps=True),
         }[request.param]
 
     return make

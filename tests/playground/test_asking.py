@@ -1,6 +1,7 @@
 """Asking in the playground: with unsaved settings, side by side, for nobody else to see."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,20 @@ def test_a_strategy_without_an_index_says_what_building_it_takes(dashboard):
     assert "Building it takes no model, only time." in shown
     assert "strategies build --site shop" in shown
     assert "Parcels to islands take five working days." in shown, "the other way answers all the same"
+
+
+def test_a_site_that_has_words_alone_says_that_the_vectors_are_missing(dashboard, services):
+    services.sites.change("shop", lambda site: replace(site, strategy="lexical"))
+    try:
+        parts = services.parts("shop", services.query_embedder)
+        kept = parts.vectors.vectors(list(parts.vectors.ids()))
+        parts.vectors.remove(list(kept))
+        _, page = dashboard.ask(strategy_1="dense")
+        assert "The index of this search is not built for this site" in words(page)
+        assert "five working days" in words(page), "the site's own way answers"
+    finally:
+        chunks = services.content("shop").load(list(kept))
+        parts.vectors.add(list(chunks.values()), [kept[id] for id in chunks])
 
 
 def test_earlier_turns_make_a_question_stand_alone(dashboard):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
+from server.domain.roles import Role
 from tests.openai_server import Fault
 from tests.playground.conftest import ASKED, KEY, reply_of
 from tests.playground.test_asking import words
@@ -151,12 +152,8 @@ def test_markup_in_questions_replies_and_prompts_does_nothing(paid_dashboard, mo
     run_id, page = paid_dashboard.ask(
         question=f"{ASKED} {EVIL}", instructions=EVIL, history=f"Q: {EVIL}\nA: {EVIL}"
     )
-    form = (
-        paid_dashboard.as_role(next(iter(paid_dashboard.browsers)))
-        .get(f"/admin/playground?run={run_id}")
-        .text
-    )
-    listed = paid_dashboard.as_role(next(iter(paid_dashboard.browsers))).get("/admin/playground").text
+    form = paid_dashboard.as_role(Role.EDITOR).get(f"/admin/playground?run={run_id}").text
+    listed = paid_dashboard.as_role(Role.EDITOR).get("/admin/playground").text
     for shown in (page, form, listed):
         assert "<script>alert" not in shown
         assert "<img" not in shown.replace('<img src="/admin/static/', "")
@@ -184,7 +181,7 @@ def test_a_run_that_nobody_finishes_says_so(paid_dashboard):
     runs = paid_dashboard.services.playground_runs
     asked = {"typed": {"question": "Why?"}, "ways": [{"strategy": "hybrid", "flow": "direct", "writer": ""}]}
     run = runs.start("shop", "Why?", asked, 1, "ada@example.com")
-    browser = paid_dashboard.as_role(__import__("server.domain.roles").domain.roles.Role.VIEWER)
+    browser = paid_dashboard.as_role(Role.VIEWER)
     state = browser.get(f"/admin/playground/{run.id}/progress", headers={"Accept": "application/json"}).json
     assert state["active"]
     assert "Being asked" in state["html"]

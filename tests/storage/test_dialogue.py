@@ -1,6 +1,7 @@
 """What is counted of messages stands beside them, whoever adds, judges or erases them."""
 
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from itertools import pairwise
 from uuid import uuid4
 
@@ -11,6 +12,8 @@ from sqlalchemy import select, text
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Message
 from server.storage import schema
+from server.storage.backup.reading import open_backup, restore
+from server.storage.backup.writing import write_backup
 from server.storage.conversations import ConversationStore
 from server.storage.feedback import FeedbackStore
 from server.storage.message_figures import TIMES_MS, within
@@ -91,6 +94,21 @@ def test_days_count_what_is_there_also_after_an_erasure(database, store):
     times = {row["within_ms"]: row["asked"] for row in rows(database, of_dialogue.times)}
     assert times == {130: 1, 4300: 1}
     assert len(rows(database, of_dialogue.cited)) == 2
+
+
+def test_a_restored_backup_has_its_sums_and_its_words(database, store):
+    add(store, store.start("shop", "v"), "Parcel?")
+    archive = BytesIO()
+    write_backup(database, archive, "1")
+    before = [rows(database, table) for table in (messages, of_dialogue.days, of_dialogue.times)]
+    add(store, store.start("shop", "v"), "Later?")
+    with open_backup(archive) as backup:
+        restore(database, backup)
+    assert [rows(database, table) for table in (messages, of_dialogue.days, of_dialogue.times)] == before
+    for search, found in (("parcel", ["Parcel?"]), ("later", [])):
+        with database.connect() as connection:
+            wanted = select(messages.c.question).where(found_by(database.dialect, search))
+            assert connection.execute(wanted).scalars().all() == found
 
 
 def test_a_day_is_one_in_utc(database, store):

@@ -162,10 +162,15 @@ def test_what_a_killed_worker_left_goes_first_and_its_beat_counts_no_more(runs, 
 def test_a_report_is_kept_whole_and_goes_with_its_run(runs, sets):
     made = sets.create("shop", "Mine", "hand", [case(1)])
     run = runs.queue("shop", made.id, made.name, CHOSEN, 50)
+    rows = [{"id": "x", "run": way, "text": "ü"} for way in ("a", "b")]
+    report = {"rows": rows, "n": 1.5, "runs": [{"name": "a"}, {"name": "b"}]}
     told = [(0, "x", {"answer": "Ü"}), (1, "x", {"answer": "two"})]
     for _ in range(2):
-        runs.keep_report(run.id, {"rows": ["ü"], "n": 1.5}, told)
-    assert runs.report(run.id) == {"rows": ["ü"], "n": 1.5}
+        runs.keep_report(run.id, report, told)
+    assert runs.report(run.id) == report
+    assert runs.report_head(run.id)["rows"] == []
+    assert runs.report_rows(run.id, 1) == rows[1:]
+    assert runs.report_rows(run.id, 7) == []
     assert runs.answers(run.id, 1, ["x", "y"]) == {"x": {"answer": "two"}}
     assert list(runs.every_answer(run.id)) == [{"answer": "Ü"}, {"answer": "two"}]
     runs.remove("shop", run.id)

@@ -14,6 +14,7 @@ from server.domain.derived import Plan
 from server.domain.protocols import ChatModel, Deriver
 from server.domain.question import Question
 from server.domain.site import Site
+from server.retrieval.options import read_spec
 from server.services.answering import open_pipeline
 from server.services.playground.order import EMBEDDED, Order, Way
 from server.services.playground.recording import Gathered, NoAnswers, ReadOnly, Recorder
@@ -32,6 +33,8 @@ BESIDE = {
     "hyde": "a passage such as might answer",
 }
 """Option of server.domain.tuning -> what is searched beside the question."""
+ONE_SIDED = ("lexical", "dense")
+"""Strategies of a site that leave out its vectors, or its words."""
 SHOWN_CHARS = 1200
 """Characters of each candidate's text that are kept."""
 
@@ -115,6 +118,8 @@ class Asking:
         text = StoredText(parts.content, parts.facts, live=True)
         if isinstance(strategy, Deriver) and not strategy.is_current(text):
             raise NotBuilt(strategy.plan(text))
+        if read_spec(self._site.strategy)[0] not in ONE_SIDED:
+            return  # vectors and words of every chunk are there
         preparation = Preparation(site, parts, strategy)
         if not preparation.is_done():
             raise NotBuilt(preparation.plan())

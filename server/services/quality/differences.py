@@ -57,11 +57,6 @@ def ways_of(report: Mapping[str, Any]) -> list[str]:
     return [way["name"] for way in report["runs"]]
 
 
-def rows_of(report: Mapping[str, Any], way: str) -> list[Mapping[str, Any]]:
-    """What one way made of each question, in the order of the set."""
-    return [row for row in report["rows"] if row["run"] == way]
-
-
 def differences(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], metric: str
 ) -> Differences:

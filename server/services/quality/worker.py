@@ -116,7 +116,9 @@ class QualityWorker:
         if costs is not None:
             self._end(run, holder, quality_runs.ASKS, summary=[], chosen={**run.chosen, "costs": costs})
             return
-        report = self._services.quality_runs.report(run.id) or {"runs": [], "judges": [], "questions": {}}
+        report = self._services.quality_runs.report_head(run.id)
+        if report is None:
+            return  # the run was deleted at this moment
         site = self._services.sites.find(run.site_id)
         self._end(
             run,

@@ -73,6 +73,7 @@ def _runs() -> None:
     op.create_table(
         "quality_reports",
         sa.Column("run_id", NUMBER, run_id, primary_key=True),
+        sa.Column("part", sa.Integer(), primary_key=True, autoincrement=False),
         sa.Column("body", sa.LargeBinary(), nullable=False),
     )
     op.create_table(

@@ -1,0 +1,163 @@
+"""The shell's commands for people, backups and where settings come from."""
+
+import re
+
+import pytest
+
+from server.__main__ import main
+from server.domain.site import Site
+from server.services import Services
+from server.settings import Settings
+
+KEY = "sk-a-secret-that-must-not-be-shown-abcd"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def shell(folder, capsys):
+    """Runs a command; gives (exit code, what it printed, what it complained of)."""
+
+    def run(*arguments, data=folder):
+        code = main(["--set", f"DATA_DIR={data}", *arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def open_services():
+    made = []
+
+    def make(folder):
+        made.append(Services(Settings(data_dir=folder)))
+        return made[-1]
+
+    yield make
+    for services in made:
+        services.close()
+
+
+def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_services):
+    services = open_services(folder)
+    ada = services.operators.create("ada@example.com", "hash")
+    services.operators.set_second_factor(ada, "sealed", 0, ["a"])
+    code, out, _ = shell("operators", "reset", "ADA@example.com", "--second-factor")
+    assert code == 0
+    secret = re.search(r"/admin/new-password\?token=([\w-]+)", out)[1]
+    assert services.operator_links.find(secret).operator_id == ada
+    assert not services.operators.get(ada).has_second_factor
+    assert [change.operator for change in services.audit.recent(2)] == ["the shell"] * 2
+
+
+def test_people_are_listed_invited_changed_and_removed(shell, folder, open_services):
+    services = open_services(folder)
+    services.operators.create("ada@example.com", "hash")
+    code, out, _ = shell("operators", "invite", "ben@example.com", "editor")
+    assert services.operator_links.find(re.search(r"token=([\w-]+)", out)[1]).role == "editor"
+    ben = services.operators.create("ben@example.com", "hash")
+    assert shell("operators", "role", "ben@example.com", "viewer")[0] == 0
+    assert services.operators.get(ben).role == "viewer"
+    listed = shell("operators", "list")[1]
+    assert "ada@example.com\towner\tpassword alone" in listed
+    assert "open link (invite)" in listed
+    assert shell("operators", "remove", "ben@example.com")[0] == 0
+    assert services.operators.get(ben) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("reset", "nobody@example.com"), "nobody has the address"),
+        (("role", "ada@example.com", "viewer"), "only owner"),
+        (("remove", "ada@example.com"), "only owner"),
+        (("invite", "ada@example.com", "viewer"), "has an account already"),
+    ],
+)
+def test_what_cannot_be_done_with_people_is_one_line(shell, folder, open_services, arguments, says):
+    open_services(folder).operators.create("ada@example.com", "hash")
+    code, _, err = shell("operators", *arguments)
+    assert code == 1
+    assert says in err
+    assert err.count("\n") == 1
+
+
+def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path, open_services):
+    services = open_services(folder)
+    services.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
+    services.operators.create("ada@example.com", "hash")
+    services.live.change({"rerank_api_key": KEY}, "ada")
+    file = tmp_path / "backup.zip"
+    code, out, _ = shell("backup", str(file), "--with-key")
+    assert code == 0
+    assert "1 sites" in out
+    assert file.stat().st_mode & 0o077 == 0
+    assert shell("restore", str(file), "--check")[1].endswith("It is whole, and fits this version.\n")
+    other = tmp_path / "other"
+    assert shell("restore", str(file), "--yes", "--with-key", data=other)[0] == 0
+    restored = open_services(other)
+    assert [site.id for site in restored.sites.all()] == ["shop"]
+    assert restored.settings.rerank_api_key == KEY, "sealed with the key that came along"
+    assert restored.crawls.latest("shop").state == "waiting", "it is read again for its vectors"
+    assert restored.audit.recent(1)[0].action == "restored a backup"
+
+
+def test_without_a_yes_nothing_is_restored(shell, folder, tmp_path, open_services, monkeypatch):
+    services = open_services(folder)
+    file = tmp_path / "backup.zip"
+    shell("backup", str(file))
+    services.operators.create("eve@example.com", "hash")
+    monkeypatch.setattr("builtins.input", lambda prompt: "no")
+    assert shell("restore", str(file))[0] == 1
+    assert services.operators.count() == 1
+
+
+def test_a_damaged_or_missing_backup_is_one_line(shell, tmp_path):
+    (tmp_path / "bad.zip").write_bytes(b"no zip")
+    for name, says in (("bad.zip", "no backup of Docent"), ("none.zip", "there is no file")):
+        code, _, err = shell("restore", str(tmp_path / name), "--yes")
+        assert code == 1
+        assert says in err
+    assert shell("backup", str(tmp_path / "no" / "such" / "folder.zip"))[0] == 1
+
+
+def test_the_shell_says_where_each_setting_comes_from(shell, folder, tmp_path, open_services, monkeypatch):
+    (tmp_path / ".env").write_text("CHAT_MODEL=from-env-file\nSITE_DAILY_TOKENS=7\n")
+    monkeypatch.setenv("MODEL_RETRIES", "3")
+    services = open_services(folder)
+    services.live.change({"site_daily_tokens": "9", "openai_api_key": KEY}, "ada@example.com")
+    out = shell("settings", "--values")[1]
+    assert "CHAT_MODEL=from-env-file\t.env" in out
+    assert "MODEL_RETRIES=3\tthe environment" in out
+    assert re.search(r"SITE_DAILY_TOKENS=9\tthe dashboard \(ada@example.com, ", out)
+    assert "RETRIEVE_LIMIT=10\tdefault" in out
+    assert f"DATA_DIR={folder}\tthe command line" in out
+    assert KEY not in out
+    assert "OPENAI_API_KEY=set, ends in …abcd\tthe dashboard" in out
+
+
+def test_a_running_process_makes_anew_what_a_changed_setting_is_part_of(folder, open_services):
+    services, other = open_services(folder), open_services(folder)
+    before = services.query_embedder
+    assert services.chat_model is None
+    other.live.change({"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}, "ada")
+    services.live.refresh()
+    made = services.chat_model
+    assert made.name == "small"
+    assert services.chat_model is made
+    assert services.query_embedder is not before, "its address is among them"
+    embedder = services.query_embedder
+    other.live.change({"conversation_days": "30"}, "ada")
+    services.live.refresh()
+    assert services.chat_model is made
+    assert services.query_embedder is embedder
+    other.live.take_back({"chat_model", "openai_base_url"})
+    services.live.refresh()
+    assert services.chat_model is None
