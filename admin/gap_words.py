@@ -90,10 +90,11 @@ def happened(event: GapEvent) -> str:
         return f"Asked again{crawl}, it was answered by {answered}. The gap closed itself."
     if event.action == "judged":
         return _judged(details)
+    visitor = "" if event.by else " by a visitor"
     return {
         "found": "Found.",
-        "reopened": "Asked by a visitor and not answered again. The gap is open again.",
-        "merged": f"Joined with “{details.get('question', '')}”, which asks the same.",
+        "reopened": f"Asked again{visitor} and not answered. The gap is open again.",
+        "merged": "Joined with another gap that asks the same.",
         "asked": f"Asked again. {OUTCOMES.get(str(details.get('outcome')), 'It was not answered.')}",
     }.get(event.action, event.action)
 

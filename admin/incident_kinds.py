@@ -67,7 +67,10 @@ KINDS = {
     ),
 }
 
-MODEL_KINDS = frozenset(KINDS) - {"crawl_failed", "index_held_back", "contact_failed", "reply_failed", "webhook_failed"}
+NOT_OF_MODELS = frozenset(
+    {"crawl_failed", "index_held_back", "contact_failed", "reply_failed", "webhook_failed"}
+)
+MODEL_KINDS = frozenset(KINDS) - NOT_OF_MODELS
 
 
 def kind_of(name: str, message: str = "") -> Kind:

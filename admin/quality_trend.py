@@ -12,6 +12,8 @@ METRICS = (
     "refused_unanswerable", "groundedness", "answer_relevance",
 )  # fmt: skip
 WIDTH, HEIGHT, EDGE = 640, 160, 12
+LEFT = 34
+"""Room for the figures of the scale."""
 LINES = 6
 """Ways that are told apart in one picture: as many kinds of lines as parts.css draws."""
 
@@ -60,9 +62,9 @@ def trend_of(runs: Sequence[QualityRun], metric: str) -> Trend | None:
     # The ways of the newest runs come first: they are what is looked at.
     ways = tuple(dict.fromkeys(way for _, _, way, _ in reversed(found)))[:LINES]
     first, last = found[0][0], found[-1][0]
-    wide = (WIDTH - 2 * EDGE) / max(1, last - first)
+    wide = (WIDTH - LEFT - EDGE) / max(1, last - first)
     points = (
-        Point(run, way, value, EDGE + wide * (at - first), EDGE + (1 - value) * (HEIGHT - 2 * EDGE))
+        Point(run, way, value, LEFT + wide * (at - first), EDGE + (1 - value) * (HEIGHT - 2 * EDGE))
         for at, run, way, value in found
         if way in ways
     )

@@ -31,6 +31,9 @@ from tests.admin.seeding import seeded_file
 
 LIMIT_MS = 100
 MORE = (
+    "/admin/sites/harbour/pages?sort=times",
+    "/admin/sites/harbour/pages?state=uncited",
+    "/admin/sites/harbour/content/page?url=https://harbour.example/anchor-delivery-0",
     *("/admin/?days=1", "/admin/?days=30", "/admin/?days=90", "/admin/?days=90&site=harbour"),
     *(f"/admin/conversations?{query}" for query in (
         "days=7", "outcome=refused", "thumbs=down", "language=ja", "strategy=auto", "support=low",

@@ -30,7 +30,7 @@ class CrawlIntake:
     index; one that leads elsewhere stays open until the crawl is over, for only then it is known whether
     a page moved."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that an outcome is written to
         self,
         crawls: CrawlStore,
         crawl_id: int,

@@ -102,9 +102,7 @@ class CrawlUrls:
 
     def newest(self, crawl_id: int, states: Collection[str], limit: int) -> list[UrlRow]:
         """The addresses that ended so last, the newest first."""
-        rows = select(*_ROW).where(
-            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
-        )
+        rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states)))
         with self._db.connect() as connection:
             ended = connection.execute(rows.order_by(crawl_urls.c.at.desc()).limit(limit))
             return [UrlRow(*row) for row in ended]

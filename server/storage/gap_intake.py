@@ -127,9 +127,9 @@ class GapIntake:
         """Makes two gaps one."""
         with self._db.begin() as connection:
             mine = (questions.c.gap_id == given_up,)
-            shown = connection.execute(select(gaps.c.question).where(gaps.c.id == given_up)).scalar()
             connection.execute(update(questions).where(*mine).values(gap_id=kept))
-            write_event(connection, kept, "merged", details={"question": shown or ""})
+            # Without its question: history is kept when a visitor's words must not be.
+            write_event(connection, kept, "merged")
             recount(connection, given_up)
             recount(connection, kept)
 

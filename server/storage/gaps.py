@@ -101,13 +101,18 @@ class GapStore:
         return self.get(id)
 
     def was_asked(self, id: str, outcome: str, solved: Solved | None, by: str = "") -> None:
-        """Notes that its questions were asked anew, and closes it when `solved` says what answers them."""
+        """Notes that its questions were asked anew, and closes it when `solved` says what answers them; one
+        that was taken to be solved and is not opens again."""
         values: dict[str, Any] = {"reasked_at": now(), "reasked_outcome": outcome}
         with self._db.begin() as connection:
             if solved is None:
-                self._change(connection, id, values)
-                if by:
+                before = connection.execute(select(gaps.c.status).where(gaps.c.id == id)).scalar()
+                if before and GapStatus(before).is_solved:
+                    values |= {"status": GapStatus.NEW.value, "solved_by": None, "closed_at": None}
+                    write_event(connection, id, "reopened", by, {"outcome": outcome})
+                elif before and by:
                     write_event(connection, id, "asked", by, {"outcome": outcome})
+                self._change(connection, id, values)
                 return
             status = GapStatus.SOLVED_CURATED if solved.curated else GapStatus.SOLVED_PAGE
             values |= {"status": status.value, "solved_by": as_json(solved), "closed_at": now()}

@@ -155,7 +155,8 @@ def test_a_chart_has_a_bar_a_day_and_lines_break_where_nothing_was():
     assert bars.picture.count("<title>") == 3
     assert "2026-05-01: A 4; B 4" in bars.picture
     assert "2026-05-02: nothing" in bars.picture
-    assert bars.picture.count('height="50.00"') == 2
+    assert 'class="of-a" d="M1.5 50.00h7v50.00h-7zM21.5 87.50h7v12.50h-7z"' in bars.picture
+    assert 'class="of-b" d="M1.5 0.00h7v50.00h-7z"' in bars.picture
     drawn = lines("Time", days, [Series("Slow", "of-slow", [10, None, 20])])
     assert drawn.picture.count("<polyline") == 2
     assert stacked("None", days, [Series("A", "of-a", [0, 0, 0])]).top == 1

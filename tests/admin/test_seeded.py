@@ -14,7 +14,9 @@ SEEDED = {
     "seeded_conversations": "/admin/conversations?search=anchor&thumbs=down",
     "seeded_messages": "/admin/messages?site=manual",
     "seeded_site": "/admin/sites/harbour",
-    "seeded_content": "/admin/sites/harbour/pages",
+    "seeded_content": "/admin/sites/harbour/pages?sort=times",
+    "seeded_content_page": "/admin/sites/harbour/content/page?url=https://harbour.example/anchor-delivery-0",
+    "seeded_crawls": "/admin/sites/harbour/crawls",
     "seeded_health": "/admin/health?days=30",
 }
 
@@ -43,7 +45,7 @@ def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie
     wrong = []
     with opened(browser, address, "phone", "light", [cookie]) as tab:
         for name, path in {**test_look.PAGES, **SEEDED}.items():
-            tab.goto(path.format(conversation_id=busy.conversation_id, message_id=busy.message_id))
+            tab.goto(path.format(**vars(busy)))
             wrong += [(name, found) for found in _unreached(tab)]
             for size, scheme in (("phone", "light"), ("phone", "dark"), ("desk", "dark"), ("desk", "light")):
                 width, height = SIZES[size]

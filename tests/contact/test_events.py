@@ -176,7 +176,7 @@ def test_conversations_are_deleted_when_their_days_are_over(make_office, monkeyp
     late = Message("late", again, "shop", datetime.now(UTC), "Still there?", "", "en", answer)
     ConversationStore(office.database).add(late)
     now = datetime.now(UTC)
-    assert Retention(office.database).count(now - timedelta(days=30)) == 6
+    assert Retention(office.database).count(now - timedelta(days=30)) == 7
     days = {"conversation_days": 0}
     tidying = Tidying(office.database, lambda: Settings(**days))
     assert tidying.forget_old(now, threading.Event()) == 0, "0 keeps everything"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import delete, update
 
 from server.domain.answer import Answer, Outcome
 from server.domain.conversation import Message
@@ -16,8 +16,9 @@ from server.storage.feedback import FeedbackStore
 from server.storage.gap_intake import GapIntake
 from server.storage.gap_parts import Member, StoredGroup
 from server.storage.gaps import GapStore
+from server.storage.retention import Retention
 from server.storage.sites import SiteStore
-from server.storage.tables import messages, sites
+from server.storage.tables import conversations, messages, sites
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -121,6 +122,18 @@ def test_an_erased_visitor_is_gone_from_counts_and_words(talk):
     assert talk.gaps.undescribed(10) == [gap]
 
 
+def test_what_retention_deletes_leaves_its_gap(talk, database):
+    talk.ask("warranty, says Anna?", "anna", at=NOW - timedelta(days=40))
+    talk.ask("warranty?", "ben", at=NOW)
+    talk.take_in("g")
+    with database.begin() as connection:
+        old = conversations.c.visitor_id == "anna"
+        connection.execute(update(conversations).where(old).values(started_at=NOW - timedelta(days=40)))
+    assert Retention(database).forget(NOW - timedelta(days=30)) == 1
+    gap = talk.gaps.get("g")
+    assert (gap.question, gap.asked, gap.visitors) == ("warranty?", 1, 1)
+
+
 def test_messages_that_were_deleted_otherwise_are_noticed(talk, database):
     kept = talk.ask("warranty?", "ben")
     gone = talk.ask("how long is the warranty?", "anna", at=NOW - timedelta(days=1))
@@ -151,6 +164,16 @@ def test_what_closed_opens_again_when_it_is_refused_again(talk):
     assert (opened.status, opened.solved_by, opened.closed_at) == (GapStatus.NEW, None, None)
 
 
+def test_what_is_asked_anew_and_answered_no_more_opens_again(talk):
+    talk.ask("warranty?")
+    talk.take_in("g")
+    talk.gaps.was_asked("g", "curated", Solved(curated=3))
+    talk.gaps.was_asked("g", "refused", None, "ada")
+    gap = talk.gaps.get("g")
+    assert (gap.status, gap.solved_by, gap.reasked_outcome) == (GapStatus.NEW, None, "refused")
+    assert [event.action for event in talk.gaps.history("g")] == ["reopened", "closed", "found"]
+
+
 def test_an_ignored_gap_stays_ignored_when_it_is_asked_again(talk):
     talk.ask("weather?")
     talk.take_in("g")
@@ -169,7 +192,8 @@ def test_two_that_are_joined_keep_every_question_and_tell_of_it(talk):
     talk.intake.merge("g", "h")
     assert talk.gaps.find("h") is None
     assert (talk.gaps.get("g").asked, talk.gaps.get("g").visitors) == (2, 2)
-    assert talk.gaps.history("g")[0].details == {"question": "guarantee?"}
+    assert [event.action for event in talk.gaps.history("g")] == ["merged", "found"]
+    assert "guarantee" not in str(talk.gaps.history("g")), "history outlives a visitor who is erased"
 
 
 def test_the_list_is_ranked_by_visitors_and_filtered(talk):

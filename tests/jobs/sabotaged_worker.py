@@ -27,13 +27,16 @@ MOMENTS = {
     "after going live": ("server.storage.content:ContentStore.go_live", "after"),
     "while clearing away": ("server.storage.content:ContentStore.purge", "before"),
     "at the calibration": ("server.jobs.learned:calibrate", "before"),
-    "in the quality gate": ("server.services.quality.gate:_row", "before"),
     "at the very end": ("server.storage.crawls:CrawlStore.finish", "before"),
 }
+RARE_MOMENTS = {
+    "in the quality gate": ("server.services.quality.gate:_row", "before"),
+}
+"""Those that not every crawl has."""
 
 
 def sabotage(moment: str, nth: str) -> None:
-    path, when = MOMENTS[moment]
+    path, when = (MOMENTS | RARE_MOMENTS)[moment]
     module, _, names = path.partition(":")
     *owners, name = names.split(".")
     owner = import_module(module)
