@@ -13,6 +13,8 @@ from markupsafe import Markup, escape
 
 STEP, BAR, HEIGHT = 10, 7, 100
 """Of one day, of its bar, and of the picture, in the units of the picture."""
+FEWEST_DAYS = 7
+"""That a picture has room for: a single day is a bar, and not a wall."""
 NICE = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
@@ -71,7 +73,10 @@ def _chart(
         '<svg class="picture" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
         'aria-label="{}">{}</svg>'
     ).format(
-        max(1, len(days)) * STEP, HEIGHT, f"{title}. The numbers stand in the table.", Markup("").join(drawn)
+        max(FEWEST_DAYS, len(days)) * STEP,
+        HEIGHT,
+        f"{title}. The numbers stand in the table.",
+        Markup("").join(drawn),
     )
     legend = [(one.name, one.colour) for one in series if any(one.values)]
     # Whole numbers are written as such.

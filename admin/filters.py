@@ -49,4 +49,5 @@ def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
 
 def site_choices() -> list[SelectChoice]:
     """The same for a field of a form."""
-    return [SelectChoice(*option) for option in site_options({site.id: site for site in services().sites.all()})]
+    sites = {site.id: site for site in services().sites.all()}
+    return [SelectChoice(*option) for option in site_options(sites)]

@@ -93,13 +93,13 @@ def path_of(address: str, beside: str) -> str:
 
 def browser(header: str) -> str:
     """What a User-Agent header says, in two words. It is what a browser says of itself, and no proof."""
-    names = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
-    systems = (
-        ("Windows", "Windows"), ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Mac OS", "macOS"),
-        ("CrOS", "ChromeOS"), ("Linux", "Linux"),
-    )  # fmt: skip
-    name = next((label for mark, label in names if mark in header), header.split("/")[0][:40] or "Unknown browser")
-    system = next((label for mark, label in systems if mark in header), "")
+    # In this order: most of them name others too.
+    names = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome", "Safari/": "Safari"}
+    systems = {name: name for name in ("Windows", "Android", "iPhone", "iPad")}
+    systems |= {"Mac OS": "macOS", "CrOS": "ChromeOS", "Linux": "Linux"}
+    unknown = header.split("/")[0][:40] or "Unknown browser"
+    name = next((label for mark, label in names.items() if mark in header), unknown)
+    system = next((label for mark, label in systems.items() if mark in header), "")
     return f"{name} on {system}" if system else name
 
 

@@ -63,7 +63,12 @@ def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
     here = next(page for page in shown.line if page.section)
     return SiteTabs(
         "Settings",
-        [Entry(url_for(f"admin.{page.endpoint}"), page.section, _current(page, here)) for page in found],
+        [
+            Entry(
+                url_for(f"admin.{page.endpoint}"), page.section, _current(page, here) if page is here else ""
+            )
+            for page in found
+        ],
     )
 
 

@@ -49,9 +49,8 @@ def _list(services: Services, options: argparse.Namespace) -> None:
         second = "second factor" if one.has_second_factor else "password alone"
         print(f"{one.email}\t{one.role.value}\t{second}\tsince {one.created_at:%Y-%m-%d}")
     for link in services.operator_links.open():
-        print(
-            f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {link.ends_at:%Y-%m-%d %H:%M}"
-        )
+        until = f"{link.ends_at:%Y-%m-%d %H:%M}"
+        print(f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {until}")
 
 
 def _invite(services: Services, options: argparse.Namespace) -> None:

@@ -46,8 +46,8 @@ class VisitorPost:
         except UnknownContactRequest as error:
             raise Gone(str(error)) from None
         return VisitorLetter(
-            parcel, delivery.channel, ContactOptions.of(parcel.site.options), self._settings(), self._webhooks,
-            self._incidents,
+            parcel, delivery.channel, ContactOptions.of(parcel.site.options), self._settings(),
+            self._webhooks, self._incidents,
         )  # fmt: skip
 
     def forget(self, before: datetime) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from crawler.journal import Journal
-from server.domain.site import Site
+from server.domain.site import LANGUAGE, Site
 from server.indexing.calibration import calibrate
 from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import profile
@@ -25,8 +26,21 @@ def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, jour
     if index.vectors is not None:
         scale = calibrate(index.embedder, content.every_chunk())
         noted["calibration"] = scale.to_json(index.embedder.fingerprint)
-    # Read last: what operators changed meanwhile stays.
-    described = profile(sites.get(site.id), content)
-    sites.update(replace(described, options={**described.options, **noted}))
+    before = sites.get(site.id)
+    described = profile(before, content)
+    sites.change(site.id, lambda now: _with_profile(now, before, described, noted))
     if template := journal.notes().get(TEMPLATE, ""):
         SiteNotes(database).set(site.id, TEMPLATE, template)
+
+
+def _with_profile(now: Site, before: Site, described: Site, noted: Mapping[str, object]) -> Site:
+    """`now` with what the profile made of `before`; what operators changed meanwhile stays."""
+    found = {name: value for name, value in described.options.items() if before.options.get(name) != value}
+    same_language = now.options.get(LANGUAGE) == before.options.get(LANGUAGE)
+    return replace(
+        now,
+        title=now.title or described.title,
+        language=described.language if same_language else now.language,
+        origins=tuple(dict.fromkeys((*now.origins, *described.origins))),
+        options={**now.options, **found, **noted},
+    )

@@ -21,8 +21,8 @@ class Retention:
         self._db = db
 
     def count(self, before: datetime) -> int:
-        """How many conversations began before that moment: nearly as many as `forget` would delete, for few go
-        on for days, and counted by the index alone."""
+        """How many conversations began before that moment: nearly as many as `forget` would delete, for few
+        go on for days, and counted by the index alone."""
         of_sites = conversations.c.site_id.in_(select(sites.c.id))
         counted = select(func.count()).select_from(conversations)
         with self._db.connect() as connection:

@@ -3,10 +3,12 @@
 import re
 
 import pytest
+
 from tests.admin import routes
 from tests.admin.conftest import EMAIL, PASSWORD, log_in, make_app
 from tests.admin.routes import PUBLIC
 from tests.admin.samples import make_crawl
+
 
 def rules(app, method):
     """(endpoint, address) of every rule of the dashboard that takes the method."""

@@ -197,7 +197,7 @@ def code_page(app):
 
 
 def test_with_a_second_factor_the_password_alone_opens_nothing(app, operator, services, operator_id):
-    secret, codes = enrol(operator)
+    secret, _ = enrol(operator)
     stored = services.operators.get(operator_id).totp_secret
     assert secret not in stored
     browser = code_page(app)

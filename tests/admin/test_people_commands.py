@@ -60,7 +60,7 @@ def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_services
 def test_people_are_listed_invited_changed_and_removed(shell, folder, open_services):
     services = open_services(folder)
     services.operators.create("ada@example.com", "hash")
-    code, out, _ = shell("operators", "invite", "ben@example.com", "editor")
+    _, out, _ = shell("operators", "invite", "ben@example.com", "editor")
     assert services.operator_links.find(re.search(r"token=([\w-]+)", out)[1]).role == "editor"
     ben = services.operators.create("ben@example.com", "hash")
     assert shell("operators", "role", "ben@example.com", "viewer")[0] == 0

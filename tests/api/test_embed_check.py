@@ -41,7 +41,7 @@ def check(make_app, website):
 
 
 def test_a_page_with_the_tag_is_good_in_every_step(check):
-    found, services = check()
+    found, _ = check()
     assert [mark for mark, _ in found.values()] == ["good"] * 5
     assert list(found) == ["page", "tag", "server", "visitor", "answer"]
     assert found["answer"][1] == "Asked “How long is delivery?”, the outcome is: answered."
