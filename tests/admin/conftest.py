@@ -336,9 +336,7 @@ def busy(services, site):
     webhook_id = samples_people.fill(services)
     written = write_messages(services, first.conversation_id)
     samples_conversations.fill(services)
-    return SimpleNamespace(
-        conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id
-    )
+    return SimpleNamespace(conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id)
 
 
 @pytest.fixture

@@ -126,7 +126,16 @@ def test_a_database_that_does_not_answer_is_said_so(operator, services):
 
 def test_a_page_of_the_table_is_in_the_menu_once(operator):
     menu = re.search(r'<ul class="menu">(.*?)</ul>', operator.get("/admin/new-site").text, re.S)[1]
-    assert re.findall(r">(\w+)</a>", menu) == ["Overview", "Conversations", "Gaps", "Sites", "Playground", "Quality", "Health", "Settings"]
+    assert re.findall(r">(\w+)</a>", menu) == [
+        "Overview",
+        "Conversations",
+        "Gaps",
+        "Sites",
+        "Playground",
+        "Quality",
+        "Health",
+        "Settings",
+    ]
     assert re.findall(r'aria-current="true">(\w+)<', menu) == ["Sites"]
 
 

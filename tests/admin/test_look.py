@@ -4,7 +4,6 @@ a dashboard with something to show are opened by test_seeded.py, on half a year 
 import os
 from pathlib import Path
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from server.storage.sources import source_id

@@ -143,7 +143,12 @@ def test_a_near_miss_contradicts_and_has_another_essence(one, other):
 
 @pytest.mark.parametrize(
     ("days", "gets"),
-    [(("2026-01-02", ""), 7), (("2026-01-03", ""), None), (("", "2026-01-02"), 7), (("", "2026-01-01"), None)],
+    [
+        (("2026-01-02", ""), 7),
+        (("2026-01-03", ""), None),
+        (("", "2026-01-02"), 7),
+        (("", "2026-01-01"), None),
+    ],
 )
 def test_outside_of_its_days_it_is_not_given(given, days, gets):
     made = CuratedAnswer.checked("shop", ["norway shipping price"], "12 EUR", days=days)

@@ -82,7 +82,9 @@ def test_a_file_with_a_fault_is_refused_whole(shell, tmp_path, text, said):
 @pytest.mark.parametrize("name", ["answers.csv", "answers.jsonl"])
 def test_what_is_exported_is_imported_as_it_was(shell, tmp_path, name):
     text = "=SUM(1)\n\n- a, \"b\"\n'quoted'"
-    shell("add", "shop", "Open?", text, "--also", "+when open", "--from", "2026-01-02", "--until", "2999-12-31")
+    shell(
+        "add", "shop", "Open?", text, "--also", "+when open", "--from", "2026-01-02", "--until", "2999-12-31"
+    )
     before = listed(shell)
     shell("export", "shop", str(tmp_path / name))
     shell("remove", "shop", str(before[0]["id"]))

@@ -12,7 +12,9 @@ from tests.answering.test_synthesis import hits
 
 def test_the_tone_and_the_instructions_stand_in_the_rules_that_the_model_gets(chat_model, model_server):
     model_server.script = lambda request: '{"answer": "Lamp number 1 costs 1 EUR. [1]"}'
-    voice = Voice.of({"tone": "formal", "instructions": "Call the lamps lanterns.\nSign as the Lantern team."})
+    voice = Voice.of(
+        {"tone": "formal", "instructions": "Call the lamps lanterns.\nSign as the Lantern team."}
+    )
     writer = ModelWriter(chat_model, "Shop", Synthesis(wishes=voice.wishes))
     list(writer.write(Question("What?", "shop", (), "en"), Query("What?"), hits(1)))
     rules = model_server.requests[-1]["body"]["messages"][0]["content"]

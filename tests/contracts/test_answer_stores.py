@@ -58,7 +58,9 @@ class TestCurated:
         saved = store.save(CuratedAnswer.checked(site, ["a"], "A", (), "", days), "x")
         assert store.get(site, saved.id) == saved
         assert (saved.valid_from, saved.valid_until) == (date(2026, 1, 2), date(2026, 12, 31))
-        check = ContentCheck(datetime.now(UTC), "answered", "14 days", "https://a.example/", ("They differ.",))
+        check = ContentCheck(
+            datetime.now(UTC), "answered", "14 days", "https://a.example/", ("They differ.",)
+        )
         store.note_check(site, saved.id, check)
         store.note_check(site, 99, check)
         with database.begin() as connection:

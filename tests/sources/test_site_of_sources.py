@@ -6,6 +6,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from server.domain.site import Site
+from server.services.live_settings import LiveSettings
+from server.storage.setting_overrides import OverrideStore
 from tests.crawler.files import LOREM, pdf, word
 from tests.websites import Website, serve
 
@@ -54,7 +56,8 @@ def test_the_address_of_a_citation_follows_the_public_url(owner):
     owner.refresh()
     path = urlsplit(owner.answer("How do I clean the glass of the lamp?").citations[0].url).path
     moved = owner.services.settings.model_copy(update={"public_url": "https://chat.example.com/docent"})
-    owner.services.settings = moved
+    services = owner.services
+    services.live = LiveSettings(moved, OverrideStore(services.database), lambda: services.seal)
     owner.services._pipelines.clear()
     again = owner.answer("How do I clean the glass of the lamp?").citations[0]
     assert again.url == f"https://chat.example.com/docent{path}"
