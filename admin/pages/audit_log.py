@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,6 +16,7 @@ from admin.page import Page
 from admin.pages import settings as settings_page
 from admin.paging import listed
 from server.domain.roles import Role
+from server.services.csv_file import written
 from server.storage.audit import Change
 
 page = Page(section="Audit log", under=settings_page.page)
@@ -73,14 +72,9 @@ def _filters() -> tuple[dict[str, Any], int]:
 
 
 def _csv(changes: Iterator[Change]) -> Iterator[str]:
-    yield _row(COLUMNS)
-    for one in changes:
-        details = json.dumps(one.details, ensure_ascii=False)
-        yield _row((one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details))
+    return written(COLUMNS, map(_cells, changes))
 
 
-def _row(cells: tuple[str, ...]) -> str:
-    """What begins like a formula gets an apostrophe, for spreadsheets run formulas."""
-    out = io.StringIO()
-    csv.writer(out).writerow([f"'{cell}" if cell[:1] in "=+-@\t\r" else cell for cell in cells])
-    return out.getvalue()
+def _cells(one: Change) -> tuple[str, ...]:
+    details = json.dumps(one.details, ensure_ascii=False)
+    return (one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details)

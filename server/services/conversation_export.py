@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from server.services.crawl_csv import written
+from server.services.csv_file import written
 from server.storage.labels import LabelStore
 from server.storage.question_list import Row
 

@@ -280,7 +280,7 @@ def site(services):
 @pytest.fixture
 def busy(services, site):
     """What a dashboard shows after a few weeks: two sites, crawls, questions, incidents."""
-    make_crawl(services)
+    first_crawl = make_crawl(services)
     make_crawl(services, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
     services.sites.create(Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",)))
     failed = services.crawls.start("docs")
@@ -336,7 +336,11 @@ def busy(services, site):
     webhook_id = samples_people.fill(services)
     written = write_messages(services, first.conversation_id)
     samples_conversations.fill(services)
-    return SimpleNamespace(conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id)
+    # The n-th crawl that was made here is {cN} in addresses.
+    numbers = {f"c{number}": first_crawl + number - 1 for number in range(1, 10)}
+    return SimpleNamespace(
+        conversation_id=first.conversation_id, message_id=written, webhook_id=webhook_id, **numbers
+    )
 
 
 @pytest.fixture

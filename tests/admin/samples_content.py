@@ -15,7 +15,7 @@ BY = "ada@example.com"
 ROOT = "https://lantern.example/"
 DELIVERY = f"{ROOT}delivery"
 SITE = "/admin/sites/lantern"
-# The numbers of crawls are those of the fixture `busy`.
+# {cN} is the N-th crawl of the fixture `busy`.
 PAGES = {
     "content_cited": f"{SITE}/pages?state=cited&sort=times",
     "content_none": f"{SITE}/pages?search=nothing+like+this",
@@ -27,9 +27,9 @@ PAGES = {
     "content_search": f"{SITE}/content/search",
     "crawls": f"{SITE}/crawls",
     "crawls_running": "/admin/sites/atlas/crawls",
-    "crawl_page": f"{SITE}/crawls/8",
-    "crawl_difference": f"{SITE}/crawls/9/against/2",
-    "crawl_same": f"{SITE}/crawls/2/against/1",
+    "crawl_page": SITE + "/crawls/{c8}",
+    "crawl_difference": SITE + "/crawls/{c9}/against/{c2}",
+    "crawl_same": SITE + "/crawls/{c2}/against/{c1}",
 }
 
 

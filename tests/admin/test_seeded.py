@@ -45,7 +45,8 @@ def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie
     wrong = []
     with opened(browser, address, "phone", "light", [cookie]) as tab:
         for name, path in {**test_look.PAGES, **SEEDED}.items():
-            tab.goto(path.format(**vars(busy)))
+            status = tab.goto(path.format(**vars(busy))).status
+            wrong += [(name, status)] if status != (404 if name == "not_found" else 200) else []
             wrong += [(name, found) for found in _unreached(tab)]
             for size, scheme in (("phone", "light"), ("phone", "dark"), ("desk", "dark"), ("desk", "light")):
                 width, height = SIZES[size]
