@@ -11,9 +11,14 @@ def test_an_answer_has_every_promised_field(visitor):
     answer = visitor.ask().json
     assert answer["answer"] == ANSWER.text
     assert answer["source"] == [CITATION.url]
-    assert answer["citations"] == [
-        {"number": 1, "url": CITATION.url, "title": "Delivery", "quote": "two days", "link": CITATION.link}
-    ]
+    cited = {
+        "number": 1,
+        "url": CITATION.url,
+        "title": "Delivery",
+        "quote": "two days",
+        "link": CITATION.link,
+    }
+    assert answer["citations"] == [{**cited, "corrected": False}]
     assert answer["suggestions"] == ["What does it cost?"]
     assert '<a class="cite"' in answer["answer_html"]
     assert {
