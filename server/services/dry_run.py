@@ -102,8 +102,12 @@ class DryRuns:
         if not self._free.acquire(blocking=False):
             raise TooManyDryRuns("Other dry runs are under way. Wait until they have ended, then try again.")
         run = DryRun(secrets.token_urlsafe(16), options.start_urls)
-        self._keep(run)
-        threading.Thread(target=self._work, args=(run, options), name="dry-run", daemon=True).start()
+        try:
+            self._keep(run)
+            threading.Thread(target=self._work, args=(run, options), name="dry-run", daemon=True).start()
+        except BaseException:
+            self._free.release()
+            raise
         return run.id
 
     def get(self, id: str) -> DryRun | None:
@@ -139,9 +143,9 @@ class DryRuns:
         except CrawlError as error:
             run.message = str(error)
         finally:
+            self._free.release()
             run.active, run.seconds = False, time.monotonic() - began
             self._keep(run)
-            self._free.release()
 
     def _keep(self, run: DryRun) -> None:
         run.heard_at = time.time()

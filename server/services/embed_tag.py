@@ -46,7 +46,10 @@ def _fits(source: str, server: str) -> bool:
     own, source = urlsplit(server), source.lower()
     if source in ("*", f"{own.scheme}:", server, own.netloc):
         return True
-    given = urlsplit(source if "://" in source else f"//{source}")
+    try:
+        given = urlsplit(source if "://" in source else f"//{source}")
+    except ValueError:  # no browser would know it either
+        return False
     if given.scheme and given.scheme != own.scheme:
         return False
     if (given.netloc or "") == own.netloc:
@@ -63,10 +66,18 @@ class _Parser(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
         if tag == "base" and given.get("href"):
-            self._base = urljoin(self._base, given["href"])
-        elif tag == "script" and urlsplit(given.get("src", "")).path.endswith(LOADER):
-            self.found.loaders.append((urljoin(self._base, given["src"].strip()), given.get("data-site", "")))
+            self._base = self._whole(given["href"]) or self._base
+        elif tag == "script" and (address := self._whole(given.get("src", ""))):
+            if urlsplit(address).path.endswith(LOADER):
+                self.found.loaders.append((address, given.get("data-site", "")))
         elif tag == "site-chat":
             self.found.elements.append(given.get("site", ""))
         elif tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
             self.found.policies.append(given.get("content", ""))
+
+    def _whole(self, address: str) -> str:
+        """The address as the page means it; empty for what is none."""
+        try:
+            return urljoin(self._base, address.strip()) if address.strip() else ""
+        except ValueError:
+            return ""

@@ -1,12 +1,14 @@
 """A dry run shows what would be read, robots.txt included, and keeps nothing."""
 
 import re
+import threading
 import time
 
 import pytest
 
 from server.domain.roles import Role
-from server.services.dry_run import DryRuns
+from server.domain.site import Site
+from server.services.dry_run import AT_ONCE, DryRuns
 from tests.admin.conftest import log_in, make_app
 from tests.websites import SHOP, Website, serve
 
@@ -124,12 +126,30 @@ def test_a_private_address_is_refused_unless_it_is_allowed(make_services, passwo
 
 
 def test_a_third_dry_run_at_once_has_to_wait(operator, website, services):
-    website.answer = lambda path: (time.sleep(1), (404, "text/plain", b""))[1]
+    held = threading.Event()
+    website.answer = lambda path: (held.wait(PATIENCE_S), (404, "text/plain", b""))[1]
     sent = [operator.send("/admin/new-site", {"address": website.url, "look": "1"}) for _ in range(3)]
     assert [answer.status_code for answer in sent] == [302, 302, 422]
     assert "Other dry runs are under way" in sent[2].text
+    held.set()
     for answer in sent[:2]:
         ended(operator, answer.location)
+
+
+def test_a_run_whose_state_cannot_be_kept_takes_no_place_from_the_next(services):
+    """The cache fails, as a full disk makes it: once at the start, once at the end."""
+    runs, kept = DryRuns(services.cache, lambda: services.settings), []
+
+    def fails(run):
+        kept.append(run)
+        raise OSError("no space left on device")
+
+    runs._keep = fails
+    site = Site("new", "", "", ("http://127.0.0.1:9/",))
+    for _ in range(AT_ONCE + 1):
+        with pytest.raises(OSError, match="no space left"):
+            runs.start(site)
+    assert len(kept) == AT_ONCE + 1
 
 
 def test_an_unknown_run_is_not_found_and_a_viewer_starts_none(

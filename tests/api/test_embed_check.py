@@ -112,6 +112,8 @@ def test_a_site_with_a_proof_of_work_is_not_tried_further(check):
         ("script-src 'self' https://chat.example.evil.com", "script-src"),
         ("script-src http://chat.example", "script-src"),
         ("script-src https:; connect-src 'none'", "connect-src"),
+        ("script-src http://[ https://chat.example; connect-src *", ""),
+        ("script-src http://[bad", "script-src"),
     ],
 )
 def test_a_policy_is_read_as_browsers_read_it(policy, blocked):
@@ -119,7 +121,22 @@ def test_a_policy_is_read_as_browsers_read_it(policy, blocked):
 
 
 @pytest.mark.parametrize(
-    "html", ["", "<", "<script src", "<script src='x' src='y'>" * 50, "\0<base href='//'>"]
+    "html",
+    [
+        *(
+            "",
+            "<",
+            "<script src",
+            "<script src='x' src='y'>" * 50,
+            "\0<base href='//'>",
+            "<base href='http://['>",
+        ),
+        *(
+            "<script src='http://[bad/widget/embed.js'>",
+            "<base href='http://[x'><script src='/widget/embed.js'>",
+        ),
+        "<script src='/widget/embed.js' data-site='商店",
+    ],
 )
 def test_broken_html_is_read_as_far_as_it_goes(html):
     assert tags_of(html, "https://shop.example/").elements == []
