@@ -5,15 +5,15 @@ from __future__ import annotations
 from flask import flash, g, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
-from wtforms import PasswordField, StringField
-from wtforms.validators import EqualTo, Length
+from wtforms import StringField
 
 from admin.access import services
 from admin.audit import changed, unchanged
+from admin.chosen_password import chosen_password, password_again
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.own_password import PasswordAgain, is_own_password
 from admin.page import Page
-from admin.passwords import LONGEST, SHORTEST, hash_password
+from admin.passwords import hash_password
 from admin.sessions import current_session, log_out, renew
 from admin.totp import address, new_recovery_codes, new_secret, picture, step_of
 from server.domain.roles import Role
@@ -26,20 +26,8 @@ PENDING_S = 900.0
 class PasswordForm(PasswordAgain):
     """Another password."""
 
-    new = PasswordField(
-        "New password",
-        [
-            Needed(f"Choose a password of {SHORTEST} characters or more."),
-            Length(SHORTEST, LONGEST, f"Choose a password of {SHORTEST} to {LONGEST} characters."),
-        ],
-    )
-    again = PasswordField(
-        "New password again",
-        [
-            Needed("Write the new password once more."),
-            EqualTo("new", "The two passwords differ: write the same one twice."),
-        ],
-    )
+    new = chosen_password("New password")
+    again = password_again("New password again", of="new")
 
 
 class EnrolForm(Form):

@@ -8,7 +8,7 @@ from wtforms import SelectField
 
 from admin.access import services
 from admin.audit import changed, unchanged
-from admin.choices import choices
+from admin.choices import choices, ready_testsets
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.number_fields import Decimal, WholeNumber
 from admin.page import Page
@@ -105,8 +105,7 @@ def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturn
 
 
 def _shown(site: Site, form: GateForm) -> str:
-    ready = [one for one in services().testsets.all(site.id) if one.is_ready]
-    form.testset.choices = choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
+    form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_gate.html",
         site=site,
@@ -115,6 +114,6 @@ def _shown(site: Site, form: GateForm) -> str:
         held=services().gates.held(site.id),
         checks=services().gates.history(site.id, CHECKS),
         words=CHECK_WORDS,
-        has_sets=bool(ready),
+        has_sets=bool(form.testset.choices),
         asks_model=services().settings.uses_chat_model and needs_answers(form.metric.data or ""),
     )

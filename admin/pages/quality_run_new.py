@@ -9,7 +9,7 @@ from wtforms.validators import Length
 
 from admin.access import services
 from admin.audit import changed
-from admin.choices import choices
+from admin.choices import choices, ready_testsets
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.number_fields import WholeNumber
 from admin.page import Page
@@ -110,12 +110,11 @@ def _specs(form: RunForm) -> list[str]:
 
 
 def _shown(site: Site, form: RunForm) -> str:
-    ready = [one for one in services().testsets.all(site.id) if one.is_ready]
-    form.testset.choices = choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)
+    form.testset.choices = ready_testsets(site.id)
     return render_template(
         "admin/quality_run_new.html",
         site=site,
         form=form,
-        has_sets=bool(ready),
+        has_sets=bool(form.testset.choices),
         has_model=services().settings.uses_chat_model,
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import EmailField, HiddenField, PasswordField
-from wtforms.validators import EqualTo, Length
+from wtforms import EmailField, HiddenField
 
 from admin.access import services
+from admin.chosen_password import chosen_password, password_again
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
-from admin.passwords import LONGEST, SHORTEST, hash_password
+from admin.passwords import hash_password
 from admin.sessions import log_in
 from admin.throttle import seconds_to_wait
 
@@ -22,20 +22,8 @@ class SetupForm(Form):
 
     token = HiddenField()
     email = EmailField("E-mail", [Needed("Write your e-mail address: you log in with it."), check_email])
-    password = PasswordField(
-        "Password",
-        [
-            Needed(f"Choose a password of {SHORTEST} characters or more."),
-            Length(SHORTEST, LONGEST, f"Choose a password of {SHORTEST} to {LONGEST} characters."),
-        ],
-    )
-    again = PasswordField(
-        "Password again",
-        [
-            Needed("Write the password once more."),
-            EqualTo("password", "The two passwords differ: write the same one twice."),
-        ],
-    )
+    password = chosen_password()
+    again = password_again()
 
 
 @page.get("/setup")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import HiddenField, PasswordField
-from wtforms.validators import EqualTo, Length
+from wtforms import HiddenField
 
 from admin.access import services
 from admin.audit import note
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.chosen_password import chosen_password, password_again
+from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
-from admin.passwords import LONGEST, SHORTEST, hash_password
+from admin.passwords import hash_password
 from admin.sessions import log_in, log_out, wait_for_second_factor
 from admin.throttle import seconds_to_wait
 from server.storage.errors import OperatorExists
@@ -26,20 +26,8 @@ class ChosenPassword(Form):
     """A password, twice."""
 
     token = HiddenField()
-    password = PasswordField(
-        "Password",
-        [
-            Needed(f"Choose a password of {SHORTEST} characters or more."),
-            Length(SHORTEST, LONGEST, f"Choose a password of {SHORTEST} to {LONGEST} characters."),
-        ],
-    )
-    again = PasswordField(
-        "Password again",
-        [
-            Needed("Write the password once more."),
-            EqualTo("password", "The two passwords differ: write the same one twice."),
-        ],
-    )
+    password = chosen_password()
+    again = password_again()
 
 
 @page.get("/welcome")
