@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from flask import current_app
 
 if TYPE_CHECKING:
-    from server.services import Services
+    from server.runtime.container import Services
 
 
 def services() -> Services:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Response, abort, g, redirect, request, url_for
 from flask.blueprints import BlueprintSetupState
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError, CSRFProtect
+from jinja2 import FileSystemLoader, PrefixLoader
 
-from admin import answer_text, crawl_state, formats, gap_words, quality_words, trace_view
+from admin import formats
 from admin.access import services
-from admin.assets import asset
 from admin.audit import write_audit
+from admin.conversations import trace_view
+from admin.crawls import crawl_state
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
+from admin.gaps import gaps as gap_words
 from admin.navigation import menu, sections, site_tabs
 from admin.page import Page
-from admin.sessions import current_operator
+from admin.people.sessions import current_operator
+from admin.quality import words as quality_words
 from admin.table import PAGES
 from server.domain.roles import Role
 from server.storage.errors import (
@@ -36,19 +43,35 @@ from server.storage.errors import (
     UnknownWebhook,
 )
 
+FOLDER = Path(__file__).parent / "static"
+
+
+def asset(name: str) -> str:
+    """Address of a file in static/."""
+    return url_for("admin.static", filename=name, v=_version(name))
+
+
+@cache
+def _version(name: str) -> str:
+    return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
+
+
 # Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 # What is shown in a frame of the dashboard holds the widget, whose picture may come from anywhere.
 FRAMED_POLICY = POLICY.replace(
     "frame-ancestors 'none'", "frame-ancestors 'self'; img-src 'self' https: data:"
 )
+HERE = Path(__file__).parent
 STATIC = "admin.static"
 LARGEST = 2**63 - 1
 FORM_BYTES = 100_000
 """Of an upload, beside the files."""
 
-blueprint = Blueprint(
-    "admin", __name__, url_prefix="/admin", template_folder="templates", static_folder="static"
+blueprint = Blueprint("admin", __name__, url_prefix="/admin", static_folder="static")
+# Each area of the dashboard has its own folder of templates; what they share is in admin/templates.
+blueprint.jinja_loader = PrefixLoader(
+    {"admin": FileSystemLoader([HERE / "templates", *sorted(HERE.glob("*/templates"))])}
 )
 csrf = CSRFProtect()
 _page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
@@ -82,7 +105,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    filters = formats.FILTERS | crawl_state.FILTERS | answer_text.FILTERS | trace_view.FILTERS
+    filters = formats.FILTERS | crawl_state.FILTERS | formats.ANSWER_FILTERS | trace_view.FILTERS
     filters |= quality_words.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 

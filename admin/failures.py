@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from flask import render_template, request
+from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
+from admin.page import Page
 from server.domain.roles import Role
 
 log = logging.getLogger(__name__)
@@ -63,3 +64,11 @@ def store_failed(error: Exception) -> ResponseReturnValue:
 
 def _page(title: str, explanation: str, status: int) -> ResponseReturnValue:
     return render_template("admin/failure.html", title=title, explanation=explanation), status
+
+
+page = Page()
+
+
+@page.get("/<path:anything>")
+def missing(anything: str) -> ResponseReturnValue:
+    abort(404)

@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
+from server.answering.markup import answer_html
+from server.domain.answer import Answer
+
 STEPS = ((60, "minute"), (3600, "hour"), (86_400, "day"))
 
 
@@ -125,3 +128,18 @@ def _relative(seconds: float, exact: datetime) -> str:
     size, name = next((step for step in reversed(STEPS) if seconds >= step[0]), STEPS[0])
     count = int(seconds // size)
     return f"{count} {name}{'s' if count > 1 else ''} ago"
+
+
+def plain(answer: Answer) -> str:
+    """The answer without Markdown and without citation numbers, on one line."""
+    html = re.sub(r'<a class="cite"[^>]*>\d+</a>', "", answer_html(answer))
+    # Only to strip the tags: what comes back is plain text again, which the template escapes.
+    return re.sub(r"\s+([.,;:!?])", r"\1", Markup(html).striptags())
+
+
+def model_word(model: str) -> str:
+    """Who wrote an answer."""
+    return "quoted, no model" if model == "embedded" else model
+
+
+ANSWER_FILTERS = {"plain": plain, "model_word": model_word}

@@ -7,7 +7,7 @@ from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
 from admin.access import services
-from server.contact.errors import NotDelivered
+from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings
 from server.storage.operator_links import LinkKind

@@ -20,10 +20,10 @@ from statistics import median, quantiles
 from flask import Flask, session, url_for
 from sqlalchemy import func, select
 
-from admin import sessions
 from admin.blueprint import blueprint
-from admin.passwords import hash_password
-from server.services import Services
+from admin.people import sessions
+from admin.people.passwords import hash_password
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage import tables
 from server.storage.database import Database

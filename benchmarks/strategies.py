@@ -33,8 +33,8 @@ from server.domain.question import Query
 from server.domain.site import Site
 from server.retrieval.options import split_specs
 from server.retrieval.table import STRATEGIES
-from server.services import Services
-from server.services.sites import open_indexer, open_strategy
+from server.runtime.container import Services
+from server.runtime.sites import open_indexer, open_strategy
 from server.settings import Settings, load_settings
 from server.storage.derived import DerivedStore
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 ROOT = Path(__file__).parents[1]

@@ -23,7 +23,7 @@ import brotli
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks.widget_pages import PageServer, page_server
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import WidgetFiles
 from tests.conftest import CHROMIUM_FLAGS
 
 QUIET_MS = 2500

@@ -7,22 +7,20 @@ from flask_compress import Compress
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from admin.blueprint import blueprint as admin_blueprint
+from server.api.access import RecentSites
+from server.api.assets.widget_files import WidgetFiles, widget_blueprint
 from server.api.blueprint import api_blueprint
-from server.api.demo import demo_blueprint
-from server.api.docs import docs_blueprint
-from server.api.docs_library import DocsLibrary
+from server.api.docs.demo import demo_blueprint
+from server.api.docs.docs import DocsLibrary, docs_blueprint
+from server.api.docs.openapi import openapi_blueprint
 from server.api.errors import register_errors
-from server.api.headers import register_headers
+from server.api.headers import register_headers, register_request_log
 from server.api.health import health_blueprint
-from server.api.openapi import openapi_blueprint
-from server.api.recent_sites import RecentSites
-from server.api.request_log import register_request_log
 from server.api.source_files import sources_blueprint
-from server.api.streams import Streams
-from server.api.visitor_tokens import VisitorTokens
-from server.api.widget_files import WidgetFiles, widget_blueprint
+from server.api.visitor.streams import Streams
+from server.api.visitor.tokens import VisitorTokens
 from server.guards.proof_of_work import ProofOfWork
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings, load_settings
 from server.version import version
 

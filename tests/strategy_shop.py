@@ -15,7 +15,7 @@ from server.domain.site import Site
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
-from server.models.tokens import estimate_tokens
+from server.models.metered import estimate_tokens
 from server.retrieval.derived.kit import SideIndexes
 from server.retrieval.parts import Deriving, Parts
 from server.retrieval.table import made_strategy

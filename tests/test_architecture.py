@@ -41,19 +41,19 @@ LAYERS = {
     "server.jobs": {"server.domain", "server.settings", "server.storage", "server.indexes", "server.indexing", "crawler"},
     "server.contact": {"server.domain", "server.settings", "server.storage", "crawler"},
     "server.errors": {"crawler", "server.domain", "server.evaluation", "server.indexes", "server.storage"},
-    "server.data_folder": {"server.errors"},
-    "server.site_setup": {"server.domain", "server.errors", "server.settings"},
-    "server.services": {
-        "server.domain", "server.settings", "server.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
+    "server.storage.data_folder": {"server.errors"},
+    "server.jobs.site_setup": {"server.domain", "server.errors", "server.settings"},
+    "server.runtime.container": {
+        "server.domain", "server.settings", "server.storage.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
         "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.contact", "server.evaluation", "server.gaps", "server.jobs", "crawler",
         "server.changeable_settings",
     },
     "server.api": {
-        "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.answering", "server.errors",
+        "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.answering", "server.errors",
         "server.indexes", "server.logs",
     },
     "admin": {
-        "server.domain", "server.settings", "server.services", "server.storage", "server.guards", "server.errors", "server.retrieval",
+        "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.errors", "server.retrieval",
         "server.indexes", "server.answering", "server.api", "server.evaluation", "server.gaps", "server.contact", "server.changeable_settings", "server.version", "crawler",
     },
     "server.app": {"server", "admin"},
@@ -72,7 +72,7 @@ CONFINED = {
     "markdown_it": [
         "crawler/extractors/markdown.py",
         "server/answering/markup.py",
-        "server/api/docs_library.py",
+        "server/api/docs/docs.py",
     ],
     "url_normalize": ["crawler/urls.py"],
     "sqlalchemy": ["server/storage", "server/indexes"],
@@ -89,14 +89,14 @@ CONFINED = {
     "safetensors": ["server/models"],
     "huey": ["server/jobs/queue.py"],
     "cryptography": ["server/storage/sealed.py"],
-    "pyotp": ["admin/totp.py"],
-    "segno": ["admin/totp.py"],
+    "pyotp": ["admin/people/totp.py"],
+    "segno": ["admin/people/totp.py"],
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
     "honcho": ["server/commands/supervisor.py"],
     "graspologic_native": ["server/retrieval/graphrag/communities.py"],
     "gunicorn": ["server/serving.py"],
-    "minify": ["server/api/minified.py"],
+    "minify": ["server/api/assets/widget_files.py"],
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
     "argon2": ["admin"],
     "flask_wtf": ["admin", "server/app.py"],
@@ -106,7 +106,7 @@ CONFINED = {
     "sklearn": ["server/retrieval"],
     "threadpoolctl": ["server/retrieval/raptor/build.py"],
     "umap": ["server/retrieval/raptor"],
-    "filelock": ["server/data_folder.py", "server/storage", "server/models", "server/services"],
+    "filelock": ["server/storage/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 
 

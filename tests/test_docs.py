@@ -9,17 +9,17 @@ import pytest
 from flask import Flask
 from markdown_it import MarkdownIt
 
-from admin.incident_kinds import KINDS
+from admin.overview.incident_kinds import KINDS
 from admin.table import PAGES
 from crawler.arguments import parser as crawler_parser
 from crawler.report import UrlState
 from server.answering.flows import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
 from server.api.blueprint import api_blueprint
-from server.api.docs_library import DocsLibrary, render
+from server.api.docs.docs import DocsLibrary, render
+from server.api.docs.openapi import openapi_blueprint
 from server.api.errors import CODES
 from server.api.health import health_blueprint
-from server.api.openapi import openapi_blueprint
 from server.commands.table import COMMANDS
 from server.domain.answer import Outcome
 from server.guards.table import GUARDS

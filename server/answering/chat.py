@@ -12,9 +12,8 @@ from server.answering.pipeline import Pipeline
 from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.conversation import Message
 from server.domain.protocols import History
-from server.domain.question import Question, Turn
+from server.domain.question import Question, Turn, VisitorPage
 from server.domain.site import Site
-from server.domain.visitor_page import VisitorPage
 from server.storage.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
 

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 from server.answering.proofs import Proof
 from server.answering.text_fragment import text_fragment_link
 from server.domain.answer import Citation
-from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.page_text import PageWords
+from server.domain.chunk import Chunk, PageWords, ScoredChunk
 
 MAX_QUOTE = 500
 """A longer quotation is shown up to this many characters, at a word's end."""

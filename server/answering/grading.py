@@ -16,8 +16,8 @@ from server.answering.answer_kinds import lacks_what_is_asked_for
 from server.answering.content_words import Asked, asked_words
 from server.answering.named import editions, lacks_edition, names
 from server.answering.units import units
-from server.domain.calibration import Calibration
 from server.domain.chunk import ScoredChunk
+from server.domain.derived import Calibration
 from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Query
 from server.indexes.tokens import tokens

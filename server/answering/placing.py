@@ -9,10 +9,9 @@ from server.answering.pointing import Pointing, is_about_all, pointing, without_
 from server.answering.trace import Trace
 from server.domain.chunk import Chunk
 from server.domain.protocols import Rewriter
-from server.domain.question import Query, Question
+from server.domain.question import Query, Question, VisitorPage
 from server.domain.site import Site
 from server.domain.titles import plain_title
-from server.domain.visitor_page import VisitorPage
 from server.guards.commands import command_in
 from server.indexes.tokens import tokens
 

@@ -10,8 +10,7 @@ from server.answering.fencing import attribute, excerpts, fenced
 from server.answering.leaks import LeakCheck, canary_of
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Prompt
-from server.domain.question import Question, Turn
-from server.domain.visitor_page import VisitorPage
+from server.domain.question import Question, Turn, VisitorPage
 
 ANSWER_RULES = """\
 You answer visitors of the website {title}. You are given numbered excerpts of its pages.
@@ -39,7 +38,7 @@ Reply with one JSON object: {"question": "..."}"""
 
 @lru_cache(maxsize=256)
 def answer_rules(site_title: str, wishes: str = "") -> str:
-    """The system part for a site, with its canary; `wishes` are those of server.domain.voice."""
+    """The system part for a site, with its canary; `wishes` are those of server.domain.site."""
     title = attribute(site_title)
     wished = WISHES.format(wishes=fenced(wishes)) if wishes else ""
     return ANSWER_RULES.format(title=title, canary=canary_of(ANSWER_RULES + title), wishes=wished)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.page_text import joined_text
+from server.domain.chunk import Chunk, ScoredChunk, joined_text
 
 __all__ = ["NeighbourReader", "joined_text"]
 

@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, cast
 
 from flask import current_app
 
+from server.domain.site import Site
+from server.storage.sites import SiteStore
+
 if TYPE_CHECKING:
-    from server.api.recent_sites import RecentSites
-    from server.api.streams import Streams
-    from server.api.visitor_tokens import VisitorTokens
+    from server.api.visitor.streams import Streams
+    from server.api.visitor.tokens import VisitorTokens
     from server.guards.proof_of_work import ProofOfWork
-    from server.services import Services
+    from server.runtime.container import Services
+
+
+FRESH_S = 1.0
+"""Seconds until what an operator changed is known to every web process."""
+
+
+class RecentSites:
+    """All sites, read again when the last reading is older than `FRESH_S`. An id that is not among
+    them is looked up at once, so that a new site answers from its first moment."""
+
+    def __init__(self, store: SiteStore) -> None:
+        self._store = store
+        self._read_at = float("-inf")
+        self._sites: dict[str, Site] = {}
+
+    def all(self) -> tuple[Site, ...]:
+        """Every site."""
+        return tuple(self._known().values())
+
+    def find(self, site_id: str) -> Site | None:
+        """The site; None when there is no such one."""
+        return self._known().get(site_id) or self._store.find(site_id)
+
+    def _known(self) -> dict[str, Site]:
+        # Two threads may read at once; either result is as good as the other.
+        now = time.monotonic()
+        if now - self._read_at > FRESH_S:
+            self._sites = {site.id: site for site in self._store.all()}
+            self._read_at = now
+        return self._sites
 
 
 def services() -> Services:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from server.api import chat, contact, feedback, sites, visitors
-from server.api.keyed import add_keyed_routes
-from server.api.keyed_answers import add_answer_routes
+from server.api.keyed.answers import add_answer_routes
+from server.api.keyed.routes import add_keyed_routes
 from server.api.origins import add_cors, preflight
+from server.api.visitor import chat, contact, visitors
+from server.api.visitor import chat as feedback
+from server.api.visitor import widget as sites
 
 
 def api_blueprint() -> Blueprint:

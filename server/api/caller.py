@@ -10,7 +10,7 @@ from flask import request
 from server.api.access import recent_sites, services, visitor_tokens
 from server.api.errors import ApiError
 from server.api.origins import calling_origin
-from server.api.visitor_tokens import TokenExpired, TokenInvalid
+from server.api.visitor.tokens import TokenExpired, TokenInvalid
 from server.domain.site import Site
 from server.domain.visiting import Consent
 

@@ -9,7 +9,7 @@ import sys
 from server.answering.response import response
 from server.domain.answer import Answer, Delta
 from server.errors import StartError
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "ask a site a question and print the cited answer"

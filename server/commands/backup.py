@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from server.errors import StartError
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage.backup.writing import write_backup
 from server.version import version

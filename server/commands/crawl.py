@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from server.jobs.crawl_watch import Interrupt
-from server.services import Services
+from server.jobs.site_setup import site_from_address
+from server.runtime.container import Services
 from server.settings import Settings
-from server.site_setup import site_from_address
 from server.storage.crawl_runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
 HELP = "crawl a site and index it (adds the site when it is new), or go on with its crawl"

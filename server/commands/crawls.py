@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from server.services import Services
-from server.services.crawl_csv import csv_lines
+from admin.crawls.difference import csv_lines
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage.crawl_runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
 from server.storage.errors import UnknownCrawl

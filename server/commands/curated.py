@@ -11,7 +11,7 @@ from server.answering.curated import utc_today
 from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
 from server.errors import StartError
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "list, add, remove, import or export the operator's own answers"

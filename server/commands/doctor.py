@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from server.commands.settings import open_live
-from server.contact.errors import NotDelivered
+from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
-from server.data_folder import DataFolder
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
+from server.storage.data_folder import DataFolder
 
 HELP = "check dependencies, settings, folders, ports, databases and models; say what to do about each failure"
 

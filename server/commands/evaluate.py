@@ -6,20 +6,81 @@ import argparse
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from server.answering.flows import FLOWS
-from server.commands.progress import Progress
 from server.domain.derived import BuildStopped, Plan
+from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import ANSWERS, MARKDOWN, PAGE, REPORT, table
+from server.quality.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
 from server.retrieval.options import split_specs
-from server.services import Services
-from server.services.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
+from server.runtime.container import Services
 from server.settings import Settings
+
+WIDTH = 24
+EVERY_S = 0.1
+
+
+class Progress:
+    """Implements Monitor."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._is_terminal = out.isatty()
+        self._name = ""
+        self._tenth = -1
+        self._shown_at = 0.0
+        self._used = Used()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """The next step raises BuildStopped."""
+        self._stopped = True
+
+    def step(self, name: str, done: int, total: int) -> None:
+        """Shows it."""
+        if self._stopped:
+            raise BuildStopped(f"stopped at {name}: {done} of {total}")
+        is_new = name != self._name
+        if is_new:
+            self.close()
+            self._name, self._tenth = name, -1
+        tenth = 10 * done // total if total else 10
+        if self._is_terminal:
+            now = time.monotonic()
+            if is_new or done >= total or now - self._shown_at >= EVERY_S:
+                self._shown_at = now
+                filled = WIDTH * min(done, total) // total if total else WIDTH
+                bar = "█" * filled + "░" * (WIDTH - filled)
+                self._out.write(f"\r\x1b[K{bar} {done} of {total} {name}{self._spent()}")
+                self._out.flush()
+        elif tenth > self._tenth:
+            self._out.write(f"{name}: {done} of {total}{self._spent()}\n")
+            self._out.flush()
+        self._tenth = max(self._tenth, tenth)
+
+    def spent(self, used: Used) -> None:
+        """Counts what one call of a model took."""
+        self._used = self._used.plus(used)
+
+    def close(self) -> None:
+        """Ends the line that stands there."""
+        if self._is_terminal and self._name:
+            self._out.write("\n")
+            self._out.flush()
+        self._name = ""
+
+    def _spent(self) -> str:
+        if not self._used.calls:
+            return ""
+        money = f", {self._used.cost:.2f}" if self._used.cost else ""
+        return f" ({self._used.calls} calls, {self._used.tokens} tokens{money})"
+
 
 HELP = "ask a site or a corpus its questions in several ways, measure them and compare"
 INTERRUPTED = 130

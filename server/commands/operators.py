@@ -6,7 +6,7 @@ import argparse
 
 from server.domain.roles import Role
 from server.errors import StartError
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage.operators import Operator
 

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from server.errors import StartError
-from server.services import Services
-from server.services.playground.columns import Column, columns_of
-from server.services.playground.reading import SWITCHES, WAYS, WrongOrder, read_order
+from server.playground.columns import Column, columns_of
+from server.playground.order import SWITCHES, WAYS, WrongOrder, read_order
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "ask a site with settings that are not saved, several ways side by side"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from server.data_folder import DataFolder
 from server.models.embedded import prepare
 from server.settings import Settings
+from server.storage.data_folder import DataFolder
 
 HELP = "prepare the embedded model (done by `run` too; useful when building an image)"
 

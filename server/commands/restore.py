@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from server.data_folder import DataFolder
 from server.errors import StartError
-from server.services import Services
-from server.services.restoring import restore_all
+from server.runtime.container import Services
+from server.runtime.renewal import restore_all
 from server.settings import Settings
 from server.storage.backup.reading import free_bytes, open_backup
+from server.storage.data_folder import DataFolder
 
 HELP = "replace everything by a backup, or with --check look whether it is whole"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
-from server.services import Services
-from server.services.scope import Scope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "show or choose which part of a site is read, and explain what becomes of an address"

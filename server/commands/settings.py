@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from server.changeable_settings import SECRETS, ending, shown
-from server.data_folder import DataFolder
-from server.services.live_settings import LiveSettings
+from server.runtime.live_settings import LiveSettings
 from server.settings import Settings, as_text, given_where
 from server.settings_text import env_example
+from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import OverrideStore

@@ -7,8 +7,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from server.domain.schedule import OFF, PERIODS, next_time
-from server.services import Services
+from server.domain.site import OFF, PERIODS, next_time
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "list the sites with their pages, chunks and last crawl; set when one is crawled; remove one"

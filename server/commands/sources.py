@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from server.errors import DocentError, StartError
+from server.jobs.site_setup import site_of_sources
 from server.jobs.source_intake import SourceIntake
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
-from server.site_setup import site_of_sources
 from server.storage.sources import Source
 
 HELP = "list, add or remove the files, folders, addresses and answers of a site"

@@ -18,8 +18,8 @@ from server.evaluation.report import REPORT, load_report
 from server.retrieval.choices import CHOSEN
 from server.retrieval.options import read_spec
 from server.retrieval.table import STRATEGIES, check_spec
-from server.services import Services
-from server.services.preparation import Preparation
+from server.runtime.container import Services
+from server.runtime.preparation import Preparation
 from server.settings import Settings
 from server.storage.derived import DerivedStore
 

@@ -6,11 +6,11 @@ import argparse
 from pathlib import Path
 
 from server.errors import StartError
-from server.evaluation.testsets.building import TestSet, TestSetOptions
-from server.evaluation.testsets.candidates import KINDS
-from server.services import Services
-from server.services.quality.headings import asked_of_model, questions_of_pages, shortcomings
-from server.services.quality.questions import line_of
+from server.evaluation.candidates import KINDS
+from server.evaluation.testsets import TestSet, TestSetOptions
+from server.quality.headings import asked_of_model, questions_of_pages, shortcomings
+from server.quality.questions import line_of
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "make a file of test questions from a site's own headings, FAQ markup and links, or by the chat model"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from server.logs import configure_logging
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 HELP = "run queued jobs such as crawls (for machines where each process runs by itself)"

@@ -14,11 +14,10 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from server.contact.errors import NotDelivered
-from server.contact.event_post import EventPost
-from server.contact.post import Gone, Letter, Post
-from server.contact.reply_post import ReplyPost
-from server.contact.visitor_post import KIND, VisitorPost
+from server.contact.channel import DeliveryChannel, Gone, NotDelivered, OutgoingMessage
+from server.contact.event_messages import EventChannel
+from server.contact.reply_messages import ReplyChannel
+from server.contact.visitor_messages import KIND, VisitorChannel
 from server.contact.webhook import Webhooks
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
@@ -52,9 +51,9 @@ def open_outbox(
     """One that sends everything; `settings` are asked for anew at each try."""
     webhooks = Webhooks(lambda: settings().contact_timeout_s)
     posts = (
-        VisitorPost(database, incidents, settings, webhooks),
-        ReplyPost(database, incidents, settings),
-        EventPost(database, incidents, settings, webhooks, seal),
+        VisitorChannel(database, incidents, settings, webhooks),
+        ReplyChannel(database, incidents, settings),
+        EventChannel(database, incidents, settings, webhooks, seal),
     )
     return Outbox(posts, settings)
 
@@ -62,7 +61,7 @@ def open_outbox(
 class Outbox:
     """What a job worker runs beside its crawls."""
 
-    def __init__(self, posts: Sequence[Post[Any]], settings: Callable[[], Settings]) -> None:
+    def __init__(self, posts: Sequence[DeliveryChannel[Any]], settings: Callable[[], Settings]) -> None:
         self._posts = posts
         self._settings = settings
         self._senders: list[threading.Thread] = []
@@ -102,7 +101,7 @@ class Outbox:
         # Each sort has its turn: a webhook that is told much must not hold up visitors' messages.
         return any([self._send_one(post) for post in self._posts])
 
-    def _send_one(self, post: Post[Any]) -> bool:
+    def _send_one(self, post: DeliveryChannel[Any]) -> bool:
         lease = timedelta(seconds=self._settings().contact_timeout_s * LEASE)
         delivery = post.deliveries.claim(datetime.now(UTC), lease)
         if delivery is None:
@@ -124,7 +123,11 @@ class Outbox:
         return True
 
     def _note(
-        self, deliveries: Deliveries[Any], letter: Letter, delivery: Delivery[Any], tried: DeliveryTry
+        self,
+        deliveries: Deliveries[Any],
+        letter: OutgoingMessage,
+        delivery: Delivery[Any],
+        tried: DeliveryTry,
     ) -> None:
         if tried.arrived:
             log.info("%s was sent", letter.name)

@@ -15,8 +15,7 @@ from urllib3.util import Timeout
 from crawler.addresses import AddressGuard
 from crawler.connections import Deadlines, guarded_pools
 from crawler.errors import FetchError
-from server.contact.errors import NotDelivered
-from server.contact.parcel import Parcel
+from server.contact.channel import ContactMessage, NotDelivered
 from server.domain.conversation import Message
 
 SIGNATURE = "X-Docent-Signature"
@@ -68,7 +67,7 @@ class Webhooks:
         self._deadlines.close()
 
 
-def body_of(parcel: Parcel) -> bytes:
+def body_of(parcel: ContactMessage) -> bytes:
     """The JSON that is posted."""
     request = parcel.request
     value = {

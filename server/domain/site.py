@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from random import uniform
 from urllib.parse import urlsplit
 
 LANGUAGE = "language"
@@ -51,3 +54,57 @@ class Site:
     def with_private_allowed(self) -> Site:
         """The same site with permission to crawl private and loopback addresses."""
         return replace(self, allow_private=True)
+
+
+OFF = "off"
+PERIODS = {
+    "hourly": timedelta(hours=1),
+    "daily": timedelta(days=1),
+    "weekly": timedelta(weeks=1),
+    "monthly": timedelta(days=30),
+}
+JITTER = 0.05
+"""Share of the period by which a time may lie earlier or later, so that sites do not all begin at once."""
+MOST_JITTER = timedelta(minutes=30)
+
+
+def next_time(every: str, after: datetime, spread: Callable[[float, float], float] = uniform) -> datetime:
+    """When a site with the schedule `every` is crawled next. `spread` picks a number between two."""
+    period = PERIODS[every]
+    jitter = min(period * JITTER, MOST_JITTER).total_seconds()
+    return after + period + timedelta(seconds=spread(-jitter, jitter))
+
+
+TONE, INSTRUCTIONS = "tone", "instructions"
+"""The keys of these settings in `Site.options`."""
+INSTRUCTIONS_CHARS = 1000
+TONES = {
+    "": "",
+    "friendly": "Write warmly, as a helpful colleague would.",
+    "formal": "Write formally; use the polite form of address in languages that have one.",
+    "brief": "Write as briefly as can be: two sentences at most, unless steps or a table are asked for.",
+    "plain": "Write in plain language: short sentences, everyday words, no jargon that the question lacks.",
+}
+"""Name of a tone -> what the model is told; the empty one is the model's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """What the operator wishes of the wording. It never changes what may be said."""
+
+    tone: str = ""
+    """A key of TONES."""
+    instructions: str = ""
+    """In the operator's words."""
+
+    @classmethod
+    def of(cls, options: Mapping[str, object]) -> Voice:
+        """That of a site; what is wrong in it counts as empty."""
+        tone, text = options.get(TONE), options.get(INSTRUCTIONS)
+        known = tone if isinstance(tone, str) and tone in TONES else ""
+        return cls(known, text.strip()[:INSTRUCTIONS_CHARS] if isinstance(text, str) else "")
+
+    @property
+    def wishes(self) -> str:
+        """For the prompt; empty when there is nothing to wish."""
+        return " ".join(filter(None, (TONES[self.tone], " ".join(self.instructions.split()))))

@@ -10,8 +10,7 @@ import numpy as np
 
 from server.answering.reference import Leaning, leaning
 from server.domain.protocols import Embedder
-from server.gaps.asked import Array, Asked, Weights, asked, embedded, reads
-from server.gaps.clusters import Cluster, Clusters
+from server.gaps.clusters import Array, Asked, Cluster, Clusters, Weights, asked, embedded, reads
 from server.storage.gap_intake import GapIntake
 from server.storage.gap_parts import Badly, Member, StoredGroup
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk
+from server.domain.derived import Calibration
 from server.domain.protocols import Embedder, Vector
 from server.domain.sentences import split_sentences
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from crawler.errors import BadFile
 from crawler.page import Page
-from server.jobs.page_markdown import edited
+from server.jobs.page_edits import edited
 from server.storage.database import Database
 from server.storage.page_decisions import PageDecision, PageDecisions
 from server.storage.source_pages import PageVersion, SourcePages

@@ -17,11 +17,10 @@ from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
 from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
 from server.jobs.decided_pages import DecidedPages
-from server.jobs.departures import see_off
-from server.jobs.quote_check import check_quotes
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.crawl_journal import CrawlJournal
@@ -122,7 +121,7 @@ class PageRefresh:
         for outcome in outcomes:
             self._take(outcome)
         moves = {outcome.url: outcome.target for outcome in outcomes if outcome.target}
-        see_off(
+        remove_missing_pages(
             self._run, self._crawls, self._indexer, moves, PageMoves(self._db, self._site.id), self._decided
         )
         found = sum(outcome.page is not None for outcome in outcomes)

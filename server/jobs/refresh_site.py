@@ -19,17 +19,16 @@ from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
 from server.indexing.indexer import IndexReport
+from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_intake import CrawlIntake, ProgressCallback, report_so_far
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_past import Interruptions, known_addresses, problem
 from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, CutShort, Interrupt
 from server.jobs.decided_pages import DecidedPages
-from server.jobs.departures import see_off
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
-from server.jobs.learned import TEMPLATE, keep_what_was_learned
 from server.jobs.page_refresh import PageRefresh
-from server.jobs.quote_check import check_quotes
 from server.jobs.site_index import SiteIndex
+from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
 from server.settings import Settings
 from server.storage.content import ContentStore
 from server.storage.crawl_journal import CrawlJournal
@@ -237,7 +236,7 @@ class _Refresh:
 
     def _bring_live(self, intake: CrawlIntake) -> str:
         moves = PageMoves(self._db, self.site.id)
-        see_off(self.crawl_run, self._crawls, self.indexer, intake.moves, moves, self._decided)
+        remove_missing_pages(self.crawl_run, self._crawls, self.indexer, intake.moves, moves, self._decided)
         self._add_sources()
         try:
             summary = self._go_live()

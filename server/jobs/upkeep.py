@@ -5,12 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from threading import Event
 
-from server.domain.schedule import next_time
+from server.domain.protocols import Cache
+from server.domain.site import next_time
 from server.jobs.crawl_control import CrawlControl
+from server.settings import Settings
 from server.storage.crawls import CrawlStore
+from server.storage.database import Database
 from server.storage.errors import StorageError
+from server.storage.playground import PlaygroundStore
+from server.storage.retention import Retention
 from server.storage.schedules import ScheduleStore
 
 log = logging.getLogger(__name__)
@@ -68,3 +74,89 @@ class Upkeep:
             if latest is None or not latest.is_open:
                 log.info("the %s crawl of %s begins", due.every, due.site_id)
                 self._control.start(due.site_id)
+
+
+TIDY_EVERY_S = 3600.0
+PAUSE_S = 0.2
+"""Between two batches, for those who wait to write."""
+
+
+class Tidying:
+    """Any number of workers may do it at once: what one deletes the other does not find."""
+
+    def __init__(self, database: Database, settings: Callable[[], Settings]) -> None:
+        self._retention = Retention(database)
+        self._runs = PlaygroundStore(database)
+        self._settings = settings
+
+    def run(self, ending: threading.Event) -> None:
+        """Until `ending` is set."""
+        while not ending.is_set():
+            try:
+                self.forget_old(datetime.now(UTC), ending)
+                self.forget_runs(datetime.now(UTC))
+            except StorageError as error:
+                log.warning("old conversations and runs are deleted later: %s", error)
+            ending.wait(TIDY_EVERY_S)
+
+    def forget_old(self, at: datetime, ending: threading.Event) -> int:
+        """Deletes conversations that are older than CONVERSATION_DAYS; returns how many."""
+        days, total = self._settings().conversation_days, 0
+        while days and not ending.is_set():
+            count = self._retention.forget(at - timedelta(days=days))
+            total += count
+            if not count:
+                break
+            ending.wait(PAUSE_S)
+        if total:
+            log.info("%d conversations older than %d days were deleted", total, days)
+        return total
+
+    def forget_runs(self, at: datetime) -> int:
+        """Deletes runs of the playground that are older than PLAYGROUND_DAYS; returns how many."""
+        before, total = at - timedelta(days=self._settings().playground_days), 0
+        while count := self._runs.forget(before):
+            total += count
+        return total
+
+
+# Signs of life: of the job worker, and since when each part is as it is. In the shared cache, for every
+# process; no harm when it is lost.
+
+
+KEPT_S = 30 * 86_400.0
+_WORKER = "heartbeat:worker"
+
+
+class Heartbeat:
+    """For any number of processes."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def run(self, ending: Event) -> None:
+        """What a worker does beside its jobs, until `ending` is set."""
+        while not ending.is_set():
+            try:
+                self.beat()
+            except StorageError as error:
+                log.warning("the worker's sign of life is not kept: %s", error)
+            ending.wait(EVERY_S)
+
+    def beat(self) -> None:
+        """A worker is alive now."""
+        self._cache.set(_WORKER, datetime.now(UTC).isoformat(), KEPT_S)
+
+    def last(self) -> datetime | None:
+        """When a worker was alive last; None when none ever was, or it is not known."""
+        known = self._cache.get(_WORKER)
+        return datetime.fromisoformat(known) if known else None
+
+    def since(self, part: str, is_well: bool) -> datetime:
+        """Since when a part is as it is, as far as anybody looked."""
+        key, state = f"heartbeat:part:{part}", "well" if is_well else "bad"
+        was, _, moment = (self._cache.get(key) or "").partition(" ")
+        if was != state:
+            moment = datetime.now(UTC).isoformat()
+        self._cache.set(key, f"{state} {moment}", KEPT_S)
+        return datetime.fromisoformat(moment)

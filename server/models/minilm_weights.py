@@ -6,6 +6,8 @@ None of the package's code is imported: only its weights and its tokenizer are r
 from __future__ import annotations
 
 import hashlib
+import json
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -61,3 +63,13 @@ def _read_checked(path: Path, sha256: str) -> bytes:
             "wrong_model", f"the embedded model's {path.name} is damaged; run: {INSTALL}", permanent=True
         )
     return content
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """In lower case; none when the model is not installed."""
+    try:
+        tokenizer = json.loads(read_tokenizer(find_model_folder()))
+    except ModelError:
+        return frozenset()
+    return frozenset(word for word in tokenizer["model"]["vocab"] if word.isalpha())

@@ -14,4 +14,4 @@ EMBEDDERS = Registry(
     },
 )
 
-RELEVANCE_MODELS = Registry("relevance model provider", {"http": "server.models.rerank_http:HttpRelevance"})
+RELEVANCE_MODELS = Registry("relevance model provider", {"http": "server.models.rerank:HttpRelevance"})

@@ -9,8 +9,7 @@ from uuid import uuid4
 from sqlalchemy import insert, select
 from sqlalchemy.exc import IntegrityError
 
-from server.domain.contact import Channel, Delivery
-from server.domain.reply import Reply
+from server.domain.contact import Channel, Delivery, Reply
 from server.storage.columns import now, storable
 from server.storage.database import Database
 from server.storage.deliveries import Deliveries, DeliveryTables, new_delivery

@@ -20,7 +20,7 @@ class SiteSchedule:
 
     site_id: str
     every: str
-    """One of `server.domain.schedule.PERIODS`."""
+    """One of `server.domain.site.PERIODS`."""
     next_at: datetime
 
 

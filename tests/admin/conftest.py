@@ -10,20 +10,19 @@ import pytest
 from flask import Flask, session
 from werkzeug.serving import make_server
 
-from admin import sessions
 from admin.blueprint import blueprint
-from admin.passwords import hash_password
-from server.data_folder import DataFolder
+from admin.people import sessions
+from admin.people.passwords import hash_password
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
-from server.jobs.page_control import PageControl
+from server.jobs.dry_run import DryRuns
+from server.jobs.page_edits import PageControl
 from server.jobs.source_intake import SourceIntake
-from server.services.dry_run import DryRuns
-from server.services.heartbeat import Heartbeat
-from server.services.live_settings import LiveSettings
-from server.services.sightings import Sightings
+from server.jobs.upkeep import Heartbeat
+from server.runtime.live_settings import LiveSettings
+from server.runtime.stores import Sightings
 from server.settings import Settings
 from server.storage.api_keys import ApiKeyStore
 from server.storage.audit import AuditLog
@@ -32,6 +31,7 @@ from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
+from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.deliveries import DeliveryStore
 from server.storage.events import EventStore, event_deliveries
@@ -86,7 +86,7 @@ def password_hash():
 
 @dataclass
 class Stores:
-    """The part of server.services.Services that the dashboard uses, on real stores; no model, no queue."""
+    """The part of server.runtime.container.Services that the dashboard uses, on real stores; no model, no queue."""
 
     base: Settings
     secret_key: str = "a secret of the tests"

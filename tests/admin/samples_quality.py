@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of
 from server.evaluation.rows import Row
-from server.services.quality.questions import read_upload
-from server.services.quality.runs import summary_of
+from server.quality.questions import read_upload
+from server.quality.runs import summary_of
 from server.storage.gates import HELD, Gate
 from server.storage.holders import new_holder
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, replace
 
-from server.services.dry_run import DryRun
+from server.jobs.dry_run import DryRun
 
 RUN = "sample-dry-run"
 

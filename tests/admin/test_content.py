@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from server.jobs.quote_check import check_quotes
+from server.jobs.after_crawl import check_quotes
 from server.storage.page_decisions import MOST_PINS, PageDecisions
 from tests.admin.samples import ask, make_site
 from tests.admin.samples_content import DELIVERY, ROOT, cite, fill, put_page

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from admin.crawl_state import about
+from admin.crawls.crawl_state import about
 from tests.admin.samples import make_crawl, make_long_crawl
 
 PAGE = "/admin/sites/atlas/crawls/1"

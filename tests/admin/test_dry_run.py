@@ -8,7 +8,7 @@ import pytest
 
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.services.dry_run import AT_ONCE, DryRuns
+from server.jobs.dry_run import AT_ONCE, DryRuns
 from tests.admin.conftest import log_in, make_app
 from tests.websites import SHOP, Website, serve
 

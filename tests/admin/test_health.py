@@ -4,7 +4,7 @@ from html import unescape
 
 import pytest
 
-from admin.incident_kinds import KINDS
+from admin.overview.incident_kinds import KINDS
 from server.storage.tables import crawls
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_site
@@ -128,7 +128,7 @@ def test_a_site_that_was_never_read_says_so(operator, services):
 def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, services, site, monkeypatch):
     services.heartbeat.beat()
     assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "Nothing waits.")
-    monkeypatch.setattr("admin.part_states.PATIENCE", timedelta(seconds=-1))
+    monkeypatch.setattr("admin.overview.health.PATIENCE", timedelta(seconds=-1))
     state, says = parts(operator.get("/admin/health"))["Queue worker"]
     assert state == "Trouble"
     assert "No worker has been seen" in says
@@ -136,7 +136,7 @@ def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, services, site,
 
 
 def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
-    monkeypatch.setattr("admin.part_states.FREE_BYTES", 10**18)
+    monkeypatch.setattr("admin.overview.health.FREE_BYTES", 10**18)
     state, says = parts(operator.get("/admin/health"))["Disk"]
     assert state == "Trouble"
     assert "move DATA_DIR" in says

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
-from admin.passwords import hash_password, verify
-from admin.redirects import safe_next
+from admin.people.passwords import hash_password, verify
+from admin.people.sessions import safe_next
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 
 

@@ -6,9 +6,8 @@ from html import unescape
 
 import pytest
 
-from admin.charts import Series, lines, stacked
-from admin.figures import change
-from admin.period import Period
+from admin.overview.charts import Series, lines, stacked
+from admin.overview.overview import Period, change
 from server.domain.answer import Outcome
 from server.domain.contact import Channel
 from server.domain.spending import Used

@@ -6,7 +6,7 @@ from time import time
 import pyotp
 import pytest
 
-from admin.passwords import hash_password
+from admin.people.passwords import hash_password
 from server.domain.roles import Role
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in
 

@@ -6,7 +6,7 @@ import pytest
 
 from server.__main__ import main
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 KEY = "sk-a-secret-that-must-not-be-shown-abcd"

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from server.domain.roles import Role
-from server.jobs.tidying import Tidying
+from server.jobs.upkeep import Tidying
 from server.storage.playground import ASKING
 from tests.admin.samples_playground import RUN
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from admin.sessions import log_in as start_session
+from admin.people.sessions import log_in as start_session
 from admin.table import PAGES
 from server.domain.roles import Role
 from server.storage.sources import source_id

@@ -2,8 +2,7 @@
 
 import pytest
 
-from server.jobs.crawl_options import crawl_options
-from server.services.scope import Scope, scope_of
+from server.jobs.crawl_options import Scope, crawl_options, scope_of
 
 PAGE = "/admin/sites/lantern/scope"
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from flask import render_template_string
 
-from admin.trace_view import trace_view
+from admin.conversations.trace_view import trace_view
 from server.domain.answer import Answer, Outcome
 
 SHOWN = '{% from "admin/_trace.html" import trace_of %}{{ trace_of(answer) }}'

@@ -16,8 +16,8 @@ from server.answering.review import SourceReviewer
 from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.answering.verification import Verifier
 from server.domain.answer import Answer, Delta
-from server.domain.calibration import Calibration
 from server.domain.chunk import Changes, Chunk
+from server.domain.derived import Calibration
 from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.injection import InjectionGuard

@@ -7,9 +7,9 @@ import pytest
 
 from server.answering.grading import EvidenceGrader
 from server.domain.answer import Outcome
-from server.domain.calibration import Calibration
-from server.services.flows import open_flow
-from server.services.sites import VectorStore, open_parts
+from server.domain.derived import Calibration
+from server.runtime.flows import open_flow
+from server.runtime.sites import VectorStore, open_parts
 from server.settings import Settings
 from tests.answering.conftest import answer
 from tests.openai_server import Fault

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from server.domain.question import Question
+from server.domain.question import Question, VisitorPage
 from server.domain.site import Site
-from server.domain.visitor_page import VisitorPage
-from server.services import Services
-from server.services.answering import open_pipeline
-from server.services.shortcuts import Given
+from server.runtime.answering import open_pipeline
+from server.runtime.container import Services
+from server.runtime.shortcuts import Given
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 

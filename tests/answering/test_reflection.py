@@ -10,8 +10,8 @@ from server.answering.reflection.groundedness import ModelGroundedness, Verified
 from server.answering.reflection.transforming import ModelTransformer, QueryLadder
 from server.answering.reflection.usefulness import CoverageUsefulness, ModelUsefulness
 from server.domain.answer import Answer, Citation, Outcome
-from server.domain.calibration import Calibration
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.derived import Calibration
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft
 from server.indexes.vectors import ChromaVectorIndex

@@ -9,7 +9,7 @@ from server.answering.model_writer import ModelWriter
 from server.answering.synthesis import MOST_CALLS, Synthesis
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
-from server.models.tokens import estimate_tokens
+from server.models.metered import estimate_tokens
 
 
 def hits(count):

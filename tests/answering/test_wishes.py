@@ -6,7 +6,7 @@ from server.answering.model_writer import ModelWriter
 from server.answering.prompts import answer_rules
 from server.answering.synthesis import Synthesis
 from server.domain.question import Query, Question
-from server.domain.voice import INSTRUCTIONS_CHARS, Voice
+from server.domain.site import INSTRUCTIONS_CHARS, Voice
 from tests.answering.test_synthesis import hits
 
 

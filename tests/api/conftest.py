@@ -11,7 +11,7 @@ from werkzeug.serving import make_server
 from server.app import create_app
 from server.domain.answer import Answer, Citation, Delta, Outcome
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 SHOP_ORIGIN = "https://shop.example"
@@ -111,7 +111,7 @@ def data_folder(tmp_path_factory):
 def make_app(data_folder, tmp_path, script, monkeypatch):
     """Makes an application; each call is one more web process on the same data folder."""
     made = []
-    monkeypatch.setattr("server.api.recent_sites.FRESH_S", -1.0)
+    monkeypatch.setattr("server.api.access.FRESH_S", -1.0)
     shutil.copytree(data_folder, tmp_path / "data")
 
     def make(**changes):

@@ -7,10 +7,10 @@ import argparse
 import time
 from pathlib import Path
 
-from server.api import stream_shelf
+from server.api.visitor import streams as stream_shelf
 from server.app import create_app
 from server.domain.answer import Answer, Delta, Outcome
-from server.services import Services
+from server.runtime.container import Services
 from server.serving import serve
 from server.settings import Settings
 

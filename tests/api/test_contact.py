@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from server.api.contact import public_contact
+from server.api.visitor.contact import public_contact
 from server.domain.contact import DeliveryState
 from tests.api.conftest import OTHER, SHOP, SHOP_ORIGIN, new_visitor
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from server.api.demo import PAGES
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import WidgetFiles
+from server.api.docs.demo import PAGES
 from tests.api.conftest import OTHER, SHOP
 
 

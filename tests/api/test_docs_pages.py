@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from bs4 import BeautifulSoup
 
-from server.api.docs_library import FOLDER, DocsLibrary, render
+from server.api.docs.docs import FOLDER, DocsLibrary, render
 from server.domain.site import Site
 
 SOURCE = """# First *title*

@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from admin.sites.embed_probe import check_embedding, hindrance, tags_of
 from server.domain.answer import Answer, Outcome
-from server.services.embed_check import check_embedding
-from server.services.embed_tag import hindrance, tags_of
 from tests.api.conftest import SHOP, new_visitor, served
 from tests.websites import Website, serve
 

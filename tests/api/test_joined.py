@@ -4,8 +4,7 @@ import subprocess
 
 import pytest
 
-from server.api.joined import JoinError, joined
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import JoinError, WidgetFiles, joined
 
 SOURCES = {
     "src/first.js": 'import { add, NAME } from "./lib/sums.js";\nimport { tell } from "./tell.js";\n\n'

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from server.api.minified import minified
+from server.api.assets.widget_files import minified
 
 
 def test_style_rules_lose_their_white_space_and_nothing_else():

@@ -41,7 +41,7 @@ def test_any_page_may_read_the_document(client):
 def test_the_application_keeps_every_promise_of_the_document(app, services, monkeypatch, tmp_path):
     """All checks of schemathesis, with requests that fit the document and requests that do not."""
     monkeypatch.setattr(services, "readiness", lambda: dict.fromkeys(("models", "database"), "ok"))
-    monkeypatch.setattr("server.api.streams.APPEAR_S", 0.0)
+    monkeypatch.setattr("server.api.visitor.streams.APPEAR_S", 0.0)
     token = new_visitor(app.test_client()).token
     command = [sys.executable, "-m", "schemathesis.cli", "run"]
     options = ["--checks=all", "--mode=all", "--max-examples=10", "--seed=1", "--warnings=off", "--no-color"]

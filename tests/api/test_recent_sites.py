@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.api.recent_sites import RecentSites
+from server.api.access import RecentSites
 from tests.api.conftest import SHOP
 
 
@@ -16,8 +16,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch, app):
     clock = Clock()
-    monkeypatch.setattr("server.api.recent_sites.time", clock)
-    monkeypatch.setattr("server.api.recent_sites.FRESH_S", 1.0)
+    monkeypatch.setattr("server.api.access.time", clock)
+    monkeypatch.setattr("server.api.access.FRESH_S", 1.0)
     return clock
 
 

@@ -4,7 +4,7 @@ import pytest
 from markupsafe import Markup
 
 from crawler.sources.files import read_file
-from server.api.source_markup import page_html
+from server.api.source_files import page_html
 from server.domain.site import Site
 from server.storage.columns import now
 from server.storage.content import ContentStore

@@ -1,7 +1,7 @@
 import pytest
 from itsdangerous import TimestampSigner
 
-from server.api.visitor_tokens import TokenExpired, TokenInvalid, VisitorTokens
+from server.api.visitor.tokens import TokenExpired, TokenInvalid, VisitorTokens
 
 DAY = 24 * 3600
 

@@ -5,7 +5,7 @@ import re
 import brotli
 import pytest
 
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import WidgetFiles
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from server.domain.business_hours import BusinessHours
+from server.domain.contact import BusinessHours
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOURS = "Mo-Fr 09:00-17:00, Sa 10:00-13:00"

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import update
 
-from server.contact.event_post import KIND
+from server.contact.event_messages import KIND
 from server.contact.outbox import open_outbox
 from server.contact.webhook import SIGNATURE, signature
 from server.domain.conversation import Message
 from server.domain.events import EventKind
-from server.jobs.tidying import Tidying
-from server.services.watched_incidents import WatchedIncidents
+from server.jobs.upkeep import Tidying
+from server.runtime.stores import WatchedIncidents
 from server.settings import Settings
 from server.storage.contact import ContactStore
 from server.storage.conversations import ConversationStore
@@ -166,7 +166,7 @@ def old_talk(office, days, questions=2):
 def test_conversations_are_deleted_when_their_days_are_over(make_office, monkeypatch):
     office = make_office({"email": "a@shop.example"})
     monkeypatch.setattr("server.storage.retention.BATCH", 2)
-    monkeypatch.setattr("server.jobs.tidying.PAUSE_S", 0.0)
+    monkeypatch.setattr("server.jobs.upkeep.PAUSE_S", 0.0)
     for _ in range(5):
         old_talk(office, days=31)
     kept = old_talk(office, days=29)

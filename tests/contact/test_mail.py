@@ -3,12 +3,10 @@
 import pytest
 
 from server.commands import doctor
-from server.contact.errors import NotDelivered
-from server.contact.letter import letter
-from server.contact.mail import MailServer
-from server.contact.parcel import pack
+from server.contact.channel import NotDelivered, pack
+from server.contact.mail import MailServer, letter
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from tests.contact.conftest import FROM, Post, mail_server, talk, text_of
 

@@ -198,7 +198,7 @@ def test_a_defect_costs_neither_the_thread_nor_the_message(office, receiver, mon
 
     request = office.write()
     with monkeypatch.context() as patched:
-        patched.setattr("server.contact.visitor_post.body_of", broken)
+        patched.setattr("server.contact.visitor_messages.body_of", broken)
         assert office.outbox.send_next()
     office.send_until_idle()
     assert [headers["X-Docent-Id"] for _, headers, _ in receiver.requests] == [request.id]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.contact.reply_post import KIND
+from server.contact.reply_messages import KIND
 from server.domain.contact import Channel, DeliveryState
 from server.storage.errors import UnknownContactRequest
 from server.storage.replies import ReplyStore, reply_deliveries

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.question import Question
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 

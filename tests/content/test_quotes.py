@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from server.domain.chunk import PageWords
 from server.domain.conversation import Message
-from server.domain.page_text import PageWords
 from server.storage.cited_pages import CitedPages
 from server.storage.page_quotes import PageQuotes
 from server.storage.source_pages import SourcePages

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from admin.passwords import hash_password
+from admin.people.passwords import hash_password
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 
 SEARCH = "/admin/sites/shop/content/search"

@@ -5,12 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from server.domain.protocols import ModelError, Prompt
-from server.models.budget import TokenBudget
 from server.models.cached import CachedChat
-from server.models.calls import CallLimits
-from server.models.resilient import ResilientChat
+from server.models.metered import TokenBudget
+from server.models.resilient import CallLimits, ResilientChat
 from server.models.table import CHAT_MODELS
-from server.services.playground.recording import Recorder
+from server.playground.asking import Recorder
 from server.storage.shared_cache import DiskSharedCache
 from tests.openai_server import Fault, OpenAIServer
 

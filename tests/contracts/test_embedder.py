@@ -8,8 +8,7 @@ import pytest
 
 from server.domain.protocols import ModelError
 from server.models.cached import CachedEmbedder
-from server.models.calls import CallLimits
-from server.models.resilient import ResilientEmbedder
+from server.models.resilient import CallLimits, ResilientEmbedder
 from server.models.table import EMBEDDERS
 from tests.openai_server import Fault, OpenAIServer
 

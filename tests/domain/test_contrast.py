@@ -1,6 +1,6 @@
 import pytest
 
-from server.domain.contrast import contrast, text_on
+from server.domain.look import contrast, text_on
 
 
 @pytest.mark.parametrize(

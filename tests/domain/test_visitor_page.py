@@ -1,7 +1,7 @@
 import pytest
 
+from server.domain.question import VisitorPage
 from server.domain.site import Site
-from server.domain.visitor_page import VisitorPage
 
 BOTH = {"context": {"page": True, "selection": True}}
 

@@ -7,7 +7,7 @@ import pytest
 
 from server.__main__ import main
 from server.domain.derived import BuildStopped
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import load_settings
 from tests.websites import SHOP, Website, serve
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from crawler.page import Block
-from server.evaluation.corpus import Corpus
-from server.evaluation.corpus_text import blocks_of
+from server.evaluation.corpus import Corpus, blocks_of
 from server.evaluation.judging import page_address
 from server.evaluation.questions import BadQuestionFile
 from tests.evaluation.conftest import QUERIES, write_corpus

@@ -11,8 +11,8 @@ from server.domain.derived import BuildStopped
 from server.errors import StartError
 from server.evaluation.journal import Journal
 from server.evaluation.report import load_report
-from server.services.evaluating import Evaluating, EvaluationOrder
-from server.services.evaluation_thread import start_evaluation
+from server.quality.evaluating import Evaluating, EvaluationOrder
+from server.runtime.evaluation_thread import start_evaluation
 from tests.evaluation.conftest import Watch
 from tests.openai_server import OpenAIServer
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from server.__main__ import main
+from server.evaluation.candidates import names_something
 from server.evaluation.questions import read_questions
-from server.evaluation.testsets.candidates import names_something
 from tests.openai_server import OpenAIServer
 from tests.websites import Website, serve
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import load_settings
 from tests.websites import SHOP, Website, serve
 

@@ -9,7 +9,7 @@ from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus, Why
 from server.domain.spending import Used
-from server.services.gap_work import last_reasked
+from server.gaps.gap_work import last_reasked
 from server.storage.gap_intake import GapIntake
 from tests.gaps.shop import QUESTION, WARRANTY
 
@@ -216,7 +216,7 @@ def test_two_processes_do_not_look_at_once(shop):
 
 
 def test_the_worker_looks_and_asks_by_itself(shop, monkeypatch):
-    monkeypatch.setattr("server.services.gap_work.EVERY_S", 0.05)
+    monkeypatch.setattr("server.gaps.gap_work.EVERY_S", 0.05)
     shop.ask(QUESTION)
     shop.add_page("/warranty", WARRANTY)
     shop.look()

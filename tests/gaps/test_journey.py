@@ -2,7 +2,7 @@
 
 import pytest
 
-from admin.passwords import hash_password
+from admin.people.passwords import hash_password
 from server.app import create_app
 from server.domain.answer import Outcome
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in

@@ -10,7 +10,7 @@ from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
 from server.retrieval.lexical import LexicalStrategy
 from server.retrieval.parts import Parts
-from server.services.renewal import renew_words
+from server.runtime.renewal import renew_words
 from server.storage.content import ContentStore
 from server.storage.sites import SiteStore
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage.page_moves import PageMoves
 from tests.websites import Website, serve

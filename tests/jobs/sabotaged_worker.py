@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from server.indexing import indexer
 from server.models.embedded import EmbeddedEmbedder
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import load_settings
 
 MOMENTS = {
@@ -26,11 +26,11 @@ MOMENTS = {
     "before going live": ("server.storage.content:ContentStore.go_live", "before"),
     "after going live": ("server.storage.content:ContentStore.go_live", "after"),
     "while clearing away": ("server.storage.content:ContentStore.purge", "before"),
-    "at the calibration": ("server.jobs.learned:calibrate", "before"),
+    "at the calibration": ("server.jobs.site_profile:calibrate", "before"),
     "at the very end": ("server.storage.crawls:CrawlStore.finish", "before"),
 }
 RARE_MOMENTS = {
-    "in the quality gate": ("server.services.quality.gate:_row", "before"),
+    "in the quality gate": ("server.quality.gate:_row", "before"),
 }
 """Those that not every crawl has."""
 

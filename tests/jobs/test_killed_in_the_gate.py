@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.services.quality.questions import written_case
+from server.quality.questions import written_case
 from server.storage.gates import RELEASING, Gate
 from tests.jobs.conftest import installation_of
 from tests.websites import SHOP, Website

@@ -1,6 +1,6 @@
 """How long a crawl may take is said only when it can be said."""
 
-from server.jobs.crawl_pace import CrawlPace
+from server.jobs.crawl_intake import CrawlPace
 
 
 def paced(*seen):

@@ -4,9 +4,9 @@ import pytest
 
 from crawler.errors import BadFile
 from crawler.page import Block, Page
-from server.domain.page_text import PageWords, joined_text
+from server.domain.chunk import PageWords, joined_text
 from server.indexing.chunker import ChunkSizes, chunk_page
-from server.jobs.page_markdown import edited, markdown_of, page_of_chunks, says_the_same
+from server.jobs.page_edits import edited, markdown_of, page_of_chunks, says_the_same
 
 URL = "https://shop.example/a"
 BLOCKS = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 

@@ -9,7 +9,7 @@ from sqlalchemy import MetaData, select
 from server.__main__ import main
 from server.domain.question import Turn
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import load_settings
 from server.storage.errors import SiteExists, UnknownSite
 from tests.websites import SHOP, Website, serve

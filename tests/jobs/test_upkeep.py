@@ -5,8 +5,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from server.domain.schedule import JITTER, MOST_JITTER, PERIODS, next_time
-from server.domain.site import Site
+from server.domain.site import JITTER, MOST_JITTER, PERIODS, Site, next_time
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.upkeep import Upkeep
 from server.storage.crawls import CrawlStore

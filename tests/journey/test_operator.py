@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from server.data_folder import DataFolder
+from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.sites import SiteStore
 from tests.websites import Website, serve

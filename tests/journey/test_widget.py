@@ -9,7 +9,7 @@ import itsdangerous
 import pytest
 from playwright.sync_api import expect
 
-from server.api.visitor_tokens import TokenExpired, VisitorTokens
+from server.api.visitor.tokens import TokenExpired, VisitorTokens
 from tests.journey.cutting_proxy import cutting_proxy
 from tests.websites import SHOP, Website, serve
 

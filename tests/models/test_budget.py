@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from server.domain.protocols import ModelError
-from server.models.budget import TokenBudget
-from server.models.tokens import estimate_tokens
+from server.models.metered import TokenBudget, estimate_tokens
 
 
 def test_processes_share_one_budget_and_lose_nothing(cache):

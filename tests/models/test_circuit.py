@@ -1,7 +1,7 @@
 import pytest
 
 from server.domain.protocols import ModelError
-from server.models.circuit import Circuit
+from server.models.resilient import Circuit
 
 
 class Clock:

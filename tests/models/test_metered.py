@@ -4,8 +4,7 @@ import pytest
 
 from server.domain.protocols import ModelError, Prompt
 from server.domain.spending import DailyLimit, Spending, Used, counted, current
-from server.models.metered import MeteredChat, read_prices
-from server.models.tokens import estimate_tokens
+from server.models.metered import MeteredChat, estimate_tokens, read_prices
 
 PROMPT = Prompt("Rules.", "A question?")
 

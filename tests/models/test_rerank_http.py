@@ -5,10 +5,9 @@ import threading
 import pytest
 
 from server.domain.protocols import ModelError
-from server.models.calls import CallLimits
 from server.models.errors import RetryLater
-from server.models.rerank_http import HttpRelevance
-from server.models.resilient import ResilientRelevance
+from server.models.rerank import HttpRelevance
+from server.models.resilient import CallLimits, ResilientRelevance
 from tests.rerank_server import RerankServer
 
 TEXTS = ["Shops are open.", "Parcels to islands take five days.", "Parcels are brown."]

@@ -5,9 +5,8 @@ from time import monotonic
 import pytest
 
 from server.domain.protocols import ModelError, Prompt
-from server.models.budget import TokenBudget
-from server.models.calls import CallLimits
-from server.models.resilient import ResilientChat, ResilientEmbedder
+from server.models.metered import TokenBudget
+from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault, Reply
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from flask import session
 
-from admin import sessions
-from admin.passwords import hash_password
+from admin.people import sessions
+from admin.people.passwords import hash_password
 from server.__main__ import main
 from server.domain.roles import Role
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings, load_settings
 from tests.admin.conftest import Browser, make_app
 from tests.openai_server import OpenAIServer

@@ -7,14 +7,7 @@ import pytest
 
 from server.domain.roles import Role
 from server.domain.tuning import Tuning
-from server.services.playground.reading import (
-    SWITCHES,
-    WrongOrder,
-    allowed,
-    read_order,
-    read_turns,
-    written_turns,
-)
+from server.playground.order import SWITCHES, WrongOrder, allowed, read_order, read_turns, written_turns
 from server.tuning_settings import TuningSettings
 from tests.playground.conftest import ASKED
 

@@ -164,8 +164,8 @@ def test_markup_in_questions_replies_and_prompts_does_nothing(paid_dashboard, mo
 
 
 def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, with_model, made_app):
-    from server.services.playground.asking import Asking, OutOfTime
-    from server.services.playground.reading import read_order
+    from server.playground.asking import Asking, OutOfTime
+    from server.playground.order import read_order
 
     model_server.script = reply_of()
     site = with_model.sites.get("shop")

@@ -6,8 +6,8 @@ from threading import Event
 import pytest
 
 from server.domain.site import Site
-from server.services import Services
-from server.services.quality.questions import written_case
+from server.quality.questions import written_case
+from server.runtime.container import Services
 from server.settings import load_settings
 from server.storage.gates import Gate
 from tests.websites import SHOP, Website, serve

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from server.services.quality.runs import FOLDER
+from server.quality.runs import FOLDER
 from server.storage.holders import new_holder
 from tests.quality.conftest import open_shop
 
@@ -53,10 +53,10 @@ def test_a_run_asks_every_question_in_every_way_and_its_report_is_in_the_databas
 
 
 def test_a_run_that_is_stopped_goes_on_where_it_was(crawled, testset, monkeypatch):
-    from server.services.evaluated_way import EvaluatedWay
+    from server.quality.variant import EvaluatedVariant
 
     asked = []
-    real = EvaluatedWay.evaluation
+    real = EvaluatedVariant.evaluation
     run = queue(crawled, testset, judge="none")
 
     def watched(self, *, writes=True):
@@ -76,7 +76,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(crawled, testset, monkeypatc
         evaluation.ask = counted
         return evaluation
 
-    monkeypatch.setattr(EvaluatedWay, "evaluation", watched)
+    monkeypatch.setattr(EvaluatedVariant, "evaluation", watched)
     work(crawled)
     store = crawled.services.quality_runs
     assert store.find(run.id).state == "stopped"

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from server.domain.derived import Unwatched
-from server.models.tokens import estimate_tokens
+from server.models.metered import estimate_tokens
 from server.retrieval.derived.asking import Asking
 from server.retrieval.graph.descriptions import LONGEST, described, telling
 from server.retrieval.graph.extraction import Entity, Extraction, Relation

@@ -8,8 +8,8 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.derived import BuildStopped, PageFacts, Unwatched
 from server.domain.question import Query
+from server.models.metered import estimate_tokens
 from server.models.openai import OpenAIChat
-from server.models.tokens import estimate_tokens
 from server.retrieval.derived.asking import Asking
 from server.retrieval.derived.kit import Kit, SideIndexes
 from server.retrieval.raptor.build import Build

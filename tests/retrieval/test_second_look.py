@@ -12,7 +12,7 @@ from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
 from server.models.openai import OpenAIChat
-from server.models.rerank_http import HttpRelevance
+from server.models.rerank import HttpRelevance
 from server.retrieval.parts import Parts
 from server.retrieval.table import RERANKERS, STRATEGIES
 from server.storage.columns import now

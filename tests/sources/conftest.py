@@ -4,7 +4,7 @@ import pytest
 
 from server.app import create_app
 from server.domain.site import Site
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 from server.storage.source_pages import SourcePages
 from server.storage.sources import SourceKind

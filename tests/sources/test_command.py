@@ -3,7 +3,7 @@
 import pytest
 
 from server.__main__ import main
-from server.services import Services
+from server.runtime.container import Services
 from server.settings import Settings
 
 

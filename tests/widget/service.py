@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import WidgetFiles
 
 FILES = WidgetFiles()
 QUOTE = "Docks open at 06:00 and close at 22:00 every day, including public holidays."

@@ -8,7 +8,7 @@ import re
 import brotli
 import pytest
 
-from server.api.widget_files import WidgetFiles
+from server.api.assets.widget_files import WidgetFiles
 
 KB = 1024
 

@@ -1,0 +1,207 @@
+"""One page of a site as it is indexed: its pieces, what it contributes, and how its quotes stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import unified_diff
+
+from flask import abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, StringField, TextAreaField
+from wtforms.validators import Length
+
+from admin.access import services
+from admin.audit import changed
+from admin.content import content as content_list
+from admin.content.search import chunk_blocks
+from admin.formats import sentence
+from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.page import Page
+from admin.people.sessions import current_operator
+from crawler.errors import BadFile
+from server.domain.addresses import absolute, stored
+from server.domain.chunk import PageWords, joined_text
+from server.domain.roles import Role
+from server.storage.cited_pages import CitedPages
+from server.storage.errors import TooManyPins, UnknownPage
+from server.storage.page_decisions import MOST_PINS, PageDecision, PageDecisions
+
+page = Page(under=content_list.page)
+
+QUOTES = 200
+"""Different quotes that are looked for, the newest ones."""
+SHOWN = 10
+"""Of those that stand; the broken ones are all shown."""
+
+
+@page.get("/sites/<site_id>/content/page")
+def content_page(site_id: str) -> ResponseReturnValue:
+    """The page in `?url=`, as visitors open it or as it is stored; also one that has left the index."""
+    site = services().sites.get(site_id)
+    base = services().settings.base_url
+    url = stored(request.args.get("url", "").strip(), base)
+    content = services().content(site_id)
+    record, chunks = content.find(url), content.page(url)
+    decision = PageDecisions(services().database, site_id).get(url)
+    cited = CitedPages(services().database, site_id)
+    address = absolute(url, base)
+    times, last = cited.figures([address]).get(address, (0, None))
+    run = services().crawls.latest_of_page(site_id, url)
+    if record is None and not times and run is None and (decision is None or decision.is_idle):
+        abort(404)
+    quotes = cited.quotes(address, QUOTES)
+    words = PageWords(joined_text(chunks))
+    standing = [quote for quote in quotes if words.hold(quote.text)]
+    return render_template(
+        "admin/content_page.html",
+        site=site,
+        url=url,
+        address=address,
+        record=record,
+        decision=decision or PageDecision(url),
+        title=(record.title if record else decision.title if decision else "") or address,
+        chunks=[(chunk, chunk_blocks(chunk.text)) for chunk in chunks],
+        times=times,
+        last=last,
+        most=sorted(standing, key=lambda quote: -quote.times)[:SHOWN],
+        broken=[quote for quote in quotes if quote not in standing],
+        checked=len(quotes),
+        run=run,
+        most_pins=MOST_PINS,
+        is_served=not url.startswith(("http://", "https://")),
+    )
+
+
+SOON = "Visitors get their answers from it in a moment."
+MOST_LINES = 2000
+"""Of a comparison of two versions."""
+
+
+class PageForm(Form):
+    """A page as Docent shall know it."""
+
+    title = StringField("Title", [Needed("Write the title of the page."), Length(max=300)])
+    text = TextAreaField(
+        "Text", [Needed("Write the text of the page. To take it out of the answers, exclude it.")]
+    )
+    seen = HiddenField()
+
+
+@page.get("/sites/<site_id>/content/edit", role=Role.EDITOR)
+def content_edit(site_id: str) -> ResponseReturnValue:
+    """The page in `?url=` to be corrected; with what the website says, where that has changed since."""
+    url = _url(site_id)
+    texts = services().pages.texts(site_id, url)
+    form = PageForm(formdata=None, title=texts.title, text=texts.text, seen=texts.site_hash)
+    return _shown(site_id, url, form)
+
+
+@page.post("/sites/<site_id>/content/edit", large=True)
+def content_save(site_id: str) -> ResponseReturnValue:
+    url = _url(site_id)
+    form = PageForm(request.form)
+    if form.validate():
+        try:
+            corrected = services().pages.edit(
+                site_id, url, form.title.data, form.text.data, form.seen.data or "", _operator()
+            )
+        except BadFile as error:
+            problem(form, "title" if "title" in str(error) else "text", sentence(str(error)))
+        else:
+            if corrected:
+                changed("corrected a page", page=url)
+                flash(f"The page is corrected. {SOON}", "done")
+            else:
+                changed("left a page as the website has it", page=url)
+                flash("That is what the website says, so nothing is corrected.", "done")
+            return _back(site_id, url)
+    return _shown(site_id, url, form), UNPROCESSABLE
+
+
+@page.post("/sites/<site_id>/content/undo")
+def content_undo(site_id: str) -> ResponseReturnValue:
+    return _do(site_id, services().pages.undo_edit, "took the website's version of a page",
+               f"The website’s version counts again. {SOON}")  # fmt: skip
+
+
+@page.post("/sites/<site_id>/content/keep")
+def content_keep(site_id: str) -> ResponseReturnValue:
+    url, seen = _url(site_id), request.form.get("seen", "")[:100]
+    services().pages.keep_edit(site_id, url, seen, _operator())
+    changed("kept the corrected version of a page", page=url)
+    flash("Your version stays. You are told when the website changes the page again.", "done")
+    return _back(site_id, url)
+
+
+@page.post("/sites/<site_id>/content/exclude")
+def content_exclude(site_id: str) -> ResponseReturnValue:
+    return _do(site_id, services().pages.exclude, "excluded a page",
+               "The page is kept out of the answers from now on, by every crawl too.")  # fmt: skip
+
+
+@page.post("/sites/<site_id>/content/put-back")
+def content_put_back(site_id: str) -> ResponseReturnValue:
+    return _do(site_id, services().pages.put_back, "put a page back", f"The page is put back. {SOON}")
+
+
+@page.post("/sites/<site_id>/content/pin")
+def content_pin(site_id: str) -> ResponseReturnValue:
+    try:
+        return _do(site_id, services().pages.pin, "pinned a page",
+                   "The page is pinned: its best passages are looked at for every question.")  # fmt: skip
+    except TooManyPins as error:
+        flash(sentence(str(error)), "problem")
+        return _back(site_id, _url(site_id))
+
+
+@page.post("/sites/<site_id>/content/unpin")
+def content_unpin(site_id: str) -> ResponseReturnValue:
+    return _do(site_id, services().pages.unpin, "unpinned a page", "The page is found like any other now.")
+
+
+def _do(site_id: str, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:
+    url = _url(site_id)
+    action(site_id, url, _operator())
+    changed(name, page=url)
+    flash(answer, "done")
+    return _back(site_id, url)
+
+
+def _url(site_id: str) -> str:
+    """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownPage."""
+    services().sites.get(site_id)
+    given = request.form.get("url") if request.method == "POST" else request.args.get("url")
+    url = stored((given or "").strip(), services().settings.base_url)
+    if not url or len(url) > 2000:
+        abort(404)
+    known = services().content(site_id).find(url) or PageDecisions(services().database, site_id).get(url)
+    if known is None:
+        raise UnknownPage(f"there is no page {url} in the answers of this site")
+    return url
+
+
+def _operator() -> str:
+    operator = current_operator()
+    return operator.email if operator else ""
+
+
+def _back(site_id: str, url: str) -> ResponseReturnValue:
+    return redirect(url_for("admin.content_page", site_id=site_id, url=url))
+
+
+def _shown(site_id: str, url: str, form: PageForm) -> str:
+    texts = services().pages.texts(site_id, url)
+    decision = PageDecisions(services().database, site_id).get(url)
+    mine = [f"# {texts.title}", *texts.text.splitlines()]
+    theirs = [f"# {texts.site_title}", *texts.site_text.splitlines()]
+    lines = list(unified_diff(theirs, mine, lineterm="", n=2))[2:]
+    return render_template(
+        "admin/content_edit.html",
+        site=services().sites.get(site_id),
+        url=url,
+        form=form,
+        texts=texts,
+        decision=decision,
+        lines=lines[:MOST_LINES],
+        is_long=len(lines) > MOST_LINES,
+    )

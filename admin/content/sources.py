@@ -1,0 +1,171 @@
+"""What a site is made of beside its website: uploaded files, lists of addresses, pasted answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import MultipleFileField, StringField, TextAreaField
+from wtforms.validators import Length
+
+from admin.access import services
+from admin.crawls.crawl_state import is_active
+from admin.formats import sentence
+from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.lists import listed
+from admin.page import Page
+from admin.sites import sites as sites_page
+from crawler.errors import CrawlError
+from server.domain.addresses import absolute
+from server.domain.site import Site
+from server.storage.errors import SourceTooLarge, UnknownSource
+from server.storage.source_pages import SourcePages
+from server.storage.sources import Source, SourceKind
+
+page = Page(tab="Sources", under=sites_page.page)
+
+ROWS = 100
+KINDS = {
+    SourceKind.FILE: "File",
+    SourceKind.FOLDER: "Folder",
+    SourceKind.ADDRESSES: "Addresses",
+    SourceKind.PAIRS: "Questions and answers",
+}
+READ = ("fetched", "unchanged")
+_NAME = Length(max=100, message="Choose a name of at most 100 characters.")
+
+
+class FilesForm(Form):
+    """Files from the operator's machine."""
+
+    files = MultipleFileField("Files")
+
+
+class AddressesForm(Form):
+    """Pages to read, and no others."""
+
+    addresses = TextAreaField("Addresses", [Needed("Write at least one address.")])
+    addresses_name = StringField("Name of the list", [_NAME])
+
+
+class PairsForm(Form):
+    """Questions with the answers that they shall get."""
+
+    pairs = TextAreaField("Questions and answers", [Needed("Paste at least one question with its answer.")])
+    pairs_name = StringField("Name of the collection", [_NAME])
+
+
+@page.get("/sites/<site_id>/sources")
+def sources(site_id: str) -> ResponseReturnValue:
+    return _shown(services().sites.get(site_id))
+
+
+@page.post("/sites/<site_id>/sources/files", large=True)
+def sources_upload(site_id: str) -> ResponseReturnValue:
+    form = FilesForm()
+    files = [(file.filename, file.read()) for file in form.files.data or () if file and file.filename]
+
+    def add() -> str:
+        added = services().source_intake.add_files(site_id, files)
+        return f"{len(added)} files are added." if len(added) != 1 else f"{added[0].name} is added."
+
+    if not files:
+        problem(form, "files", "Choose at least one file.")
+        return _shown(services().sites.get(site_id), files=form), UNPROCESSABLE
+    return _added(site_id, form, "files", add)
+
+
+@page.post("/sites/<site_id>/sources/addresses", large=True)
+def sources_addresses(site_id: str) -> ResponseReturnValue:
+    form = AddressesForm()
+
+    def add() -> str:
+        name = (form.addresses_name.data or "").strip() or "Addresses"
+        services().source_intake.add_addresses(site_id, name, form.addresses.data)
+        return f"“{name}” is added."
+
+    return _added(site_id, form, "addresses", add)
+
+
+@page.post("/sites/<site_id>/sources/pairs", large=True)
+def sources_pairs(site_id: str) -> ResponseReturnValue:
+    form = PairsForm()
+
+    def add() -> str:
+        name = (form.pairs_name.data or "").strip() or "Questions and answers"
+        services().source_intake.add_pairs(site_id, name, form.pairs.data)
+        return f"“{name}” is added."
+
+    return _added(site_id, form, "pairs", add)
+
+
+@page.post("/sites/<site_id>/sources/<source_id>/remove")
+def source_remove(site_id: str, source_id: str) -> ResponseReturnValue:
+    services().sites.get(site_id)
+    try:
+        name = services().sources.get(site_id, source_id).name
+        services().sources.remove(site_id, source_id)
+    except UnknownSource:
+        flash("It was removed already.", "done")
+    else:
+        services().start_crawl(site_id)
+        flash(f"{name} is removed. Its pages leave the answers in a moment.", "done")
+    return redirect(url_for("admin.sources", site_id=site_id))
+
+
+@page.get("/sites/<site_id>/sources/<source_id>")
+def source(site_id: str, source_id: str) -> ResponseReturnValue:
+    """What a source consisted of when it was last read, what could not be read first."""
+    site = services().sites.get(site_id)
+    found = services().sources.get(site_id, source_id)
+    items = SourcePages(services().database, site_id).items(source_id).values()
+    ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
+    rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
+    base = services().settings.base_url
+    return render_template(
+        "admin/source.html",
+        site=site,
+        source=found,
+        kind=KINDS[SourceKind(found.kind)],
+        items=rows,
+        addresses={item.url: absolute(item.url, base) for item in rows.rows},
+    )
+
+
+def _added(site_id: str, form: Form, field: str, add: Callable[[], str]) -> ResponseReturnValue:
+    """Adds what the form brought and has it read; or shows what is wrong with it."""
+    site = services().sites.get(site_id)
+    if form.validate():
+        try:
+            done = add()
+        except (CrawlError, SourceTooLarge) as error:
+            problem(form, field, sentence(str(error)))
+        else:
+            services().start_crawl(site_id)
+            flash(f"{done} Docent is reading it now.", "done")
+            return redirect(url_for("admin.sources", site_id=site_id))
+    return _shown(site, **{field: form}), UNPROCESSABLE
+
+
+def _shown(site: Site, **sent: Form) -> str:
+    given = services().sources.all(site.id)
+    counts = services().sources.counts(site.id)
+    forms = {"files": FilesForm, "addresses": AddressesForm, "pairs": PairsForm}
+    settings = services().settings
+    return render_template(
+        "admin/sources.html",
+        site=site,
+        sources=[(found, KINDS[SourceKind(found.kind)], _state(found, counts)) for found in given],
+        size=services().sources.size(site.id),
+        settings=settings,
+        reading=is_active(services().crawls.latest(site.id)),
+        **{name: sent.get(name) or form(formdata=None) for name, form in forms.items()},
+    )
+
+
+def _state(found: Source, counts: dict[str, dict[str, int]]) -> dict[str, object]:
+    """Pages and problems of a source."""
+    states = counts.get(found.id, {})
+    pages = sum(states.get(state, 0) for state in READ)
+    return {"pages": pages, "others": sum(states.values()) - pages, "message": found.message}

@@ -1,0 +1,186 @@
+"""What visitors asked, and how each question ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
+from admin.page import Page
+from server.domain.answer import Outcome
+from server.domain.site import Site
+from server.storage.labels import LabelStore
+from server.storage.question_list import LOW_SUPPORT, QuestionFilter, QuestionList
+
+LONGEST = 200
+"""Letters of a search."""
+THUMBS = {"up": True, "down": False}
+KEYS = (
+    *(
+        "site",
+        "search",
+        "outcome",
+        "days",
+        "from",
+        "to",
+        "thumbs",
+        "language",
+        "strategy",
+        "label",
+        "page_url",
+    ),
+    *("support", "written", "first", "slower", "paid"),
+)
+RARE = ("from", "to", "thumbs", "language", "strategy", "label", "page_url", *KEYS[KEYS.index("support") :])
+"""What stands under "More filters"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is filtered by. What is not known counts as no filter."""
+
+    wanted: QuestionFilter
+    sites: dict[str, Site]
+    site_id: str
+    days: int
+    shown: dict[str, str]
+    """Key of the address -> its value, of those that filter."""
+    wrong_days: str = ""
+    """What is the matter with the dates."""
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether anything under "More filters" is set."""
+        return any(key in self.shown for key in RARE)
+
+
+def chosen() -> Chosen:
+    """Read off the address."""
+    sites, site_id = chosen_site()
+    days, since = chosen_days()
+    first, last = _day("from"), _day("to")
+    wrong = _wrong(first, last)
+    if (first or last) and not wrong:
+        days, since = 0, _midnight(first) if first else None
+    until = _midnight(last + timedelta(days=1)) if last and not wrong else None
+    slower = request.args.get("slower", 0, type=int)
+    outcome = request.args.get("outcome", "")
+    wanted = QuestionFilter(
+        site_ids=(site_id,) if site_id else tuple(sites),
+        outcome=Outcome(outcome) if outcome in list(Outcome) else None,
+        helpful=THUMBS.get(request.args.get("thumbs", "")),
+        language=_text("language"),
+        strategy=_text("strategy"),
+        page_url=_text("page_url", 2000),
+        low_support=request.args.get("support") == "low",
+        written=_ticked("written"),
+        label=_text("label"),
+        first=_ticked("first"),
+        slower_ms=slower if 0 < slower < 10**8 else 0,
+        paid=_ticked("paid"),
+        since=since,
+        until=until,
+        search=_text("search"),
+    )
+    return Chosen(wanted, sites, site_id, days, _shown(wanted, site_id, days, bool(until or first)), wrong)
+
+
+def _shown(wanted: QuestionFilter, site_id: str, days: int, has_dates: bool) -> dict[str, str]:
+    values = {
+        "site": site_id,
+        "search": wanted.search,
+        "outcome": wanted.outcome.value if wanted.outcome else "",
+        "days": str(days or ""),
+        "from": _text("from") if has_dates else "",
+        "to": _text("to") if has_dates else "",
+        "thumbs": _text("thumbs") if wanted.helpful is not None else "",
+        "language": wanted.language,
+        "strategy": wanted.strategy,
+        "label": wanted.label,
+        "page_url": wanted.page_url,
+        "support": "low" if wanted.low_support else "",
+        "written": "1" if wanted.written else "",
+        "first": "1" if wanted.first else "",
+        "slower": str(wanted.slower_ms or ""),
+        "paid": "1" if wanted.paid else "",
+    }
+    return {key: value for key, value in values.items() if value}
+
+
+def _text(key: str, longest: int = LONGEST) -> str:
+    return request.args.get(key, "").strip()[:longest]
+
+
+def _ticked(key: str) -> bool:
+    return request.args.get(key) == "1"
+
+
+def _day(key: str) -> date | None:
+    try:
+        return date.fromisoformat(_text(key))
+    except ValueError:
+        return None
+
+
+def _wrong(first: date | None, last: date | None) -> str:
+    for key, found in (("from", first), ("to", last)):
+        if _text(key) and found is None:
+            return "Write days as 2026-05-04, or choose them."
+    if first and last and first > last:
+        return "The first day is after the last one."
+    return ""
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+page = Page(menu="Conversations")
+
+ROWS = 30
+
+
+@page.get("/conversations")
+def conversations() -> ResponseReturnValue:
+    """Filtered by what admin.conversations.conversations reads off the address."""
+    found = chosen()
+    log = QuestionList(services().database)
+    questions = listed(lambda limit, offset: log.page(found.wanted, limit, offset), ROWS)
+    ids = {row.message.conversation_id for row in questions.rows}
+    return render_template(
+        "admin/conversations.html",
+        questions=questions,
+        totals=log.totals(found.wanted),
+        handed_over=services().contact.handed_over(ids),
+        labels=LabelStore(services().database).of(ids),
+        chosen=found,
+        shown=found.shown,
+        sites=found.sites,
+        is_filtered=bool(found.shown),
+        low_support=LOW_SUPPORT,
+        **_options(found, log),
+    )
+
+
+def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
+    """Choices of the filters; what is chosen is among them, also when it is not asked any more."""
+    languages, strategies = log.known(tuple(found.sites))
+    labels = LabelStore(services().database).known(found.wanted.site_ids)
+    return {
+        "site_options": site_options(found.sites),
+        "outcome_options": [("", "Any"), *((known.value, known.value.capitalize()) for known in Outcome)],
+        "day_options": DAY_OPTIONS,
+        "thumb_options": [("", "Any"), ("up", "Up"), ("down", "Down")],
+        "language_options": _with(languages, found.wanted.language),
+        "strategy_options": _with(strategies, found.wanted.strategy),
+        "label_options": _with(labels, found.wanted.label),
+    }
+
+
+def _with(known: list[str], value: str) -> list[tuple[str, str]]:
+    names = dict.fromkeys((*known, value))
+    return [("", "Any"), *((name, name) for name in names if name)]

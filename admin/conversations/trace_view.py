@@ -1,0 +1,314 @@
+"""The trace of an answer as a page shows it. Old messages lack most of it: what is missing is left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from server.domain.answer import Answer, Outcome
+
+STEPS = {
+    "guard": "Guards",
+    "shortcut": "Known answers",
+    "rewrite": "Rewriting",
+    "retrieve": "Retrieval",
+    "filter": "Grading what was found",
+    "transform": "Other wording",
+    "write": "Writing",
+    "verify": "Verifying claims",
+    "cite": "Citing",
+    "grade": "Grading the draft",
+}
+"""Step -> how a page calls it, in the order in which they happen."""
+SCORES = {
+    "dense": "Meaning",
+    "words": "Words",
+    "coverage": "Coverage",
+    "title": "Title",
+    "heading": "Heading",
+    "history": "Earlier turns",
+    "expanded": "Searched beside",
+    "model": "Second look",
+    "relevance": "Second look",
+}
+"""Score of a candidate -> its column; others come after these."""
+SHORTCUTS = {
+    "curated": "one of the operator’s own answers",
+    "answer-cache": "the answer that was given before",
+    "small-talk": "small talk",
+    "handoff": "how to reach people",
+    "overview": "what the site says of itself",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One step's share of the time."""
+
+    label: str
+    ms: float
+    start: float
+    share: float
+    """Both in percent of the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One passage that was found."""
+
+    rank: int
+    heading: str
+    url: str
+    score: float | None
+    scores: list[float | None]
+    why: str
+    kept: bool
+    cited: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One claim and what became of it."""
+
+    text: str
+    support: float | None
+    kept: bool
+    why: str
+    citations: list[int]
+    ranks: list[int]
+    """Places of its passages among the candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted:
+    """One call of the model."""
+
+    step: str
+    system: str
+    user: str
+    reply: str
+    error: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceView:
+    """Everything that `_trace.html` writes down."""
+
+    came: str
+    """How the answer came about where nothing was searched for it; else empty."""
+    query: str
+    facts: list[tuple[str, str]]
+    floor: tuple[float, float] | None
+    columns: list[str]
+    candidates: list[Candidate]
+    nodes: list[tuple[str, list[tuple[str, str]], float | None]]
+    claims: list[ClaimRow]
+    support: float | None
+    prompts: list[Prompted]
+    incidents: list[str]
+    spent: list[Spent]
+    total_ms: float
+    usage: Mapping[str, float]
+    json: str
+    judged: bool = False
+    """Whether it is known what the grader kept."""
+
+
+def rows_in(value: object) -> list[Mapping[str, object]]:
+    """The mappings of a list; [] for anything else."""
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list) else []
+
+
+def mapping_in(value: object) -> Mapping[str, object]:
+    """The mapping; {} for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def text_of(value: object) -> str:
+    """The value as text; empty for None."""
+    return "" if value is None else str(value)
+
+
+def number_of(value: object) -> float | None:
+    """The number; None for anything else."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def trace_view(answer: Answer) -> TraceView:
+    """Never fails: what has another form than expected is left to the JSON at the end."""
+    trace: Mapping[str, object] = answer.trace if isinstance(answer.trace, Mapping) else {}
+    found = rows_in(trace.get("candidates"))
+    rank = {str(row.get("chunk")): place for place, row in enumerate(found, 1)}
+    claims = [_claim(row, rank) for row in rows_in(trace.get("claims"))]
+    names = _score_names(found)
+    kept, cited = _kept(trace), _cited(trace)
+    floor = mapping_in(trace.get("floor"))
+    reached, needed = number_of(floor.get("answerability")), number_of(floor.get("floor"))
+    usage = {str(name): number_of(value) for name, value in mapping_in(trace.get("usage")).items()}
+    return TraceView(
+        came=_came(answer, trace),
+        query=text_of(trace.get("query")),
+        facts=_facts(trace),
+        floor=None if reached is None or needed is None else (reached, needed),
+        columns=[SCORES.get(name, name.replace("_", " ").capitalize()) for name in names],
+        candidates=[_candidate(row, place, names, kept, cited) for place, row in enumerate(found, 1)],
+        nodes=[_node(row, rank) for row in rows_in(trace.get("nodes"))],
+        claims=claims or _removed_before(trace),
+        support=number_of(trace.get("support")),
+        prompts=[_prompt(row) for row in rows_in(trace.get("prompts"))],
+        incidents=[
+            text_of(row.get("message")) for row in rows_in(trace.get("incidents")) if row.get("message")
+        ],
+        spent=_spent(answer.timings_ms),
+        total_ms=sum(_times(answer.timings_ms).values()),
+        usage={name: value for name, value in usage.items() if value is not None},
+        json=_json(trace),
+        judged=kept is not None,
+    )
+
+
+def _came(answer: Answer, trace: Mapping[str, object]) -> str:
+    guard = mapping_in(trace.get("guard"))
+    if guard:
+        reason = text_of(guard.get("reason"))
+        return (
+            f"A guard ({text_of(guard.get('name'))}) stopped the question{': ' + reason if reason else ''}."
+        )
+    shortcut = text_of(trace.get("shortcut"))
+    if shortcut:
+        return f"Nothing was searched: this is {SHORTCUTS.get(shortcut, shortcut)}."
+    if trace.get("declined_by"):
+        return f"{text_of(trace.get('declined_by'))} said that these passages do not answer."
+    if answer.outcome is Outcome.CLARIFY:
+        return "The question could be read in two ways, so the visitor was asked which is meant."
+    return ""
+
+
+def _facts(trace: Mapping[str, object]) -> list[tuple[str, str]]:
+    route, curated = text_of(trace.get("route")), mapping_in(trace.get("curated"))
+    facts = [("Kind of question", route)] if route else []
+    facts += [(str(name), text_of(value)) for name, value in mapping_in(trace.get("settings")).items()]
+    if curated:
+        facts.append(("Own answer", f"number {text_of(curated.get('id'))}, alike {curated.get('likeness')}"))
+    return facts
+
+
+def _score_names(found: Sequence[Mapping[str, object]]) -> list[str]:
+    names = dict.fromkeys(name for row in found for name in _scores(row))
+    return sorted(names, key=lambda name: list(SCORES).index(name) if name in SCORES else len(SCORES))
+
+
+def _scores(row: Mapping[str, object]) -> dict[str, float]:
+    """Of older messages they stand beside the passage's address and heading."""
+    own = row.get("scores")
+    given = own if isinstance(own, Mapping) else {k: v for k, v in row.items() if k not in ("score", "chunk")}
+    return {str(name): number for name, value in given.items() if (number := number_of(value)) is not None}
+
+
+def _candidate(
+    row: Mapping[str, object], place: int, names: Sequence[str], kept: set[str] | None, cited: set[str]
+) -> Candidate:
+    chunk, scores = str(row.get("chunk")), _scores(row)
+    heading = row.get("heading")
+    return Candidate(
+        rank=place,
+        heading=heading if isinstance(heading, str) else "",
+        url=text_of(row.get("url")),
+        score=number_of(row.get("score")),
+        scores=[scores.get(name) for name in names],
+        why=text_of(row.get("why")),
+        kept=kept is not None and chunk in kept,
+        cited=chunk in cited,
+        text=text_of(row.get("text")),
+    )
+
+
+def _kept(trace: Mapping[str, object]) -> set[str] | None:
+    """Ids of what the grader kept; None where that was not noted."""
+    kept = trace.get("kept")
+    return {str(one) for one in kept} if isinstance(kept, list) else None
+
+
+def _cited(trace: Mapping[str, object]) -> set[str]:
+    of_claims = [row.get("sources") for row in rows_in(trace.get("claims")) if row.get("kept")]
+    noted = of_claims or [trace.get("cited")]
+    return {str(one) for some in noted if isinstance(some, list) for one in some}
+
+
+def _claim(row: Mapping[str, object], rank: Mapping[str, int]) -> ClaimRow:
+    sources, citations = row.get("sources"), row.get("citations")
+    return ClaimRow(
+        text=text_of(row.get("text")),
+        support=number_of(row.get("support")),
+        kept=bool(row.get("kept")),
+        why=text_of(row.get("why")),
+        citations=[one for one in citations if isinstance(one, int)] if isinstance(citations, list) else [],
+        ranks=[rank[str(one)] for one in sources if str(one) in rank] if isinstance(sources, list) else [],
+    )
+
+
+def _removed_before(trace: Mapping[str, object]) -> list[ClaimRow]:
+    """Older messages only tell what was left out."""
+    return [
+        ClaimRow(text_of(row.get("claim")), None, False, text_of(row.get("reason")), [], [])
+        for row in rows_in(trace.get("removed"))
+    ]
+
+
+def _node(
+    row: Mapping[str, object], rank: Mapping[str, int]
+) -> tuple[str, list[tuple[str, str]], float | None]:
+    """Name, what it came to, and its time; passages by their place among the candidates."""
+    said = []
+    for name, value in row.items():
+        if name in ("node", "ms") or value in (None, "", []):
+            continue
+        if isinstance(value, list):
+            shown = ", ".join(f"#{rank[str(one)]}" if str(one) in rank else str(one) for one in value)
+        else:
+            shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+        said.append((str(name).replace("_", " "), shown))
+    return text_of(row.get("node")).replace("_", " ").capitalize(), said, number_of(row.get("ms"))
+
+
+def _prompt(row: Mapping[str, object]) -> Prompted:
+    step = text_of(row.get("step"))
+    ms, tokens, cost = (number_of(row.get(name)) for name in ("ms", "tokens", "cost"))
+    notes = [f"{ms:.0f} ms" if ms is not None else "", f"{tokens:.0f} tokens" if tokens else ""]
+    notes += [
+        f"{cost:.5f} in money" if cost else "",
+        "remembered from before" if row.get("remembered") else "",
+    ]
+    system, user, reply, error = (text_of(row.get(name)) for name in ("system", "user", "reply", "error"))
+    label = STEPS.get(step, step.capitalize()) or "Model"
+    return Prompted(label, system, user, reply, error, ", ".join(filter(None, notes)))
+
+
+def _spent(timings: Mapping[str, float]) -> list[Spent]:
+    known = _times(timings)
+    total = sum(known.values())
+    order = {name: place for place, name in enumerate(STEPS)}
+    rows, start = [], 0.0
+    for name, ms in sorted(known.items(), key=lambda item: order.get(item[0], len(order))):
+        share = 100 * ms / total if total else 0.0
+        rows.append(Spent(STEPS.get(name, name.capitalize()), ms, round(start, 2), round(share, 2)))
+        start += share
+    return rows
+
+
+def _times(timings: object) -> dict[str, float]:
+    return {
+        str(name): ms for name, value in mapping_in(timings).items() if (ms := number_of(value)) is not None
+    }
+
+
+def _json(trace: Mapping[str, object]) -> str:
+    """What the tables show in other words; prompts stand above as they were sent."""
+    shown = {name: value for name, value in trace.items() if name != "prompts"}
+    return json.dumps(shown, ensure_ascii=False, indent=2, default=str) if shown else ""
+
+
+FILTERS = {"trace_view": trace_view}

@@ -1,0 +1,175 @@
+"""What became of every address in one crawl."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.crawls import crawls as crawls_page
+from admin.crawls.crawl_state import BAD_URL_STATES, URL_WORDS, is_active
+from admin.crawls.crawls import run_of, version_of
+from admin.crawls.difference import csv_lines
+from admin.lists import listed
+from admin.page import Page
+from admin.people.sessions import safe_next
+from admin.sites import sites as sites_page
+from server.domain.addresses import absolute
+from server.domain.site import OFF, PERIODS, next_time
+from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawl_runs import PAUSED, RUNNING, STOPPED, WAITING, CrawlRun
+from server.storage.crawl_urls import KEPT_OUT
+from server.storage.errors import WrongState
+
+page = Page(under=crawls_page.page)
+
+ROWS = 100
+PROBLEMS = 5
+"""The newest ones, shown while a crawl goes on."""
+
+
+@page.get("/sites/<site_id>/crawls/<int:crawl_id>")
+def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
+    """Filtered by `state` and `reason`, searched by `search` in address and reason."""
+    shown = _shown(site_id, crawl_id)
+    state, search, reason = _filters()
+    store = services().crawls
+    urls = listed(
+        lambda limit, offset: store.urls(crawl_id, state or None, search, limit, offset, reason=reason), ROWS
+    )
+    reasons = store.reasons(crawl_id, state or None)
+    if reason and reason not in dict(reasons):
+        reasons.append((reason, 0))
+    return render_template(
+        "admin/crawl.html",
+        urls=urls,
+        kept_out=KEPT_OUT,
+        meaning=URL_WORDS.get(state, ("", ""))[1],
+        reasons=[("", "Any reason"), *((text, _counted(text, count)) for text, count in reasons)],
+        **shown,
+    )
+
+
+@page.get("/sites/<site_id>/crawls/<int:crawl_id>/progress")
+def crawl_progress(site_id: str, crawl_id: int) -> ResponseReturnValue:
+    """How the crawl stands now, and whether to ask again; polled by progress.js."""
+    shown = _shown(site_id, crawl_id)
+    run = shown["run"]
+    assert isinstance(run, CrawlRun)
+    return {
+        "active": is_active(run),
+        "version": version_of(run),
+        "html": render_template("admin/_crawl.html", **shown),
+    }
+
+
+@page.get("/sites/<site_id>/crawls/<int:crawl_id>.csv")
+def crawl_csv(site_id: str, crawl_id: int) -> ResponseReturnValue:
+    """The same addresses as a file, sent while they are read."""
+    run_of(site_id, crawl_id)
+    state, search, reason = _filters()
+    rows = services().crawls.every_url(crawl_id, state or None, search, reason=reason)
+    name = f"{site_id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
+    return Response(
+        csv_lines(rows),
+        mimetype="text/csv",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
+    site = services().sites.get(site_id)
+    run = run_of(site_id, crawl_id)
+    latest = services().crawls.latest(site_id)
+    state, search, reason = _filters()
+    store = services().crawls
+    return {
+        "site": site,
+        "run": run,
+        "is_latest": latest is not None and latest.id == run.id,
+        "state": state,
+        "search": search,
+        "reason": reason,
+        "page_address": absolute(run.url, services().settings.base_url),
+        "index": _index_report(run),
+        "problems": store.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
+        "before": next((other.id for other in store.history(site_id, 100) if other.id < crawl_id), 0),
+    }
+
+
+def _index_report(run: CrawlRun) -> dict[str, int]:
+    """What its build has done so far, by the names of IndexReport."""
+    stored = CrawlJournal(services().database, run.id).notes().get("index_report", "{}")
+    return {name: int(value) for name, value in json.loads(stored).items()}
+
+
+def _counted(text: str, count: int) -> str:
+    short = text if len(text) <= 70 else f"{text[:69]}…"
+    return f"{short} ({count:,})" if count else short
+
+
+def _filters() -> tuple[str, str, str]:
+    given = (request.args.get(name, "").strip()[:300] for name in ("state", "search", "reason"))
+    state, search, reason = given
+    return state, search, reason
+
+
+control_page = Page(under=sites_page.page)
+
+
+@control_page.post("/sites/<site_id>/crawl/pause")
+def crawl_pause(site_id: str) -> ResponseReturnValue:
+    return _done(site_id, "pause")
+
+
+@control_page.post("/sites/<site_id>/crawl/resume")
+def crawl_resume(site_id: str) -> ResponseReturnValue:
+    return _done(site_id, "resume")
+
+
+@control_page.post("/sites/<site_id>/crawl/stop")
+def crawl_stop(site_id: str) -> ResponseReturnValue:
+    return _done(site_id, "stop")
+
+
+@control_page.post("/sites/<site_id>/schedule")
+def site_schedule(site_id: str) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    every = request.form.get("every", "")
+    if every in PERIODS:
+        services().schedules.set(site_id, every, next_time(every, datetime.now(UTC)))
+        flash(f"{site.name} is read {every} from now on.", "done")
+    elif every == OFF:
+        services().schedules.clear(site_id)
+        flash(f"{site.name} is read only when you ask for it.", "done")
+    else:
+        flash("Choose how often the site is read.", "problem")
+    return redirect(url_for("admin.site", site_id=site_id))
+
+
+def _done(site_id: str, action: str) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    control = services().crawling
+    try:
+        run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site_id)
+    except WrongState:
+        # It ended between the look and the click.
+        flash(f"The crawl of {site.name} has ended meanwhile.", "done")
+    else:
+        flash(_answer(run, action), "done")
+    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site_id)))
+
+
+def _answer(run: CrawlRun, action: str) -> str:
+    if action == "resume":
+        return "The crawl goes on as soon as the worker has time for it."
+    if run.state == PAUSED:
+        return "The crawl is paused. Nothing is lost."
+    if run.state == STOPPED:
+        return "The crawl is stopped."
+    if run.state in (RUNNING, WAITING) and action == "stop":
+        return "The crawl is being stopped. What it has read goes live."
+    return "The crawl is being paused. Nothing is lost."

@@ -1,0 +1,112 @@
+"""Every crawl of a site that is on record, and two of them side by side."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from flask import abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.audit import changed
+from admin.crawls.crawl_state import KIND_WORDS, is_active
+from admin.lists import listed
+from admin.page import Page
+from admin.sites import sites as sites_page
+from crawler.errors import BadStart
+from crawler.options import start_address
+from server.storage.crawl_runs import WHOLE
+from server.storage.crawls import CrawlRun
+
+
+def run_of(site_id: str, crawl_id: int) -> CrawlRun:
+    """A crawl of this site; any other is not found."""
+    run = services().crawls.get(crawl_id)
+    if run.site_id != site_id:
+        abort(404)
+    return run
+
+
+def version_of(run: CrawlRun | None) -> str:
+    """Changes when there is something new to see; a panel's own text also changes with the clock."""
+    if run is None:
+        return ""
+    counts = ".".join(f"{state}{count}" for state, count in sorted(run.counts.items()))
+    pace = f"{run.rate:.1f}/{run.remaining_s}"
+    return f"{run.id}/{run.state}/{run.wanted}/{run.found}/{run.fetched}/{run.indexed}/{counts}/{pace}"
+
+
+page = Page(tab="Crawls", under=sites_page.page)
+
+ROWS = 50
+COMPARED = 100
+"""Crawls that are offered for a comparison."""
+
+
+@page.get("/sites/<site_id>/crawls")
+def crawls(site_id: str) -> ResponseReturnValue:
+    """The newest first; with `?kind=` those of one kind."""
+    site = services().sites.get(site_id)
+    kind = request.args.get("kind", "")
+    kind = kind if kind in KIND_WORDS else ""
+    store = services().crawls
+    whole = store.runs(site_id, WHOLE, COMPARED)
+    return render_template(
+        "admin/crawls.html",
+        runs=listed(lambda limit, offset: store.runs(site_id, kind, limit, offset), ROWS),
+        whole=whole,
+        kind=kind,
+        kinds=[("", "All of them"), *KIND_WORDS.items()],
+        before={later.id: earlier.id for later, earlier in pairwise(whole)},
+        kept=services().settings.crawls_kept,
+        **_panel(site_id),
+        site=site,
+    )
+
+
+@page.get("/sites/<site_id>/crawls/progress")
+def crawls_progress(site_id: str) -> ResponseReturnValue:
+    """The newest crawl as it stands; polled by progress.js."""
+    site = services().sites.get(site_id)
+    shown = _panel(site_id)
+    run = services().crawls.latest(site_id)
+    return {
+        "active": is_active(run),
+        "version": version_of(run),
+        "html": render_template("admin/_crawl_now.html", site=site, **shown),
+    }
+
+
+@page.get("/sites/<site_id>/crawls/compare")
+def crawls_compare(site_id: str) -> ResponseReturnValue:
+    """Leads to the comparison of two crawls that were chosen."""
+    one, other = (request.args.get(name, 0, type=int) for name in ("earlier", "later"))
+    for crawl_id in (one, other):
+        if not crawl_id:
+            abort(404)
+        run_of(site_id, crawl_id)
+    earlier, later = sorted((one, other))
+    if earlier == later:
+        flash("Choose two different crawls.", "problem")
+        return redirect(url_for("admin.crawls", site_id=site_id))
+    return redirect(url_for("admin.crawl_difference", site_id=site_id, crawl_id=later, earlier_id=earlier))
+
+
+@page.post("/sites/<site_id>/crawls/page")
+def crawl_page(site_id: str) -> ResponseReturnValue:
+    """Reads one address again, and leads to what comes of it."""
+    services().sites.get(site_id)
+    try:
+        url = start_address(request.form.get("url", ""))
+    except BadStart as error:
+        flash(str(error), "problem")
+        return redirect(url_for("admin.crawls", site_id=site_id))
+    crawl_id = services().pages.read_again(site_id, url)
+    changed("had one page read again", page=url)
+    flash("The page is read again as soon as the worker has time for it.", "done")
+    return redirect(url_for("admin.crawl", site_id=site_id, crawl_id=crawl_id))
+
+
+def _panel(site_id: str) -> dict[str, object]:
+    run = services().crawls.latest(site_id)
+    return {"run": run, "live": services().content(site_id).counts()}

@@ -1,0 +1,119 @@
+"""Two crawls of a site side by side: what is new, gone, changed, and what ended in another way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from flask import Response, abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.crawls import crawls as crawls_page
+from admin.crawls.crawls import run_of
+from admin.lists import listed
+from admin.page import Page
+from server.storage.crawl_difference import (
+    ADDED,
+    CHANGED,
+    DIFFERENCES,
+    MISSING,
+    STATE,
+    CrawlDifference,
+    Difference,
+)
+from server.storage.crawl_runs import WHOLE
+from server.storage.crawl_urls import UrlRow
+from server.storage.crawls import CrawlRun
+from server.storage.csv_file import written
+
+COLUMNS = ("address", "state", "reason", "status", "linked from", "clicks", "at")
+DIFFERENCE_COLUMNS = ("address", "difference", "before", "reason before", "now", "reason now")
+
+
+def csv_lines(rows: Iterable[UrlRow]) -> Iterator[str]:
+    """Pieces of the file, the header first; few rows are in memory at a time."""
+    return written(COLUMNS, map(_cells, rows))
+
+
+def difference_lines(rows: Iterable[Difference]) -> Iterator[str]:
+    """The same of what two crawls tell differently."""
+    told = ((row.url, row.kind, row.before, row.before_reason, row.now, row.now_reason) for row in rows)
+    return written(DIFFERENCE_COLUMNS, told)
+
+
+def _cells(row: UrlRow) -> tuple[object, ...]:
+    at = row.at.isoformat(timespec="seconds")
+    return (row.url, row.state, row.reason, row.status or "", row.found_on, row.depth, at)
+
+
+page = Page(under=crawls_page.page)
+
+ROWS = 100
+REMEMBERED_S = 24 * 3600
+WORDS = {
+    ADDED: ("New", "Addresses that only the later crawl found."),
+    MISSING: ("Not found again", "Addresses that only the earlier crawl found."),
+    CHANGED: ("Changed", "Pages that both crawls read, with another text."),
+    STATE: ("Ended differently", "Addresses that both found and that ended in another way."),
+}
+
+
+@page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>")
+def crawl_difference(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
+    """Filtered by `kind`, searched by `search` in the address."""
+    site = services().sites.get(site_id)
+    earlier, later = _both(site_id, crawl_id, earlier_id)
+    kind, search = _filters()
+    difference = CrawlDifference(services().database, earlier.id, later.id)
+    return render_template(
+        "admin/crawl_difference.html",
+        site=site,
+        earlier=earlier,
+        later=later,
+        kind=kind,
+        search=search,
+        words=WORDS,
+        counts=_counts(difference, earlier, later),
+        rows=listed(lambda limit, offset: difference.rows(kind, search, limit, offset), ROWS),
+    )
+
+
+@page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>.csv")
+def crawl_difference_csv(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
+    """The same as a file, sent while it is read."""
+    services().sites.get(site_id)
+    earlier, later = _both(site_id, crawl_id, earlier_id)
+    kind, search = _filters()
+    rows = CrawlDifference(services().database, earlier.id, later.id).every(kind, search)
+    name = f"{site_id}-crawl-{later.id}-against-{earlier.id}{'-' + kind if kind else ''}.csv"
+    return Response(
+        difference_lines(rows),
+        mimetype="text/csv",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _both(site_id: str, crawl_id: int, earlier_id: int) -> tuple[CrawlRun, CrawlRun]:
+    earlier, later = run_of(site_id, earlier_id), run_of(site_id, crawl_id)
+    if earlier.id >= later.id or {earlier.kind, later.kind} != {WHOLE}:
+        abort(404)
+    return earlier, later
+
+
+def _counts(difference: CrawlDifference, earlier: CrawlRun, later: CrawlRun) -> dict[str, int]:
+    """Of crawls that have ended they never change: counted once."""
+    key = f"crawl-difference:{earlier.id}:{later.id}"
+    final = not earlier.is_open and not later.is_open
+    stored = services().cache.get(key) if final else None
+    if stored is not None:
+        return {kind: int(number) for kind, number in json.loads(stored).items()}
+    counts = difference.counts()
+    if final:
+        services().cache.set(key, json.dumps(counts), REMEMBERED_S)
+    return counts
+
+
+def _filters() -> tuple[str, str]:
+    kind = request.args.get("kind", "")
+    return kind if kind in DIFFERENCES else "", request.args.get("search", "").strip()[:200]

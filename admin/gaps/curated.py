@@ -1,0 +1,244 @@
+"""The operator's own answers of one site: list, write, change, remove, try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from wtforms import BooleanField, FileField, StringField, TextAreaField
+
+from admin.access import services
+from admin.audit import changed
+from admin.formats import sentence
+from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.lists import listed
+from admin.page import Page
+from admin.people.sessions import current_operator
+from admin.sites import sites as sites_page
+from server.answering.curated import utc_today
+from server.answering.markup import answer_html
+from server.domain.answer import Answer, Outcome
+from server.domain.curated import CuratedAnswer, CuratedState
+from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
+from server.domain.site import Site
+from server.gaps.gap_recheck import wordings
+from server.storage.questions import QuestionLog
+
+page = Page(tab="Answers", under=sites_page.page)
+
+ROWS = 100
+VARIANTS = 6
+"""Wordings of a gap that its answer is for."""
+
+
+class CuratedForm(Form):
+    """One answer with the questions that it is for."""
+
+    question = StringField("Question", [Needed("Write the question as visitors ask it.")])
+    also = TextAreaField("Other ways to ask it")
+    text = TextAreaField("Answer", [Needed("Write the answer.")])
+    links = TextAreaField("Pages to read on")
+    language = StringField("Language")
+    valid_from = StringField("First day")
+    valid_until = StringField("Last day")
+    enabled = BooleanField("Give this answer")
+
+    def made(self, site_id: str) -> CuratedAnswer:
+        """Raises ValueError."""
+        questions = [self.question.data, *(self.also.data or "").splitlines()]
+        links = (self.links.data or "").splitlines()
+        days = (self.valid_from.data or "", self.valid_until.data or "")
+        answer = CuratedAnswer.checked(
+            site_id, questions, self.text.data, links, self.language.data or "", days
+        )
+        return replace(answer, enabled=bool(self.enabled.data))
+
+    def field_of(self, message: str) -> str:
+        """Which field a message of CuratedAnswer.checked is about."""
+        if "last day" in message:
+            return "valid_until"
+        if "is not a day" in message:
+            return "valid_from" if repr(self.valid_from.data) in message else "valid_until"
+        if "address" in message:
+            return "links"
+        return "language" if "language" in message else "text"
+
+
+@page.get("/sites/<site_id>/answers")
+def curated(site_id: str) -> ResponseReturnValue:
+    """The list; with `?try=` which of them come near a question."""
+    site = services().sites.get(site_id)
+    asked = request.args.get("try", "").strip()[:500]
+    return render_template(
+        "admin/curated.html",
+        site=site,
+        answers=listed(lambda limit, offset: services().curated.all(site_id, limit, offset), ROWS),
+        today=utc_today(),
+        asked=asked,
+        nearest=services().own_answers.nearest(site, asked) if asked else None,
+        threshold=services().settings.curated_threshold,
+    )
+
+
+@page.get("/sites/<site_id>/answers/new")
+def curated_new(site_id: str) -> ResponseReturnValue:
+    """An empty form, or one with the question and the answer of the message in `?message=`, or with what was
+    asked of the gap in `?gap=`."""
+    site = services().sites.get(site_id)
+    values: dict[str, object] = {"question": "", "text": "", "language": "", "enabled": True}
+    message = QuestionLog(services().database).find(request.args.get("message", ""))
+    gap = services().gaps.find(request.args.get("gap", ""))
+    if message and message.site_id == site_id:
+        said = message.answer.text if message.answer.outcome is Outcome.CURATED else ""
+        values |= {"question": message.question, "text": said, "language": message.language}
+    elif gap and gap.site_id == site_id:
+        asked = wordings(gap, (one.question for one in services().gaps.questions(gap.id)), VARIANTS)
+        values |= {"question": asked[0], "also": "\n".join(asked[1:]), "language": gap.language}
+    return _shown(site, None, CuratedForm(formdata=None, **values))
+
+
+@page.post("/sites/<site_id>/answers/new")
+def curated_add(site_id: str) -> ResponseReturnValue:
+    return _saved(services().sites.get(site_id), None)
+
+
+@page.get("/sites/<site_id>/answers/<int:id>")
+def curated_one(site_id: str, id: int) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    known = services().curated.get(site_id, id)
+    values = {"question": known.questions[0], "also": "\n".join(known.questions[1:]), "text": known.text}
+    values |= {"links": "\n".join(known.links), "language": known.language}
+    values |= {"valid_from": str(known.valid_from or ""), "valid_until": str(known.valid_until or "")}
+    return _shown(site, known, CuratedForm(formdata=None, enabled=known.enabled, **values))
+
+
+@page.post("/sites/<site_id>/answers/<int:id>")
+def curated_change(site_id: str, id: int) -> ResponseReturnValue:
+    return _saved(services().sites.get(site_id), services().curated.get(site_id, id))
+
+
+@page.post("/sites/<site_id>/answers/<int:id>/compare")
+def curated_compare(site_id: str, id: int) -> ResponseReturnValue:
+    """Asks the pages once more what the answer says."""
+    site = services().sites.get(site_id)
+    check = services().own_answers.check(site, services().curated.get(site_id, id))
+    changed("compared an own answer with the pages", answer=id)
+    if not check.outcome:
+        flash("The pages could not be asked just now. Try again later.", "problem")
+    return redirect(url_for("admin.curated_one", site_id=site_id, id=id))
+
+
+@page.post("/sites/<site_id>/answers/<int:id>/remove")
+def curated_remove(site_id: str, id: int) -> ResponseReturnValue:
+    services().sites.get(site_id)
+    removed = services().curated.remove(site_id, id)
+    changed("removed an own answer", answer=id)
+    flash("The answer is removed." if removed else "It was removed already.", "done")
+    return redirect(url_for("admin.curated", site_id=site_id))
+
+
+def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
+    form = CuratedForm(request.form)
+    if not form.validate():
+        return _shown(site, known, form), UNPROCESSABLE
+    try:
+        made = form.made(site.id)
+    except ValueError as error:
+        problem(form, form.field_of(str(error)), sentence(str(error)))
+        return _shown(site, known, form), UNPROCESSABLE
+    operator = current_operator()
+    made = replace(made, id=known.id if known else 0)
+    saved = services().curated.save(made, operator.email if operator else "")
+    changed("changed an own answer" if known else "wrote an own answer", answer=saved.id)
+    flash(_what_now(site, saved), "done")
+    return redirect(url_for("admin.curated_one", site_id=site.id, id=saved.id))
+
+
+def _what_now(site: Site, saved: CuratedAnswer) -> str:
+    """Has the pages asked the same, and gaps closed that the answer meets; says what came of it."""
+    services().own_answers.check(site, saved)
+    if saved.state(utc_today()) is not CuratedState.ON:
+        return "The answer is saved. It is not given just now."
+    closed = len(services().gap_work.curated_saved(site, saved.id))
+    said = "The answer is saved. Visitors get it from now on."
+    return f"{said} It closes {closed} {'gap' if closed == 1 else 'gaps'}." if closed else said
+
+
+def _shown(site: Site, known: CuratedAnswer | None, form: CuratedForm) -> str:
+    # answer_html is sanitised: nothing that is typed here can do anything.
+    text = form.text.data or ""
+    shown = Markup(answer_html(Answer(Outcome.CURATED, text))) if known else ""
+    return render_template(
+        "admin/curated_one.html", site=site, known=known, form=form, shown=shown, today=utc_today()
+    )
+
+
+files_page = Page(under=page)
+
+Errors = Sequence[tuple[int, str]]
+
+
+class ImportForm(Form):
+    """One file."""
+
+    answers = FileField("File")
+
+
+@files_page.get("/sites/<site_id>/answers/import")
+def curated_import(site_id: str) -> ResponseReturnValue:
+    return _shown_import(services().sites.get(site_id), ImportForm(formdata=None))
+
+
+@files_page.post("/sites/<site_id>/answers/import", large=True)
+def curated_take_in(site_id: str) -> ResponseReturnValue:
+    """All of the file, or nothing of it."""
+    site = services().sites.get(site_id)
+    file = request.files.get("answers")
+    if file is None or not file.filename:
+        return _refused(site, [(0, "choose a file")])
+    is_json = file.filename.lower().endswith((".jsonl", ".json", ".ndjson"))
+    try:
+        found = read_answers(site_id, file.read(), is_json=is_json)
+    except CuratedFileError as error:
+        return _refused(site, error.errors)
+    operator = current_operator()
+    new, replaced = services().curated.save_all(found, operator.email if operator else "")
+    changed("imported own answers", site_id, new=new, replaced=replaced)
+    flash(f"{new} new, {replaced} replaced. Visitors get them from now on.", "done")
+    return redirect(url_for("admin.curated", site_id=site_id))
+
+
+@files_page.get("/sites/<site_id>/answers.csv")
+def curated_csv(site_id: str) -> ResponseReturnValue:
+    """For spreadsheets."""
+    services().sites.get(site_id)
+    # The mark at the start tells Excel that it is UTF-8.
+    return _file(
+        "\ufeff" + written_csv(services().curated.all(site_id)), "text/csv", f"{site_id}-answers.csv"
+    )
+
+
+@files_page.get("/sites/<site_id>/answers.jsonl")
+def curated_jsonl(site_id: str) -> ResponseReturnValue:
+    """For programs."""
+    services().sites.get(site_id)
+    return _file(
+        written_jsonl(services().curated.all(site_id)), "application/x-ndjson", f"{site_id}-answers.jsonl"
+    )
+
+
+def _file(text: str, kind: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, content_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+def _refused(site: Site, errors: Errors) -> ResponseReturnValue:
+    return _shown_import(site, ImportForm(request.form), errors), UNPROCESSABLE
+
+
+def _shown_import(site: Site, form: ImportForm, errors: Errors = ()) -> str:
+    said = [(line, sentence(message)) for line, message in errors]
+    return render_template("admin/curated_import.html", site=site, form=form, errors=said, columns=COLUMNS)

@@ -1,0 +1,206 @@
+"""What went wrong while visitors were served, and whether every part works now."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.formats import duration
+from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, site_options
+from admin.overview.incident_kinds import KINDS, MODEL_KINDS, kind_of
+from admin.page import Page
+from server.domain.contact import ContactOptions, DeliveryState
+from server.storage import schema
+from server.version import version
+
+if TYPE_CHECKING:
+    from server.runtime.container import Services
+    from server.settings import Settings
+
+
+ADVICE = {
+    "database": ("Database", "Check DATABASE_URL, the disk's free space and the rights on DATA_DIR."),
+    "models": (
+        "Embedding model",
+        "Run `python -m server doctor`: it checks every model and says what to do.",
+    ),
+    "vectors": ("Vectors (Chroma)", "Check that the Chroma server runs, and CHROMA_URL if you set it."),
+    "index": ("Index", "Add a site, or look at its last crawl."),
+}
+
+WORKER = "Start the worker: `make run` does, as does `python -m server worker` where processes run apart."
+
+DISK = "Free space there, or move DATA_DIR: crawls and answers stop when the disk is full."
+FREE_BYTES = 500_000_000
+"""Less free space than this is a warning."""
+
+PATIENCE = timedelta(seconds=60)
+"""A crawl that waits longer while none runs has no worker to take it."""
+
+RECENT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PartState:
+    """One line of the list of parts."""
+
+    name: str
+    is_well: bool
+    says: str
+    advice: str = ""
+    since: datetime | None = None
+    """As far as anybody looked."""
+
+
+def part_states(services: Services) -> list[PartState]:
+    """Every part, in the order in which an answer needs them."""
+    parts = [_part(name, state) for name, state in services.readiness().items()]
+    parts += [_chat_model(services), _disk(services), _worker(services), *_contact(services)]
+    return [replace(part, since=services.heartbeat.since(part.name, part.is_well)) for part in parts]
+
+
+def _part(name: str, state: str) -> PartState:
+    label, advice = ADVICE.get(name, (name.capitalize(), ""))
+    if state == "ok":
+        return PartState(label, True, "Works")
+    return PartState(label, False, state, advice)
+
+
+def _chat_model(services: Services) -> PartState:
+    name = _model_name(services.settings)
+    if not services.settings.uses_chat_model:
+        return PartState("Chat model", True, f"{name}: answers are quoted from the pages, no model is called")
+    since = datetime.now(UTC) - RECENT
+    recent = [
+        incident
+        for incident in services.incidents.recent(None, 200)
+        if incident.at >= since and incident.kind in MODEL_KINDS
+    ]
+    seconds, why = services.chat_pause()
+    if seconds:
+        says = f"{name} is left alone for {seconds:.0f} s after failures: {why}"
+        return PartState("Chat model", False, says, kind_of(recent[0].kind).advice if recent else "")
+    if not recent:
+        return PartState("Chat model", True, f"{name}: no failure in the last hour")
+    times = sum(incident.count for incident in recent)
+    kind = kind_of(recent[0].kind)
+    return PartState(
+        "Chat model",
+        False,
+        f"{name}: {times} failures in the last hour, the last: {kind.label.lower()}",
+        kind.advice,
+    )
+
+
+def _model_name(settings: Settings) -> str:
+    return settings.chat_model_name if settings.uses_chat_model else "Embedded writer"
+
+
+def _disk(services: Services) -> PartState:
+    """Of the data folder; a database elsewhere looks after its own."""
+    try:
+        free = shutil.disk_usage(services.folder.path).free
+    except OSError as error:
+        return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
+    says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
+    return PartState("Disk", free >= FREE_BYTES, says, "" if free >= FREE_BYTES else DISK)
+
+
+def _worker(services: Services) -> PartState:
+    """No process is asked: a worker that takes no jobs is as bad as none, and jobs show both."""
+    last = services.heartbeat.last()
+    if last and datetime.now(UTC) - last > PATIENCE:
+        says = f"No worker has been seen for {duration((datetime.now(UTC) - last).total_seconds())}"
+        return PartState("Queue worker", False, says, WORKER)
+    runs = [run for site in services.sites.all() if (run := services.crawls.latest(site.id))]
+    waiting = [run for run in runs if run.state == "waiting"]
+    running = [run for run in runs if run.state == "running"]
+    oldest = min((run.started_at for run in waiting), default=None)
+    if running:
+        return PartState("Queue worker", True, f"At work on {running[0].site_id}; {len(waiting)} crawls wait")
+    if oldest and datetime.now(UTC) - oldest > PATIENCE:
+        return PartState(
+            "Queue worker",
+            False,
+            f"{len(waiting)} crawls wait and nobody takes them",
+            WORKER,
+        )
+    return PartState("Queue worker", True, f"{len(waiting)} crawls wait" if waiting else "Nothing waits")
+
+
+def _contact(services: Services) -> list[PartState]:
+    """Nothing while no site takes messages and none is left from when one did."""
+    options = [ContactOptions.of(site.options) for site in services.sites.all()]
+    waiting, failed = (
+        services.contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
+    )
+    label = "Messages to people"
+    if any(one.email for one in options) and not services.settings.smtp_url:
+        says = "Messages of a site go to an e-mail address, but no mail server is set"
+        advice = "Set SMTP_URL and MAIL_FROM, then start Docent again. Until then messages are kept."
+        return [PartState(label, False, says, advice)]
+    due = services.deliveries.due_since()
+    if due and datetime.now(UTC) - due > PATIENCE:
+        return [PartState(label, False, "Some wait and nobody sends them", WORKER)]
+    if failed:
+        says = f"{failed} {'was' if failed == 1 else 'were'} not sent after every try"
+        return [PartState(label, False, says, "Open Messages: each says why. Then press “Send again”.")]
+    if waiting:
+        return [PartState(label, True, f"{waiting} {'is' if waiting == 1 else 'are'} on the way")]
+    return [PartState(label, True, "Nothing waits")] if any(one.on for one in options) else []
+
+
+page = Page(menu="Health")
+
+SHOWN = 200
+
+
+@page.get("/health")
+def health() -> ResponseReturnValue:
+    """Incidents of one `site` or of all, of one `kind` or any, of the last `days` or all that are kept."""
+    sites, site_id = chosen_site()
+    days, since = chosen_days()
+    kinds = services().incidents.kinds(site_id or None, since)
+    kind = request.args.get("kind", "")
+    kind = kind if kind in KINDS or kind in kinds else ""
+    incidents = [
+        (incident, kind_of(incident.kind, incident.message))
+        for incident in services().incidents.recent(site_id or None, SHOWN, since, kind)
+    ]
+    return render_template(
+        "admin/health.html",
+        parts=part_states(services()),
+        versions=_versions(),
+        queued=len(services().jobs),
+        incidents=incidents,
+        sites=sites,
+        site_id=site_id,
+        site_options=site_options(sites),
+        days=days,
+        day_options=DAY_OPTIONS,
+        kind=kind,
+        kind_options=[("", "Any"), *((name, kind_of(name).label) for name in sorted({*kinds, kind} - {""}))],
+        times=kinds.get(kind, 0) if kind else sum(kinds.values()),
+        shown=SHOWN,
+    )
+
+
+def _versions() -> list[tuple[str, str]]:
+    """What somebody who helps will ask for first."""
+    settings = services().settings
+    return [
+        ("Docent", version()),
+        ("Schema of the database", schema.newest()),
+        ("Database", services().database.dialect),
+        ("Python", platform.python_version()),
+        ("System", f"{platform.system()} {platform.machine()}"),
+        ("Chat model", settings.chat_model_name if settings.uses_chat_model else "none"),
+        ("Embedding model", settings.embedding_model or "all-MiniLM-L6-v2"),
+    ]

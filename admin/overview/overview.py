@@ -1,0 +1,275 @@
+"""The entry: are visitors served, how does that compare with before, and what is the matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from flask import render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.formats import FILTERS, milliseconds, money, number
+from admin.lists import DAY_OPTIONS, began, chosen_site, site_options
+from admin.overview.charts import Chart, Series, lines, stacked
+from admin.overview.incident_kinds import Kind, kind_of
+from admin.page import Page
+from server.domain.contact import DeliveryState
+from server.domain.site import Site
+from server.storage.crawls import CrawlRun
+from server.storage.figures import Figures, FigureStore
+
+OUTCOMES = (
+    ("answered", "Answered"),
+    ("curated", "Curated"),
+    ("refused", "Refused"),
+    ("clarify", "Asked back"),
+    ("handoff", "Handed over"),
+    ("limited", "Turned away"),
+)
+"""In the order of the bars, from below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One figure."""
+
+    label: str
+    text: str
+    address: str
+    """The list that counts it."""
+    before: str
+    """What it was in the days before; empty when there is nothing to compare with."""
+    change: str
+    """Such as +12 %."""
+    note: str = ""
+    counted: int | None = None
+    """What the list counts, where that is another number than the figure."""
+
+
+def compared(
+    total: Figures, before: Figures, written: int, written_before: int, site_id: str, days: int
+) -> list[Compared]:
+    """All of them. `written` are messages to people."""
+    shared: dict[str, Any] = {"days": days, **({"site": site_id} if site_id else {})}
+
+    def listed(**held: str | int) -> str:
+        return url_for("admin.conversations", **{**shared, **held})
+
+    def count(label: str, now: int, then: int, address: str) -> Compared:
+        return Compared(label, number(now), address, number(then), change(now, then))
+
+    figures = [
+        count("Conversations", total.opened, before.opened, listed(first=1)),
+        count("Questions", total.asked, before.asked, listed()),
+    ]
+    figures += [
+        count(label, getattr(total, name), getattr(before, name), listed(outcome=name))
+        for name, label in OUTCOMES
+    ]
+    figures += [
+        count("Thumbs up", total.up, before.up, listed(thumbs="up")),
+        count("Thumbs down", total.down, before.down, listed(thumbs="down")),
+        count("Messages to people", written, written_before, url_for("admin.messages", **shared)),
+    ]
+    for label, share in (("Half within", 0.5), ("95 % within", 0.95)):
+        if step := total.within(share):
+            figures.append(_time(label, total, step, before.within(share), listed(slower=step)))
+    return [*figures, *_spent(total, before, listed(paid=1))]
+
+
+def change(now: float, then: float) -> str:
+    """By how much; empty when that says nothing."""
+    if not then or now == then:
+        return ""
+    share = 100 * (now - then) / then
+    return f"{share:+.0f} %" if abs(share) < 1000 else f"{now / then:.0f} times"
+
+
+def _time(label: str, total: Figures, step: int, then: int | None, address: str) -> Compared:
+    slower = total.slower(step)
+    return Compared(
+        label,
+        milliseconds(step),
+        address,
+        milliseconds(then) if then else "",
+        change(step, then or 0),
+        f"{number(slower)} took longer",
+        slower,
+    )
+
+
+def _spent(total: Figures, before: Figures, address: str) -> Iterator[Compared]:
+    if not total.tokens and not before.tokens:
+        return
+    spent, then = money(total.cost), money(before.cost)
+    yield Compared("Cost of answers", spent, address, then, change(total.cost, before.cost))
+    spent, then = number(total.tokens), number(before.tokens)
+    yield Compared("Tokens", spent, address, then, change(total.tokens, before.tokens))
+
+
+CHOICES = (1, 7, 30, 90)
+DEFAULT = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The last `count` days (UTC), today the last of them as far as it has come.
+
+    What is before is cut at the same time of day: half a day is compared with half a day.
+    """
+
+    count: int
+    now: datetime
+
+    @property
+    def since(self) -> datetime:
+        """When the first day began."""
+        return began(self.count, self.now)
+
+    @property
+    def before_since(self) -> datetime:
+        """When the first of the days before began."""
+        return self.since - timedelta(days=self.count)
+
+    @property
+    def before_until(self) -> datetime:
+        """Where the days before are cut."""
+        return self.now - timedelta(days=self.count)
+
+    @property
+    def days(self) -> list[date]:
+        """The oldest first."""
+        first = self.since.date()
+        return [first + timedelta(days=at) for at in range(self.count)]
+
+
+page = Page(menu="Overview")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Whether one site is read."""
+
+    site: Site
+    live_pages: int
+    run: CrawlRun | None
+    asked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """How often one kind of incident happened."""
+
+    name: str
+    kind: Kind
+    times: int
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One row of the table behind the charts."""
+
+    day: str
+    counts: list[tuple[str, int]]
+    """(what the list is filtered by, how many)"""
+    others: list[str]
+
+
+@page.get("/")
+def overview() -> ResponseReturnValue:
+    """Of one `site` or of all, over the last `days`."""
+    sites, site_id = chosen_site()
+    days = request.args.get("days", DEFAULT, type=int)
+    period = Period(days if days in CHOICES else DEFAULT, datetime.now(UTC))
+    ids = [site_id] if site_id else list(sites)
+    store = FigureStore(services().database)
+    by_day = store.by_day(ids, period.days[0], period.days[-1])
+    total = sum(by_day.values(), Figures())
+    return render_template(
+        "admin/overview.html",
+        sites=sites,
+        site_id=site_id,
+        site_options=site_options(sites),
+        period=period,
+        day_options=[(days, label) for days, label in DAY_OPTIONS if days in CHOICES],
+        figures=_compared(store, ids, site_id, period, total),
+        total=total,
+        charts=_charts(period, by_day, total),
+        days=[_day(day.isoformat(), by_day.get(day.isoformat(), Figures())) for day in reversed(period.days)],
+        outcomes=OUTCOMES,
+        format=FILTERS,
+        listed=url_for("admin.conversations", site=site_id or None),
+        troubles=_troubles(site_id, period),
+        usage=services().usage.by_model(ids, period.days[0], period.days[-1]),
+        summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
+        waiting=services().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
+        failed=services().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
+    )
+
+
+def _compared(
+    store: FigureStore, ids: list[str], site_id: str, period: Period, total: Figures
+) -> list[Compared]:
+    """Every figure beside that of the days before, and the list that counts the same."""
+    cut = period.before_until
+    began = cut.replace(hour=0, minute=0, second=0, microsecond=0)
+    before = store.between(ids, began, cut)
+    if period.count > 1:
+        before += store.total(ids, period.before_since.date(), began.date() - timedelta(days=1))
+    contact = services().contact
+    written = contact.total(site_id=site_id or None, since=period.since)
+    written_before = contact.total(
+        site_id=site_id or None, since=period.before_since, until=period.before_until
+    )
+    return compared(total, before, written, written_before, site_id, period.count)
+
+
+def _charts(period: Period, by_day: Mapping[str, Figures], total: Figures) -> list[tuple[Chart, str]]:
+    """Each with the filter of templates that its numbers are written by."""
+    days = [day.isoformat() for day in period.days]
+    of_days = [by_day.get(day, Figures()) for day in days]
+    drawn: list[tuple[Chart, str]] = []
+    if total.asked:
+        parts = [
+            Series(label, f"of-{name}", [getattr(one, name) for one in of_days]) for name, label in OUTCOMES
+        ]
+        drawn.append((stacked("Questions a day, by how they ended", days, parts), "number"))
+        slow = Series("95 % within", "of-slow", [one.within(0.95) for one in of_days])
+        half = Series("Half within", "of-half", [one.within(0.5) for one in of_days])
+        drawn.append((lines("Time until the answer was complete", days, [slow, half]), "milliseconds"))
+    if total.cost:
+        cost = Series("Cost", "of-cost", [one.cost for one in of_days])
+        drawn.append((stacked("Cost a day", days, [cost]), "money"))
+    return drawn
+
+
+def _day(day: str, figures: Figures) -> Day:
+    counts = [(f"&outcome={name}", getattr(figures, name)) for name, _ in OUTCOMES]
+    counts += [("&thumbs=up", figures.up), ("&thumbs=down", figures.down)]
+    steps = [figures.within(share) for share in (0.5, 0.95)]
+    times = ["–" if step is None else milliseconds(step) for step in steps]
+    return Day(day, [("", figures.asked), *counts], [*times, money(figures.cost)])
+
+
+def _troubles(site_id: str, period: Period) -> list[Trouble]:
+    """Kinds of incidents of these days and of those before, the most frequent first."""
+    now = services().incidents.kinds(site_id or None, period.since)
+    before = services().incidents.kinds(site_id or None, period.before_since, period.before_until)
+    found = [Trouble(name, kind_of(name), now.get(name, 0), before.get(name, 0)) for name in {*now, *before}]
+    return sorted(found, key=lambda trouble: (-trouble.times, -trouble.before, trouble.name))
+
+
+def _summaries(shown: list[Site], asked: Mapping[str, int]) -> list[Summary]:
+    return [
+        Summary(
+            site,
+            services().content(site.id).counts()[0],
+            services().crawls.latest(site.id),
+            asked.get(site.id, 0),
+        )
+        for site in shown
+    ]

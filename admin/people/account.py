@@ -1,0 +1,172 @@
+"""What an operator of any role changes of the own account: password, second factor, sessions."""
+
+from __future__ import annotations
+
+from flask import flash, g, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from wtforms import StringField
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.page import Page
+from admin.people.passwords import (
+    PasswordAgain,
+    chosen_password,
+    hash_password,
+    is_own_password,
+    password_again,
+)
+from admin.people.sessions import current_session, log_out, renew
+from admin.people.totp import address, new_recovery_codes, new_secret, picture, step_of
+from server.domain.roles import Role
+
+page = Page()
+
+PENDING_S = 900.0
+
+
+class PasswordForm(PasswordAgain):
+    """Another password."""
+
+    new = chosen_password("New password")
+    again = password_again("New password again", of="new")
+
+
+class EnrolForm(Form):
+    """That the app makes the right codes."""
+
+    code = StringField("Code", [Needed("Write the six digits that your app shows.")])
+
+
+@page.get("/account")
+def account() -> ResponseReturnValue:
+    return _shown()
+
+
+@page.post("/account/password", role=Role.VIEWER)
+def account_password() -> ResponseReturnValue:
+    """Ends every other session, and gives this one a new id."""
+    form = PasswordForm()
+    if not form.validate() or not is_own_password(form):
+        return _shown(password=form), UNPROCESSABLE
+    services().operators.set_password(g.operator.id, hash_password(form.new.data))
+    changed("changed the own password")
+    renew(g.operator)
+    flash("Your password is changed. Every other browser is logged out.", "done")
+    return redirect(url_for("admin.account"))
+
+
+@page.get("/account/second-factor")
+def account_second() -> ResponseReturnValue:
+    if g.operator.has_second_factor:
+        return redirect(url_for("admin.account"))
+    secret = _pending() or _begin()
+    return _enrolling(EnrolForm(formdata=None), secret)
+
+
+@page.post("/account/second-factor", role=Role.VIEWER)
+def account_second_on() -> ResponseReturnValue:
+    """From now on a login needs a code too. The recovery codes are shown once."""
+    secret, form = _pending(), EnrolForm()
+    if secret is None or g.operator.has_second_factor:
+        unchanged()
+        return redirect(url_for("admin.account_second"))
+    step = step_of(secret, form.code.data or "") if form.validate() else None
+    if step is None:
+        if not form.errors:
+            problem(form, "code", "This code does not fit. Check that the clock of your device is right.")
+        return _enrolling(form, secret), UNPROCESSABLE
+    codes = new_recovery_codes()
+    services().operators.set_second_factor(g.operator.id, services().seal.close(secret), step, codes)
+    services().cache.delete(_pending_key())
+    changed("turned the second factor on")
+    renew(g.operator)
+    return render_template("admin/recovery_codes.html", codes=codes)
+
+
+@page.post("/account/recovery-codes", role=Role.VIEWER)
+def account_codes() -> ResponseReturnValue:
+    form = PasswordAgain(prefix="second-")
+    if not form.validate() or not is_own_password(form):
+        return _shown(second=form), UNPROCESSABLE
+    if not g.operator.has_second_factor:
+        unchanged()
+        return redirect(url_for("admin.account"))
+    codes = new_recovery_codes()
+    services().operators.set_recovery_codes(g.operator.id, codes)
+    changed("made new recovery codes")
+    return render_template("admin/recovery_codes.html", codes=codes)
+
+
+@page.post("/account/second-factor/off", role=Role.VIEWER)
+def account_second_off() -> ResponseReturnValue:
+    form = PasswordAgain(prefix="second-")
+    if not form.validate() or not is_own_password(form):
+        return _shown(second=form), UNPROCESSABLE
+    services().operators.drop_second_factor(g.operator.id)
+    changed("turned the second factor off")
+    renew(g.operator)
+    flash("The second factor is off. Your password alone opens your account.", "done")
+    return redirect(url_for("admin.account"))
+
+
+@page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
+def account_session_end(session_id: str) -> ResponseReturnValue:
+    here = current_session()
+    if here is not None and here.id == session_id:
+        changed("ended the own session")
+        log_out()
+        return redirect(url_for("admin.login"))
+    if services().operator_sessions.end_one(g.operator.id, session_id):
+        changed("ended a session of the own account")
+        flash("That browser is logged out.", "done")
+    else:
+        unchanged()
+        flash("That session was over already.", "done")
+    return redirect(url_for("admin.account"))
+
+
+@page.post("/account/sessions/end", role=Role.VIEWER)
+def account_sessions_end() -> ResponseReturnValue:
+    """All but this one."""
+    here = current_session()
+    count = services().operator_sessions.end_all(g.operator.id, here.id if here else "")
+    changed("ended every other session of the own account", sessions=count)
+    flash("Every other browser is logged out.", "done")
+    return redirect(url_for("admin.account"))
+
+
+def _pending_key() -> str:
+    return f"totp-pending:{g.operator.id}:{g.operator_session.id}"
+
+
+def _pending() -> str | None:
+    sealed = services().cache.get(_pending_key())
+    return services().seal.open(sealed) if sealed else None
+
+
+def _begin() -> str:
+    secret = new_secret()
+    services().cache.set(_pending_key(), services().seal.close(secret), PENDING_S)
+    return secret
+
+
+def _enrolling(form: EnrolForm, secret: str) -> str:
+    link = address(secret, g.operator.email, "Docent")
+    return render_template(
+        "admin/second_factor.html", form=form, secret=secret, link=link, picture=Markup(picture(link))
+    )
+
+
+def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None = None) -> str:
+    operator, here = g.operator, current_session()
+    return render_template(
+        "admin/account.html",
+        password=password or PasswordForm(formdata=None),
+        second=second or PasswordAgain(formdata=None, prefix="second-"),
+        codes_left=services().operators.recovery_codes_left(operator.id),
+        sessions=services().operator_sessions.of(operator.id),
+        here=here.id if here else "",
+    )

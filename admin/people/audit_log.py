@@ -1,0 +1,79 @@
+"""Who changed what, and when."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from flask import Response, render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.lists import DAY_OPTIONS, chosen_days, listed, site_options
+from admin.page import Page
+from admin.settings import settings as settings_page
+from server.domain.roles import Role
+from server.storage.audit import Change
+from server.storage.csv_file import written
+
+page = Page(section="Audit log", under=settings_page.page)
+
+ROWS = 50
+COLUMNS = ("at", "operator", "action", "site", "details")
+
+
+@page.get("/settings/audit", role=Role.OWNER)
+def audit_log() -> ResponseReturnValue:
+    """Filtered by `operator`, `site`, `action` and `days`; what is not known finds nothing."""
+    wanted, days = _filters()
+    people, actions = services().audit.choices()
+    sites = {site.id: site for site in services().sites.all()}
+    return render_template(
+        "admin/audit_log.html",
+        changes=listed(lambda limit, offset: services().audit.recent(limit, offset, **wanted), ROWS),
+        wanted=wanted,
+        days=days,
+        day_options=DAY_OPTIONS,
+        people=[("", "Everybody"), *((one, one) for one in people)],
+        actions=[("", "Anything"), *((one, one.capitalize()) for one in actions)],
+        sites=sites,
+        site_options=site_options(sites),
+        is_filtered=any(wanted.values()),
+        kept={
+            name: request.args[name]
+            for name in ("operator", "site", "action", "days")
+            if name in request.args
+        },
+    )
+
+
+@page.get("/settings/audit.csv", role=Role.OWNER)
+def audit_csv() -> ResponseReturnValue:
+    wanted, _ = _filters()
+    changes = services().audit.every(**wanted)
+    answer = Response(_csv(changes), mimetype="text/csv; charset=utf-8")
+    answer.headers["Content-Disposition"] = 'attachment; filename="docent-audit.csv"'
+    return answer
+
+
+def _filters() -> tuple[dict[str, Any], int]:
+    days, since = chosen_days()
+    args = request.args
+    wanted: dict[str, str | datetime | None] = {
+        "site_id": args.get("site", "")[:100],
+        "operator": args.get("operator", "")[:320],
+        "action": args.get("action", "")[:300],
+        "since": since,
+    }
+    return wanted, days
+
+
+def _csv(changes: Iterator[Change]) -> Iterator[str]:
+    return written(COLUMNS, map(_cells, changes))
+
+
+def _cells(one: Change) -> tuple[str, ...]:
+    details = json.dumps(one.details, ensure_ascii=False)
+    return (one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details)

@@ -1,0 +1,194 @@
+"""Who may use the dashboard: invitations, roles, new passwords, sessions, removal."""
+
+from __future__ import annotations
+
+from flask import abort, flash, g, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import EmailField, SelectChoice, SelectField
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
+from admin.letters import send_link
+from admin.page import Page
+from admin.people.sessions import renew
+from admin.settings import settings as settings_page
+from server.domain.roles import Role
+from server.storage.errors import LastOwner
+from server.storage.operator_links import LinkKind
+from server.storage.operators import Operator
+
+page = Page(section="People", under=settings_page.page)
+
+ROLES = [
+    (Role.VIEWER.value, "Viewer: sees everything but the settings"),
+    (Role.EDITOR.value, "Editor: also changes sites, answers and crawls"),
+    (Role.OWNER.value, "Owner: also changes settings and people"),
+]
+
+
+class InviteForm(Form):
+    """Somebody who gets an account."""
+
+    email = EmailField("E-mail", [Needed("Write the e-mail address of the person."), check_email])
+    role = SelectField(
+        "Role",
+        choices=[SelectChoice(*role) for role in ROLES],
+        default=Role.VIEWER.value,
+        validate_choice=True,
+    )
+
+
+@page.get("/settings/people", role=Role.OWNER)
+def people() -> ResponseReturnValue:
+    return _shown(InviteForm(formdata=None))
+
+
+@page.post("/settings/people/invite", role=Role.OWNER)
+def people_invite() -> ResponseReturnValue:
+    """The link is shown once, to be handed over; where a mail server is set it is sent too."""
+    form = InviteForm()
+    valid = form.validate()
+    if valid and services().operators.find(form.email.data):
+        problem(form, "email", "This person has an account already. Change the role in the list.")
+        valid = False
+    if not valid:
+        return _shown(form), UNPROCESSABLE
+    role = Role(form.role.data)
+    secret = services().operator_links.invite(form.email.data, role, g.operator.email)
+    changed("invited", person=form.email.data.strip().lower(), role=role.value)
+    return _link_shown(LinkKind.INVITE, form.email.data.strip(), secret)
+
+
+@page.post("/settings/people/links/<link_id>/withdraw", role=Role.OWNER)
+def people_withdraw(link_id: str) -> ResponseReturnValue:
+    link = services().operator_links.withdraw(link_id)
+    if link is None:
+        unchanged()
+        flash("That link was used or withdrawn already.", "done")
+    else:
+        changed(f"withdrew the link ({link.kind.value})", person=link.email)
+        flash(f"The link for {link.email} does not work any more.", "done")
+    return redirect(url_for("admin.people"))
+
+
+@page.get("/settings/people/<int:operator_id>", role=Role.OWNER)
+def person(operator_id: int) -> ResponseReturnValue:
+    found = _found(operator_id)
+    return render_template(
+        "admin/person.html",
+        person=found,
+        roles=ROLES,
+        sessions=services().operator_sessions.of(found.id),
+        is_self=found.id == g.operator.id,
+        changes=services().audit.recent(10, operator=found.email),
+    )
+
+
+@page.post("/settings/people/<int:operator_id>/role", role=Role.OWNER)
+def person_role(operator_id: int) -> ResponseReturnValue:
+    """Ends the sessions of that person: what is open must not be open longer than it may."""
+    found = _found(operator_id)
+    wanted = request.form.get("role", "")
+    if wanted not in [role.value for role in Role]:
+        unchanged()
+        flash("Choose one of the three roles.", "problem")
+        return redirect(url_for("admin.person", operator_id=found.id))
+    try:
+        services().operators.set_role(found.id, Role(wanted))
+    except LastOwner:
+        unchanged()
+        flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
+        return redirect(url_for("admin.person", operator_id=found.id))
+    changed("changed a role", person=found.email, role=wanted, before=found.role.value)
+    if found.id == g.operator.id:
+        renew(g.operator)
+    else:
+        services().operator_sessions.end_all(found.id)
+    flash(f"{found.email} is now {wanted}, and has to log in again.", "done")
+    return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
+
+
+@page.post("/settings/people/<int:operator_id>/reset", role=Role.OWNER)
+def person_reset(operator_id: int) -> ResponseReturnValue:
+    """A link that sets a new password. The old one works until it is used."""
+    found = _found(operator_id)
+    secret = services().operator_links.reset(found.id, found.email, found.role, g.operator.email)
+    changed("made a link for a new password", person=found.email)
+    return _link_shown(LinkKind.RESET, found.email, secret)
+
+
+@page.post("/settings/people/<int:operator_id>/second-factor/off", role=Role.OWNER)
+def person_second_off(operator_id: int) -> ResponseReturnValue:
+    """For who has lost the device and the recovery codes."""
+    found = _found(operator_id)
+    services().operators.drop_second_factor(found.id)
+    services().operator_sessions.end_all(found.id, g.operator_session.id)
+    changed("turned a second factor off", person=found.email)
+    flash(f"The second factor of {found.email} is off.", "done")
+    return redirect(url_for("admin.person", operator_id=found.id))
+
+
+@page.post("/settings/people/<int:operator_id>/sessions/end", role=Role.OWNER)
+def person_sessions_end(operator_id: int) -> ResponseReturnValue:
+    found = _found(operator_id)
+    count = services().operator_sessions.end_all(found.id, g.operator_session.id)
+    changed("ended sessions", person=found.email, sessions=count)
+    flash(f"{found.email} is logged out everywhere{' else' if found.id == g.operator.id else ''}.", "done")
+    return redirect(url_for("admin.person", operator_id=found.id))
+
+
+@page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
+def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue:
+    found = _found(operator_id)
+    if not services().operator_sessions.end_one(found.id, session_id):
+        abort(404)
+    changed("ended a session", person=found.email)
+    flash("That browser is logged out.", "done")
+    return redirect(url_for("admin.person", operator_id=found.id))
+
+
+@page.post("/settings/people/<int:operator_id>/remove", role=Role.OWNER)
+def person_remove(operator_id: int) -> ResponseReturnValue:
+    found = _found(operator_id)
+    if found.id == g.operator.id:
+        unchanged()
+        flash("Another owner has to remove you.", "problem")
+        return redirect(url_for("admin.person", operator_id=found.id))
+    try:
+        services().operators.remove(found.id)
+    except LastOwner:
+        unchanged()
+        flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
+        return redirect(url_for("admin.person", operator_id=found.id))
+    changed("removed an operator", person=found.email, role=found.role.value)
+    flash(f"{found.email} is removed and logged out.", "done")
+    return redirect(url_for("admin.people"))
+
+
+def _found(operator_id: int) -> Operator:
+    # Larger numbers than a database has are no operator's, and no database takes them.
+    found = services().operators.get(operator_id) if operator_id < 2**63 else None
+    if found is None:
+        abort(404)
+    return found
+
+
+def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
+    endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
+    path = url_for(f"admin.{endpoint}", token=secret)
+    link = services().settings.base_url + path
+    return render_template(
+        "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)
+    )
+
+
+def _shown(form: InviteForm) -> str:
+    return render_template(
+        "admin/people.html",
+        form=form,
+        people=services().operators.all(),
+        sessions=services().operator_sessions.counts(),
+        links=services().operator_links.open(),
+        mail_is_set=bool(services().settings.smtp_url),
+    )

@@ -1,0 +1,108 @@
+"""Who is logged in. The cookie carries a random secret, the database knows what it stands for.
+
+So logging out ends a session even for someone who copied the cookie, an owner can end any session, and a
+login always has a secret that nobody could have planted before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from time import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from flask import g, request, session, url_for
+
+from admin.access import services
+
+if TYPE_CHECKING:
+    from server.storage.operator_sessions import OperatorSession
+    from server.storage.operators import Operator
+
+
+SECOND_FACTOR_S = 300.0
+"""So long a right password waits for its second factor."""
+_SECRET, _HALF = "operator_session", "half_way"
+
+
+def log_in(operator_id: int) -> None:
+    """Starts a new session; whatever the old one held is gone."""
+    log_out()
+    lifetime = timedelta(hours=services().settings.session_hours)
+    browser = request.headers.get("User-Agent", "")
+    session[_SECRET] = services().operator_sessions.start(
+        operator_id, lifetime, request.remote_addr or "", browser
+    )
+    session.permanent = True
+
+
+def log_out() -> None:
+    """Ends the session on the server and empties the cookie."""
+    secret = session.get(_SECRET)
+    if isinstance(secret, str):
+        services().operator_sessions.end(secret)
+    session.clear()
+    g.pop("operator", None)
+    g.pop("operator_session", None)
+
+
+def current_operator() -> Operator | None:
+    """The operator of this request; None when nobody is logged in."""
+    if "operator" not in g:
+        secret = session.get(_SECRET)
+        found = services().operator_sessions.find(secret) if isinstance(secret, str) else None
+        g.operator_session, g.operator = found or (None, None)
+    found_operator: Operator | None = g.operator
+    return found_operator
+
+
+def current_session() -> OperatorSession | None:
+    """The session of this request."""
+    current_operator()
+    found: OperatorSession | None = g.operator_session
+    return found
+
+
+def renew(operator: Operator) -> None:
+    """Ends every session of the operator of this request, and starts a new one here: after a change of what
+    proves who it is, or of the role."""
+    services().operator_sessions.end_all(operator.id)
+    log_in(operator.id)
+    g.operator, g.operator_session = operator, None  # for the audit log
+
+
+def wait_for_second_factor(operator: Operator, target: str) -> None:
+    """The password was right; nothing is open yet. A change of the password undoes it."""
+    log_out()
+    session[_HALF] = [operator.id, _mark(operator), time() + SECOND_FACTOR_S, target]
+
+
+def waiting_operator() -> tuple[Operator, str] | None:
+    """Whose password was right a moment ago, and where he wanted to go."""
+    half = session.get(_HALF)
+    if not isinstance(half, list) or len(half) != 4 or half[2] < time():
+        return None
+    operator = services().operators.get(int(half[0]))
+    if operator is None or _mark(operator) != half[1]:
+        return None
+    return operator, str(half[3])
+
+
+def _mark(operator: Operator) -> str:
+    """Changes with the password, and says nothing about it."""
+    return hashlib.sha256(operator.password_hash.encode()).hexdigest()[:16]
+
+
+def safe_next(target: str | None) -> str:
+    """`target` if it is a path of this dashboard, else the overview: never another site."""
+    home = url_for("admin.overview")
+    if not target or "\\" in target or any(ord(character) <= 32 for character in target):
+        return home
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return home
+    inside = parts.path == home.rstrip("/") or parts.path.startswith(home)
+    steps = parts.path.split("/")
+    return target if inside and not parts.scheme and not parts.netloc and ".." not in steps else home

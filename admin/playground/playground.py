@@ -1,0 +1,208 @@
+"""The playground: asking with settings that nobody has saved, several ways side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from flask import current_app, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE
+from admin.page import Page
+from admin.people.sessions import current_operator
+from admin.playground.form import form_of, opened, told, typed
+from server.answering.markup import answer_html
+from server.domain.question import Turn
+from server.domain.site import Site
+from server.playground.columns import Column, columns_of, ways_of
+from server.playground.order import (
+    FLOOR,
+    SWITCHES,
+    TUNING,
+    TURNS,
+    WAYS,
+    WrongOrder,
+    read_order,
+    written_turns,
+)
+from server.retrieval.table import STRATEGIES
+from server.storage.errors import UnknownConversation
+from server.storage.playground import ASKING, KeptRun
+from server.storage.questions import QuestionLog
+
+page = Page(menu="Playground")
+
+SHORTLY_S = 2.0
+"""So long a form waits for its answers: answers without a model are there by then."""
+LATELY = 8
+QUESTION_CHARS = 4000
+
+
+@page.get("/playground")
+def playground() -> ResponseReturnValue:
+    """An empty form, or one filled by `?run=`, by `?message=` or by `?question=` and `?site=`."""
+    return _form(_filled(), {})
+
+
+@page.post("/playground")
+def playground_ask() -> ResponseReturnValue:
+    """Asks, and leads to the run's own address."""
+    unchanged()
+    values = typed(request.form)
+    site = services().sites.find(values.get("site", ""))
+    if site is None:
+        return _form(values, {"site": "Choose a site."}), UNPROCESSABLE
+    operator = current_operator()
+    try:
+        order = read_order(values, site, services().settings)
+        run = services().playground.start(site, order, values, operator.email if operator else "")
+    except WrongOrder as wrong:
+        return _form(values, wrong.problems), UNPROCESSABLE
+    services().playground.wait(run.id, SHORTLY_S)
+    return redirect(url_for("admin.playground_run", run_id=run.id))
+
+
+@page.get("/playground/<run_id>")
+def playground_run(run_id: str) -> ResponseReturnValue:
+    """What a run came to. Who has the address and is logged in sees the same."""
+    shown = _shown(services().playground_runs.get(run_id))
+    return render_template("admin/playground_run.html", **shown)
+
+
+@page.get("/playground/<run_id>/progress")
+def playground_progress(run_id: str) -> ResponseReturnValue:
+    """The results as they are now, and whether to ask again; polled by progress.js."""
+    shown = _shown(services().playground_runs.get(run_id))
+    return {
+        "active": shown["active"],
+        "version": shown["version"],
+        "html": render_template("admin/_playground.html", **shown),
+    }
+
+
+@page.post("/playground/<run_id>/use")
+def playground_use(run_id: str) -> ResponseReturnValue:
+    """Saves a way's settings for its site, and reads the site again where its search needs that."""
+    run = services().playground_runs.get(run_id)
+    before, ways = services().sites.get(run.site_id), ways_of(run)
+    number = request.form.get("way", "")
+    back = redirect(url_for("admin.playground_run", run_id=run_id))
+    if not number.isdecimal() or not 1 <= int(number[:3]) <= len(ways):
+        unchanged()
+        flash("Choose one of the ways of this run.", "problem")
+        return back
+    way = ways[int(number) - 1]
+    try:
+        order = read_order(run.asked["typed"], before, services().settings)
+    except WrongOrder as wrong:
+        unchanged()
+        flash(f"These settings cannot be taken any more: {wrong}", "problem")
+        return back
+    after = services().sites.change(run.site_id, lambda site: order.site(site, way))
+    done = _differences(before, after)
+    if not done:
+        unchanged()
+        flash("The site answers this way already.", "done")
+        return back
+    changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=done)
+    flash("Saved. The next question is answered this way.", "done")
+    if before.strategy != after.strategy and after.generation:
+        services().start_crawl(run.site_id)
+        flash("The site is read again, so that the new search knows all of it.", "done")
+    return back
+
+
+def _filled() -> dict[str, str]:
+    known = request.args.get("run", "")
+    if known:
+        run = services().playground_runs.get(known)
+        return {**run.asked.get("typed", {}), "question": run.question, "site": run.site_id}
+    message = QuestionLog(services().database).find(request.args.get("message", ""))
+    if message is None:
+        question = request.args.get("question", "")[:QUESTION_CHARS]
+        return {"question": question, "site": request.args.get("site", "")}
+    values = {"question": message.question, "site": message.site_id, "language": message.language}
+    return {**values, "history": written_turns(_turns_before(message.conversation_id, message.id))}
+
+
+def _turns_before(conversation_id: str, message_id: str) -> tuple[Turn, ...]:
+    """What was said in a conversation before one of its messages."""
+    try:
+        messages = services().conversations.get(conversation_id).messages
+    except UnknownConversation:
+        return ()
+    place = next((n for n, one in enumerate(messages) if one.id == message_id), 0)
+    earlier = messages[max(0, place - TURNS) : place]
+    return tuple(Turn(one.question, one.answer.text, one.query, one.language) for one in earlier)
+
+
+def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
+    sites = services().sites.all()
+    form = form_of(values, sites, problems)
+    rows = [number for number in range(WAYS) if number < 2 or opened(form, _of_way(number))]
+    return render_template(
+        "admin/playground.html",
+        form=form,
+        sites=sites,
+        wrong=len(problems),
+        ways=range(WAYS),
+        shown_ways=rows,
+        strategies=list(STRATEGIES),
+        switches=[f"tune_{name}" for name in SWITCHES],
+        opened={
+            "talk": opened(form, ("history", "language")),
+            "wording": opened(form, ("tone", "instructions", "floor", "retrieve_limit")),
+            "switches": opened(form, [f"tune_{name}" for name in SWITCHES]),
+            "rest": opened(form, ("curated", "answer_cache", "prompts")),
+        },
+        model=services().settings.uses_chat_model,
+        lately=services().playground_runs.recent(LATELY),
+        names={site.id: site.name for site in sites},
+        kept=services().settings,
+    )
+
+
+def _of_way(number: int) -> tuple[str, ...]:
+    return tuple(f"{name}_{number}" for name in ("strategy", "flow", "writer"))
+
+
+def _shown(run: KeptRun) -> dict[str, object]:
+    site, settings = services().sites.get(run.site_id), services().settings
+    columns = columns_of(run, ways_of(run), settings.playground_seconds, datetime.now(UTC))
+    values = run.asked.get("typed", {})
+    savable = "admin.quality_add_case" in current_app.view_functions
+    return {
+        "run": run,
+        "site": site,
+        # answer_html is sanitised: text of pages and models can do nothing here.
+        "columns": [(column, Markup(answer_html(column.answer))) for column in columns],
+        "active": any(column.state == ASKING for column in columns),
+        "version": "/".join(column.state for column in columns),
+        "told": told(values),
+        "history": values.get("history", ""),
+        "link": url_for("admin.playground_run", run_id=run.id, _external=True),
+        "testsets": services().testsets.all(site.id) if savable else None,
+        "cited": _cited(columns),
+        "answered": any(column.answer.citations for column in columns),
+    }
+
+
+def _cited(columns: list[Column]) -> str:
+    """The page that most ways cite: what a test set would expect."""
+    pages = [url for column in columns for url in dict.fromkeys(one.url for one in column.answer.citations)]
+    return max(pages, key=pages.count, default="")
+
+
+def _differences(before: Site, after: Site) -> dict[str, list[object]]:
+    """For the audit log: name -> before and after."""
+    pairs: dict[str, list[object]] = {
+        "strategy": [before.strategy, after.strategy],
+        "flow": [before.flow, after.flow],
+    }
+    names = dict.fromkeys((FLOOR, TUNING, *after.options))
+    pairs |= {name: [before.options.get(name), after.options.get(name)] for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

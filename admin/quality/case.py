@@ -1,0 +1,180 @@
+"""One question of a test set: added from anywhere on the dashboard, changed, taken out."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import SelectField, StringField, TextAreaField
+
+from admin.access import services
+from admin.audit import changed
+from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
+from admin.page import Page
+from admin.people.sessions import safe_next
+from admin.quality import quality as quality_page
+from server.domain.roles import Role
+from server.domain.site import Site
+from server.evaluation.questions import TYPES
+from server.quality.questions import BadQuestions, case_of, written_case
+from server.storage.testsets import StoredCase, StoredTestSet
+
+page = Page(under=quality_page.page)
+
+LONGEST_NAME = 100
+NEW = ""
+
+
+class CaseForm(Form):
+    """A question with what is known of its answer."""
+
+    question = StringField("Question", [Needed("Write the question as visitors ask it.")])
+    answerable = SelectField(
+        "The site", choices=choices([("1", "can answer it"), ("0", "cannot answer it")]), default="1"
+    )
+    url = TextAreaField("Pages that answer it")
+
+
+class AddForm(CaseForm):
+    """To a set of choice."""
+
+    testset = SelectField("Test set", validate_choice=False)
+    name = StringField("Name of the new test set")
+
+
+class ChangeForm(CaseForm):
+    """With what only the question's own page shows."""
+
+    answer = TextAreaField("What a right answer says")
+    kind = SelectField("Type", choices=choices((name, name) for name in TYPES), default="lookup")
+
+
+@page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
+def quality_case_new(site_id: str) -> ResponseReturnValue:
+    """An empty form; `?testset=` chooses the set."""
+    site = services().sites.get(site_id)
+    known = services().testsets.all(site_id)
+    wanted = request.args.get("testset", "")
+    form = AddForm(formdata=None, testset=wanted if wanted in {str(one.id) for one in known} else NEW)
+    return _add_page(site, known, form)
+
+
+@page.post("/sites/<site_id>/quality/cases")
+def quality_add_case(site_id: str) -> ResponseReturnValue:
+    """From the playground, a conversation, or the form above; goes back to `next`."""
+    site = services().sites.get(site_id)
+    known = services().testsets.all(site_id)
+    form = AddForm(request.form)
+    case = _written(form) if form.validate() else None
+    chosen = next((one for one in known if str(one.id) == form.testset.data), None)
+    if form.testset.data and chosen is None:
+        problem(form, "testset", "This test set was removed: choose another one.")
+    elif case is not None and (chosen is not None or _may_begin(form, known)):
+        return _added(site, chosen, case, form)
+    return _add_page(site, known, form), UNPROCESSABLE
+
+
+@page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
+def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    stored = services().testsets.case(site_id, id, number)
+    meant = case_of(stored, site, services().settings)
+    kind = meant.type if meant.type in TYPES else "lookup"
+    form = ChangeForm(
+        formdata=None,
+        question=stored.question,
+        answerable="1" if stored.answerable else "0",
+        url="\n".join(_pages_of(stored)),
+        answer=meant.answer,
+        kind=kind,
+    )
+    return _case_page(site, services().testsets.get(site_id, id), stored, form)
+
+
+@page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
+def quality_case_change(site_id: str, id: int, number: int) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    stored = services().testsets.case(site_id, id, number)
+    form = ChangeForm(request.form)
+    case = _written(form, stored) if form.validate() else None
+    if case is None:
+        return _case_page(site, services().testsets.get(site_id, id), stored, form), UNPROCESSABLE
+    services().testsets.replace(site_id, id, case)
+    changed("changed a question of a test set", testset=id, question=stored.case_id)
+    flash("The question is saved.", "done")
+    return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
+
+
+@page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>/remove")
+def quality_case_remove(site_id: str, id: int, number: int) -> ResponseReturnValue:
+    services().sites.get(site_id)
+    removed = services().testsets.take_out(site_id, id, number)
+    changed("took a question out of a test set", testset=id, question=number)
+    flash("The question is taken out." if removed else "It was taken out already.", "done")
+    return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
+
+
+def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:
+    """What the form says; None, and the message beside its field, when that is no question."""
+    pages = list(dict.fromkeys(line.strip() for line in (form.url.data or "").splitlines() if line.strip()))
+    answer, kind = (form.answer.data or "", form.kind.data) if isinstance(form, ChangeForm) else ("", "")
+    try:
+        return written_case(
+            form.question.data, pages, answerable=form.answerable.data == "1", answer=answer.strip(),
+            kind=kind, known=known,
+        )  # fmt: skip
+    except BadQuestions as error:
+        problem(form, "url" if "page" in str(error) else "question", str(error))
+        return None
+
+
+def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
+    most = services().settings.testsets_per_site
+    if len(form.name.data or "") > LONGEST_NAME:
+        problem(form, "name", f"Choose a name of at most {LONGEST_NAME} characters.")
+    elif len(known) >= most:
+        problem(form, "testset", f"The site has {most} test sets (TESTSETS_PER_SITE): delete one first.")
+    else:
+        return True
+    return False
+
+
+def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: AddForm) -> ResponseReturnValue:
+    most = services().settings.testset_questions
+    if chosen is not None and (chosen.is_open or chosen.count >= most):
+        problem(form, "testset", _not_now(chosen, most))
+        return _add_page(site, services().testsets.all(site.id), form), UNPROCESSABLE
+    if chosen is None:
+        day = datetime.now(UTC).strftime("%Y-%m-%d")
+        chosen = services().testsets.create(
+            site.id, (form.name.data or "").strip() or f"Questions of {day}", "hand"
+        )
+    kept = services().testsets.add(site.id, chosen.id, case)
+    changed("added a question to a test set", testset=chosen.id, question=kept.case_id)
+    flash(f"The question is saved to “{chosen.name}”.", "done")
+    here = url_for("admin.quality_testset", site_id=site.id, id=chosen.id)
+    return redirect(safe_next(request.form["next"]) if request.form.get("next") else here)
+
+
+def _not_now(chosen: StoredTestSet, most: int) -> str:
+    if chosen.is_open:
+        return "This test set is just being made: wait a moment, or choose another one."
+    return f"This test set has {most:,} questions (TESTSET_QUESTIONS): choose another one."
+
+
+def _pages_of(stored: StoredCase) -> list[str]:
+    return list(json.loads(stored.line).get("expected_urls") or ())
+
+
+def _add_page(site: Site, known: list[StoredTestSet], form: AddForm) -> str:
+    form.testset.choices = choices([*((str(one.id), one.name) for one in known), (NEW, "A new one")])
+    return render_template(
+        "admin/quality_case.html", site=site, form=form, testset=None, stored=None,
+        next=request.form.get("next", ""),
+    )  # fmt: skip
+
+
+def _case_page(site: Site, testset: StoredTestSet, stored: StoredCase, form: ChangeForm) -> str:
+    return render_template("admin/quality_case.html", site=site, form=form, testset=testset, stored=stored)

@@ -1,0 +1,159 @@
+"""Two runs, or two ways of one, question by question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import abort, render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.lists import listed
+from admin.page import Page
+from admin.quality import quality as quality_page
+from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, ways_of
+from server.storage.quality_runs import DONE, QualityRun
+
+page = Page(under=quality_page.page)
+
+ROWS = 50
+RUNS = 30
+VERDICTS = (("", "every question"), (WORSE, "only worse"), (BETTER, "only better"), (EQUAL, "only equal"))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way of one run."""
+
+    run: QualityRun
+    way: str
+
+    @property
+    def value(self) -> str:
+        """As the form sends it."""
+        return f"{self.run.id}:{self.way}"
+
+    @property
+    def label(self) -> str:
+        return f"Run {self.run.id}, {self.run.testset_name}: {self.way}"
+
+
+@page.get("/sites/<site_id>/quality/compare")
+def quality_compare(site_id: str) -> ResponseReturnValue:
+    """`?before=` and `?after=` are run:way; `?metric=` and `?show=` choose what is listed."""
+    site = services().sites.get(site_id)
+    sides = _sides(site_id)
+    before, after = _chosen(sides)
+    metric = request.args.get("metric", "")
+    metric = metric if metric in METRICS else METRICS[0]
+    show = request.args.get("show", "")
+    found = _differences(before, after, metric) if before and after else None
+    rows = [row for row in found.rows if show in ("", row.verdict)] if found else []
+    return render_template(
+        "admin/quality_compare.html",
+        site=site,
+        sides=[(side.value, side.label) for side in sides],
+        before=before,
+        after=after,
+        metric=metric,
+        metrics=[(name, name) for name in METRICS],
+        show=show,
+        verdicts=VERDICTS,
+        found=found,
+        questions=listed(lambda limit, offset: rows[offset : offset + limit], ROWS),
+    )
+
+
+def _sides(site_id: str) -> list[Side]:
+    """Every way of the newest runs that are done."""
+    ended = [run for run in services().quality_runs.all(site_id, RUNS) if run.state == DONE]
+    return [Side(run, str(way["name"])) for run in ended for way in run.summary]
+
+
+def _chosen(sides: list[Side]) -> tuple[Side | None, Side | None]:
+    """What is asked for; else a run (`?run=`, or the newest) against the one before of the same set, or its
+    first two ways against each other."""
+    by_value = {side.value: side for side in sides}
+    before, after = by_value.get(request.args.get("before", "")), by_value.get(request.args.get("after", ""))
+    if before and after:
+        return before, after
+    wanted = request.args.get("run", 0, type=int)
+    after = after or next((side for side in sides if wanted in (0, side.run.id)), None)
+    if after is None:
+        return None, None
+    earlier = [
+        side
+        for side in sides
+        if side.run.testset_id == after.run.testset_id
+        and side.run.id < after.run.id
+        and side.way == after.way
+    ]
+    same_run = [side for side in sides if side.run.id == after.run.id and side is not after]
+    others = [side for side in sides if side is not after]
+    return before or next(iter([*earlier, *same_run, *others]), None), after
+
+
+def _differences(before: Side, after: Side, metric: str) -> Differences | None:
+    one, other = _rows(before), _rows(after)
+    return differences(one, other, metric) if one and other else None
+
+
+def _rows(side: Side) -> list[dict[str, Any]]:
+    """In the order of the report's ways, which is that of the summary."""
+    names = [way["name"] for way in side.run.summary]
+    return services().quality_runs.report_rows(side.run.id, names.index(side.way))
+
+
+ANSWER_ROWS = 25
+RANKED = 10
+SHOWN = {
+    "": "every question",
+    "missed": "missed: no right page among five",
+    "refused": "refused wrongly",
+    "answered": "answered though it should be refused",
+    "uncited": "right page not cited",
+}
+
+
+@page.get("/sites/<site_id>/quality/runs/<int:run_id>/answers")
+def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
+    """Filtered by `?way=`, `?show=` and `?search=`."""
+    site, run = services().sites.get(site_id), services().quality_runs.get(site_id, run_id)
+    report = services().quality_runs.report_head(run.id)
+    if report is None or not report["runs"]:
+        abort(404)
+    ways = ways_of(report)
+    way = request.args.get("way", "")
+    way = way if way in ways else ways[0]
+    show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
+    every = services().quality_runs.report_rows(run.id, ways.index(way))
+    rows = [row for row in every if _is_shown(row, show, search)]
+    questions = listed(lambda limit, offset: rows[offset : offset + limit], ANSWER_ROWS)
+    ids = [row["id"] for row in questions.rows]
+    return render_template(
+        "admin/quality_answers.html",
+        site=site,
+        run=run,
+        way_options=[(name, name) for name in ways],
+        way=way,
+        show=show,
+        shown=SHOWN,
+        search=search,
+        total=len(rows),
+        questions=questions,
+        answers=services().quality_runs.answers(run.id, ways.index(way), ids),
+        ranked=RANKED,
+    )
+
+
+def _is_shown(row: Mapping[str, Any], show: str, search: str) -> bool:
+    verdicts = row["verdicts"]
+    fits = {
+        "missed": verdicts.get("hit@5") == 0,
+        "refused": verdicts.get("refused_answerable") == 1,
+        "answered": verdicts.get("refused_unanswerable") == 0,
+        "uncited": verdicts.get("citation_correct") == 0,
+    }.get(show, True)
+    return fits and search.casefold() in row["question"].casefold()

@@ -1,0 +1,117 @@
+"""The quality gate of a site: by what a new index is measured, what was held back, and what becomes of it."""
+
+from __future__ import annotations
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import SelectField
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
+from admin.page import Page
+from admin.people.sessions import current_operator
+from admin.quality import quality as quality_page
+from admin.quality.words import CHECK_WORDS
+from server.domain.site import Site
+from server.quality.gate import GATE_METRICS, needs_answers
+from server.storage.gates import DROPPING, HELD, RELEASING, Gate
+
+page = Page(under=quality_page.page)
+
+CHECKS = 30
+
+
+class GateForm(Form):
+    """What a new index must not be worse by."""
+
+    testset = SelectField("Test set", validate_choice=False)
+    metric = SelectField("Figure", choices=choices(GATE_METRICS.items()), default="ndcg@10")
+    largest_drop = Decimal("Largest drop, in points of a hundred", least=0, most=100, default=3.0)
+    most = WholeNumber("Questions at most", least=1, most=2000, default=100)
+
+
+@page.get("/sites/<site_id>/quality/gate")
+def quality_gate(site_id: str) -> ResponseReturnValue:
+    site, gate = services().sites.get(site_id), services().gates.get(site_id)
+    values = {}
+    if gate is not None:
+        values = {"testset": str(gate.testset_id), "metric": gate.metric, "most": gate.most}
+        values["largest_drop"] = round(100 * gate.largest_drop, 4)
+    return _shown(site, GateForm(formdata=None, **values))
+
+
+@page.post("/sites/<site_id>/quality/gate")
+def quality_gate_set(site_id: str) -> ResponseReturnValue:
+    """From the next crawl on."""
+    site, form = services().sites.get(site_id), GateForm(request.form)
+    form.validate()
+    testset = next(
+        (one for one in services().testsets.all(site_id) if str(one.id) == form.testset.data), None
+    )
+    if testset is None or not testset.is_ready:
+        problem(form, "testset", "Choose a test set that holds questions.")
+    if form.errors or testset is None:
+        return _shown(site, form), UNPROCESSABLE
+    drop = float(form.largest_drop.data or 0) / 100
+    services().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
+    changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
+    flash("The gate is on. It counts from the next crawl on.", "done")
+    return redirect(url_for("admin.quality_gate", site_id=site_id))
+
+
+@page.post("/sites/<site_id>/quality/gate/off")
+def quality_gate_off(site_id: str) -> ResponseReturnValue:
+    services().sites.get(site_id)
+    if services().gates.remove(site_id):
+        changed("turned the quality gate off")
+        flash("The gate is off. The next crawl goes live unmeasured, with what is held back.", "done")
+    else:
+        unchanged()
+        flash("The gate was off already.", "done")
+    return redirect(url_for("admin.quality_gate", site_id=site_id))
+
+
+@page.post("/sites/<site_id>/quality/gate/release")
+def quality_gate_release(site_id: str) -> ResponseReturnValue:
+    """The index goes live though it fell short."""
+    return _decided(site_id, RELEASING, "let an index go live that fell short", "It goes live in a moment.")
+
+
+@page.post("/sites/<site_id>/quality/gate/drop")
+def quality_gate_drop(site_id: str) -> ResponseReturnValue:
+    """The index is forgotten; the next crawl begins from the live one."""
+    told = "It is being dropped. The next crawl starts from what visitors see."
+    return _decided(site_id, DROPPING, "dropped an index that fell short", told)
+
+
+def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturnValue:
+    services().sites.get(site_id)
+    held = services().gates.held(site_id)
+    operator = current_operator()
+    asked = request.form.get("check", type=int)
+    if held is None or held.state != HELD or asked != held.id:
+        unchanged()
+        flash("Nothing is held back any more, or another index is: look again.", "problem")
+    elif not services().crawling.decide(services().gates, held, state, operator.email if operator else ""):
+        unchanged()
+        flash("A crawl of the site is under way: it is measured again at its end.", "problem")
+    else:
+        changed(action, crawl=held.crawl_id, metric=held.metric, before=held.before, after=held.after)
+        flash(told, "done")
+    return redirect(url_for("admin.quality_gate", site_id=site_id))
+
+
+def _shown(site: Site, form: GateForm) -> str:
+    form.testset.choices = ready_testsets(site.id)
+    return render_template(
+        "admin/quality_gate.html",
+        site=site,
+        form=form,
+        gate=services().gates.get(site.id),
+        held=services().gates.held(site.id),
+        checks=services().gates.history(site.id, CHECKS),
+        words=CHECK_WORDS,
+        has_sets=bool(form.testset.choices),
+        asks_model=services().settings.uses_chat_model and needs_answers(form.metric.data or ""),
+    )

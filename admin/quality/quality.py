@@ -1,0 +1,151 @@
+"""Quality: how well each site answers, by its test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.lists import listed
+from admin.page import Page
+from admin.quality.words import CHECK_WORDS, MAIN, ORIGINS
+from server.domain.site import Site
+from server.storage.quality_runs import QualityRun
+
+page = Page(menu="Quality")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One site on the list."""
+
+    site: Site
+    testsets: int
+    run: QualityRun | None
+    """The newest."""
+    gate: bool
+    held: bool
+
+
+@page.get("/quality")
+def quality() -> ResponseReturnValue:
+    """Choose the site."""
+    found = services()
+    gates, held = found.gates.all(), found.gates.all_held()
+    newest, counts = found.quality_runs.newest(), found.testsets.counts()
+    rows = [
+        Row(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
+        for site in found.sites.all()
+    ]
+    return render_template("admin/quality.html", rows=rows)
+
+
+METRICS = (
+    "ndcg@10", "mrr@10", "hit@5", "recall@5", "citation_correct", "refused_answerable",
+    "refused_unanswerable", "groundedness", "answer_relevance",
+)  # fmt: skip
+WIDTH, HEIGHT, EDGE = 640, 160, 12
+LEFT = 34
+"""Room for the figures of the scale."""
+LINES = 6
+"""Ways that are told apart in one picture: as many kinds of lines as parts.css draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One way in one run."""
+
+    run: QualityRun
+    way: str
+    value: float
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """What is drawn, and the table behind it."""
+
+    points: tuple[Point, ...]
+    """The oldest first."""
+    ways: tuple[str, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+    def of(self, way: str) -> list[Point]:
+        """The points of one line."""
+        return [point for point in self.points if point.way == way]
+
+    def line(self, way: str) -> str:
+        """The attribute `points` of its polyline."""
+        return " ".join(f"{point.x:.1f},{point.y:.1f}" for point in self.of(way))
+
+
+def trend_of(runs: Sequence[QualityRun], metric: str) -> Trend | None:
+    """`runs` come newest first. None when no run has the figure."""
+    ordered = list(reversed(runs))
+    found = [
+        (at, run, str(way["name"]), float(way["metrics"][metric]))
+        for at, run in enumerate(ordered)
+        for way in run.summary
+        if way["metrics"].get(metric) is not None
+    ]
+    if not found:
+        return None
+    # The ways of the newest runs come first: they are what is looked at.
+    ways = tuple(dict.fromkeys(way for _, _, way, _ in reversed(found)))[:LINES]
+    first, last = found[0][0], found[-1][0]
+    wide = (WIDTH - LEFT - EDGE) / max(1, last - first)
+    points = (
+        Point(run, way, value, LEFT + wide * (at - first), EDGE + (1 - value) * (HEIGHT - 2 * EDGE))
+        for at, run, way, value in found
+        if way in ways
+    )
+    return Trend(tuple(points), ways)
+
+
+site_page = Page(under=page)
+
+RUNS = 20
+
+
+@site_page.get("/sites/<site_id>/quality")
+def quality_site(site_id: str) -> ResponseReturnValue:
+    """`?set=` and `?metric=` choose what is drawn over time."""
+    found = services()
+    site = found.sites.get(site_id)
+    testsets = found.testsets.all(site_id)
+    gate = found.gates.get(site_id)
+    drawn = _drawn([one.id for one in testsets])
+    metric = request.args.get("metric", "")
+    metric = metric if metric in METRICS else METRICS[0]
+    return render_template(
+        "admin/quality_site.html",
+        site=site,
+        testsets=testsets,
+        runs=listed(lambda limit, offset: found.quality_runs.all(site_id, limit, offset), RUNS),
+        gate=gate,
+        gate_set=next((one for one in testsets if gate and one.id == gate.testset_id), None),
+        held=found.gates.held(site_id),
+        checks=found.gates.history(site_id, 5),
+        drawn=drawn,
+        metric=metric,
+        set_options=[(one.id, one.name) for one in testsets],
+        metric_options=[(name, name) for name in METRICS],
+        first_metric=METRICS[0],
+        trend=trend_of(found.quality_runs.ended_of(drawn), metric) if drawn else None,
+        origins=ORIGINS,
+        check_words=CHECK_WORDS,
+        main=MAIN,
+    )
+
+
+def _drawn(ids: list[int]) -> int:
+    """The set whose figures are drawn: that asked for, else the newest that was run."""
+    wanted = request.args.get("set", 0, type=int)
+    if wanted in ids:
+        return wanted
+    return next((id for id in ids if services().quality_runs.ended_of(id, 1)), 0)

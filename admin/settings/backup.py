@@ -1,0 +1,109 @@
+"""Everything in one file, and back again."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import UTC, datetime
+
+from flask import flash, g, redirect, render_template, request, send_file, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, FileField, StringField
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, problem
+from admin.page import Page
+from admin.people.passwords import PasswordAgain, is_own_password
+from admin.settings import settings as settings_page
+from server.domain.roles import Role
+from server.runtime.renewal import restore_all
+from server.storage.backup.reading import open_backup
+from server.storage.backup.writing import write_backup
+from server.storage.errors import BadBackup
+from server.version import version
+
+page = Page(section="Backup", under=settings_page.page)
+
+WORD = "restore"
+
+
+class BackupForm(PasswordAgain):
+    """A backup to take away."""
+
+    secret = BooleanField("With the key that opens sealed secrets and signs sessions")
+
+
+class RestoreForm(PasswordAgain):
+    """A backup to bring back."""
+
+    file = FileField("Backup")
+    confirmation = StringField(f"Type “{WORD}”")
+
+
+@page.get("/settings/backup", role=Role.OWNER)
+def backup() -> ResponseReturnValue:
+    return _shown()
+
+
+@page.post("/settings/backup", role=Role.OWNER)
+def backup_make() -> ResponseReturnValue:
+    """The file is written to disk first, so that a slow download holds no transaction open."""
+    form = BackupForm(prefix="make-")
+    if not form.validate() or not is_own_password(form):
+        return _shown(make=form), UNPROCESSABLE
+    secret = services().secret_key if form.secret.data else ""
+    file = tempfile.TemporaryFile(dir=services().folder.path)  # noqa: SIM115  the response closes it
+    try:
+        manifest = write_backup(services().database, file, version(), secret)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    changed("made a backup", with_key=bool(secret), holds=manifest.summary)
+    name = f"docent-{datetime.now(UTC):%Y-%m-%d-%H%M}.zip"
+    answer = send_file(file, mimetype="application/zip", as_attachment=True, download_name=name, max_age=0)
+    answer.call_on_close(file.close)
+    return answer
+
+
+@page.post("/settings/backup/restore", large=True, role=Role.OWNER)
+def backup_restore() -> ResponseReturnValue:
+    """Replaces everything, operators too: whoever is logged in has to log in again."""
+    form = RestoreForm(prefix="restore-")
+    if (form.confirmation.data or "").strip().lower() != WORD:
+        form.validate()
+        problem(form, "confirmation", f"Type the word {WORD}, for everything that is here now is replaced.")
+        return _shown(bring=form), UNPROCESSABLE
+    upload = request.files.get(form.file.name)
+    valid = form.validate()
+    if upload is None or not upload.filename:
+        problem(form, "file", "Choose the file of a backup.")
+        return _shown(bring=form), UNPROCESSABLE
+    if not valid or not is_own_password(form):
+        return _shown(bring=form), UNPROCESSABLE
+    try:
+        with open_backup(upload.stream) as found:  # type: ignore[arg-type]
+            sites = restore_all(services().database, services().folder.path, found, services().start_crawl)
+            made_at, other_key = found.manifest.made_at, found.secret not in ("", services().secret_key)
+    except BadBackup as error:
+        problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
+        return _shown(bring=form), UNPROCESSABLE
+    services().audit.add(g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)})
+    unchanged()  # noted above: the log of before is gone
+    g.pop("operator")
+    flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
+    if other_key:
+        flash(
+            "Its secrets are sealed with another key: enter them anew, or restore it in the shell.", "problem"
+        )
+    return redirect(url_for("admin.login"))
+
+
+def _shown(*, make: BackupForm | None = None, bring: RestoreForm | None = None) -> str:
+    return render_template(
+        "admin/backup.html",
+        make=make or BackupForm(formdata=None, prefix="make-"),
+        bring=bring or RestoreForm(formdata=None, prefix="restore-"),
+        most=services().settings.sources_upload_bytes,
+        word=WORD,
+    )

@@ -1,0 +1,201 @@
+"""Which models are asked: tried with what is typed before it is saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.audit import unchanged
+from admin.forms import UNPROCESSABLE
+from admin.page import Page
+from admin.settings import settings as settings_page
+from admin.settings.fields import fields_of, save, sentence_of, typed_values
+from server.changeable_settings import GROUPS, MODELS, WrongSetting
+from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
+from server.domain.roles import Role
+from server.domain.spending import DailyLimit, Spending, charged
+from server.models.metered import estimate_tokens, read_prices
+from server.models.table import CHAT_MODELS
+from server.runtime.models import open_embedder, open_relevance_model
+from server.settings import Settings
+from server.storage.data_folder import DataFolder
+
+QUESTION = Prompt("Reply with the one word: ready", "Are you ready?", max_tokens=200)
+LONGEST_S = 20.0
+ADVICE = {
+    "unreachable": "Check OPENAI_BASE_URL, and whether this machine may reach it.",
+    "timeout": "Try again; if it stays slow, choose a smaller model or raise MODEL_TIMEOUT_S.",
+    "rate_limited": "Wait a minute and try again, or look at the limits and the credit of your account.",
+    "server_error": "The provider has a fault; try again later.",
+    "wrong_key": "Copy the key anew from your provider's page.",
+    "wrong_model": "Choose one of the names that the provider offers.",
+    "bad_reply": "Check that the address speaks the OpenAI protocol; most end in /v1.",
+    "budget_spent": "Raise the daily budget, or wait for midnight (UTC).",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of it."""
+
+    part: str
+    model: str
+    is_well: bool
+    says: str
+    advice: str = ""
+    took_ms: float = 0.0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+def try_models(settings: Settings, folder: DataFolder) -> list[Trial]:
+    """One trial of each model that the settings name."""
+    trials = [_timed("Chat model", settings.chat_model_name, lambda: _ask(settings))]
+    if not settings.uses_chat_model:
+        says = "No key and no address with a model name is set: answers are quoted from the pages."
+        trials = [Trial("Chat model", "none", True, says)]
+    name = settings.embedding_model or "all-MiniLM-L6-v2"
+    trials.append(_timed("Embedding model", name, lambda: _embed(settings, folder)))
+    if settings.rerank_url:
+        trials.append(_timed("Rerank model", settings.rerank_model or "default", lambda: _rerank(settings)))
+    return trials
+
+
+def _timed(part: str, model: str, ask: Callable[[], tuple[str, int, float]]) -> Trial:
+    started = perf_counter()
+    try:
+        says, tokens, cost = ask()
+    except ModelError as error:
+        took = (perf_counter() - started) * 1000
+        return Trial(part, model, False, str(error), ADVICE.get(error.kind, ""), took)
+    return Trial(part, model, True, says, "", (perf_counter() - started) * 1000, tokens, cost)
+
+
+def _ask(settings: Settings) -> tuple[str, int, float]:
+    model: ChatModel = CHAT_MODELS.load("openai")(
+        settings.chat_model_name,
+        api_key=settings.openai_api_key,
+        base_url=settings.openai_base_url,
+        first_token_s=min(settings.model_first_token_s, LONGEST_S),
+        total_s=min(settings.model_timeout_s, LONGEST_S),
+    )
+    spending = Spending("", DailyLimit())
+    with charged(spending):
+        reply = " ".join(model.complete(QUESTION).split())
+        sent, received = spending.reported or (
+            estimate_tokens(QUESTION.system + QUESTION.user),
+            estimate_tokens(reply),
+        )
+    if not reply:
+        raise ModelError("bad_reply", f"{model.name} replied with nothing")
+    price_in, price_out = read_prices(settings.model_prices).get(model.name, (0.0, 0.0))
+    return f"It said {reply[:60]!r}", sent + received, (sent * price_in + received * price_out) / 1e6
+
+
+def _embed(settings: Settings, folder: DataFolder) -> tuple[str, int, float]:
+    embedder: Embedder = open_embedder(settings, folder, threads=1)
+    text = "A short text."
+    (vector,) = embedder.embed([text])
+    tokens = estimate_tokens(text) if settings.embedding_model else 0
+    return f"A vector of {len(vector)} dimensions came back", tokens, 0.0
+
+
+def _rerank(settings: Settings) -> tuple[str, int, float]:
+    model = open_relevance_model(settings)
+    assert model is not None, "RERANK_URL is set"
+    near, far = model.relevance("Where is my parcel?", ["Parcels arrive in two days.", "We sell lamps."])
+    return f"It gave the fitting text {near:.2f} and the other {far:.2f}", 0, 0.0
+
+
+def offered_models(api_key: str, base_url: str) -> list[str]:
+    """Names of the models that a provider offers; [] where it has no such list. Raises ModelError."""
+    from server.models.openai import offered_models as offered  # imports the provider's library
+
+    return offered(api_key, base_url)
+
+
+page = Page(section="Models", under=settings_page.page)
+settings_page.PLACES.update(dict.fromkeys(MODELS, "settings_models"))
+
+REINDEX = "Tick that every site is read again: vectors of another embedding model do not fit."
+
+
+@page.get("/settings/models", role=Role.OWNER)
+def settings_models() -> ResponseReturnValue:
+    return _shown()
+
+
+@page.post("/settings/models", role=Role.OWNER)
+def settings_models_save() -> ResponseReturnValue:
+    """Another embedding model needs every site to be read again, and that it is wanted."""
+    values = typed_values(MODELS)
+    try:
+        after = services().live.tried(values)
+    except WrongSetting as error:
+        return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
+    reindex = _fingerprint(after) != _fingerprint(services().live.current)
+    if reindex and "reindex" not in request.form:
+        return _shown(values, {"embedding_model": REINDEX}, reindex=True), UNPROCESSABLE
+    if wrong := save(MODELS):
+        return _shown(values, wrong), UNPROCESSABLE
+    if reindex:
+        sites = [site for site in services().sites.all() if site.generation]
+        for site in sites:
+            services().start_crawl(site.id)
+        flash(f"{len(sites)} sites are read again, so that their vectors fit the new model.", "done")
+    return redirect(url_for("admin.settings_models"))
+
+
+@page.post("/settings/models/test", role=Role.OWNER)
+def settings_models_test() -> ResponseReturnValue:
+    """Asks each model one tiny question. Nothing is saved."""
+    unchanged()
+    values = typed_values(MODELS)
+    try:
+        wanted = services().live.tried(values)
+    except WrongSetting as error:
+        return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
+    trials = try_models(wanted, services().folder)
+    return _shown(values, trials=trials, offered=_offered(wanted), unsaved=bool(values))
+
+
+def _offered(settings: Settings) -> list[str]:
+    if not (settings.openai_api_key or settings.openai_base_url):
+        return []
+    try:
+        return offered_models(settings.openai_api_key, settings.openai_base_url)
+    except ModelError:
+        return []  # the trial says what is wrong
+
+
+def _fingerprint(settings: Settings) -> tuple[str, str]:
+    """What vectors depend on."""
+    if not settings.embedding_model:
+        return "", ""
+    return settings.embedding_model, settings.openai_base_url
+
+
+def _shown(
+    typed: dict[str, str] | None = None,
+    errors: dict[str, str] | None = None,
+    *,
+    trials: list[Trial] | None = None,
+    offered: list[str] | None = None,
+    unsaved: bool = False,
+    reindex: bool = False,
+) -> str:
+    return render_template(
+        "admin/settings_models.html",
+        **{name: fields_of(GROUPS[name], typed, errors) for name in ("chat", "embedding", "rerank", "calls")},
+        general=(errors or {}).get("", ""),
+        trials=trials,
+        offered=offered or [],
+        unsaved=unsaved,
+        reindex=reindex,
+        uses_model=services().settings.uses_chat_model,
+    )

@@ -1,0 +1,206 @@
+"""Settings of the installation: where they are, and what was changed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from flask import flash, g, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE
+from admin.letters import send
+from admin.page import Page
+from admin.people.sessions import safe_next
+from admin.settings.fields import LABELS, fields_of, save, sentence_of, typed_values
+from server.changeable_settings import CHANGEABLE, GROUPS, WrongSetting, shown
+from server.contact.channel import NotDelivered
+from server.domain.contact import ContactOptions
+from server.domain.roles import Role
+from server.domain.spending import Used
+from server.domain.visiting import Consent
+from server.runtime.models import spent_today
+from server.runtime.sites import daily_limit
+from server.storage.retention import Retention
+
+page = Page(menu="Settings", section="Overview")
+
+
+@page.get("/settings", role=Role.OWNER)
+def settings() -> ResponseReturnValue:
+    """Every changed setting on one page, with who changed it."""
+    live = services().live
+    overrides = live.overrides
+    return render_template(
+        "admin/settings.html",
+        overrides=[
+            (
+                one,
+                LABELS.get(name, name),
+                shown(name, live.current) if name in CHANGEABLE else "",
+                PLACES.get(name),
+            )
+            for name, one in overrides.items()
+        ],
+        problems=live.problems,
+        operators=services().operators.all(),
+        keys=[key for key in services().api_keys.all() if key.on and not key.is_over],
+        hooks=services().webhooks.all(),
+        changes=services().audit.recent(8),
+        settings=live.current,
+    )
+
+
+@page.post("/settings/back", role=Role.OWNER)
+def settings_back() -> ResponseReturnValue:
+    """Lets the value with which Docent was started hold again."""
+    name = request.form.get("back", "")
+    override = services().live.overrides.get(name)
+    if override is None:
+        unchanged()
+        flash("That setting was not changed here.", "problem")
+    else:
+        try:
+            services().live.take_back({name})
+        except WrongSetting as error:
+            unchanged()
+            flash(f"It was not taken back: {sentence_of(error)}", "problem")
+        else:
+            changed("took a setting back", setting=name.upper())
+            flash(f"{LABELS.get(name, name)} is as it was at the start.", "done")
+    endpoint = PLACES.get(name, "settings")
+    return redirect(safe_next(url_for(f"admin.{endpoint}")))
+
+
+PLACES: dict[str, str] = {}
+"""Endpoint of the page where a setting is changed; each page enters its own."""
+
+
+budgets_page = Page(section="Budgets", under=page)
+BUDGETS = (*GROUPS["budgets"], *GROUPS["visitors"], *GROUPS["access"], *GROUPS["answers"])
+PLACES.update(dict.fromkeys(BUDGETS, "settings_budgets"))
+
+
+@budgets_page.get("/settings/budgets", role=Role.OWNER)
+def settings_budgets() -> ResponseReturnValue:
+    return _shown_budgets()
+
+
+@budgets_page.post("/settings/budgets", role=Role.OWNER)
+def settings_budgets_save() -> ResponseReturnValue:
+    typed = typed_values(BUDGETS)
+    if wrong := save(BUDGETS):
+        return _shown_budgets(typed, wrong), UNPROCESSABLE
+    return redirect(url_for("admin.settings_budgets"))
+
+
+def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    settings = services().settings
+    used = services().usage.today_by_site()
+    sites = [
+        (site, used.get(site.id, Used()), daily_limit(site, settings)) for site in services().sites.all()
+    ]
+    return render_template(
+        "admin/settings_budgets.html",
+        **{
+            name: fields_of(GROUPS[name], typed, errors)
+            for name in ("budgets", "visitors", "access", "answers")
+        },
+        general=(errors or {}).get("", ""),
+        sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
+        total=sum((one.tokens for one in used.values()), 0),
+        cost=sum((one.cost for one in used.values()), 0.0),
+        counted=spent_today(settings, services().cache),
+        limit=settings.model_daily_tokens,
+    )
+
+
+privacy_page = Page(section="Privacy", under=page)
+PRIVACY = (*GROUPS["retention"], *GROUPS["texts"])
+PLACES.update(dict.fromkeys(PRIVACY, "settings_privacy"))
+EXAMPLES = (30, 90, 180, 365)
+
+
+@privacy_page.get("/settings/privacy", role=Role.OWNER)
+def settings_privacy() -> ResponseReturnValue:
+    return _shown_privacy()
+
+
+@privacy_page.post("/settings/privacy", role=Role.OWNER)
+def settings_privacy_save() -> ResponseReturnValue:
+    typed = typed_values(PRIVACY)
+    if wrong := save(PRIVACY):
+        return _shown_privacy(typed, wrong), UNPROCESSABLE
+    return redirect(url_for("admin.settings_privacy"))
+
+
+def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    """With how many conversations would go for some choices: a number that is seen is chosen with care."""
+    days, now = services().settings.conversation_days, datetime.now(UTC)
+    retention = Retention(services().database)
+    choices = sorted({*EXAMPLES, *([days] if days else [])})
+    return render_template(
+        "admin/settings_privacy.html",
+        **{name: fields_of(GROUPS[name], typed, errors) for name in ("retention", "texts")},
+        general=(errors or {}).get("", ""),
+        days=days,
+        counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
+        sites=[(site, Consent.of(site.options)) for site in services().sites.all()[:100]],
+    )
+
+
+mail_page = Page(section="Mail", under=page)
+MAIL = (*GROUPS["mail"], *GROUPS["sending"])
+PLACES.update(dict.fromkeys(MAIL, "settings_mail"))
+
+SUBJECT = "A test of Docent's mail server"
+TEXT = """This is the test message that you asked for on the dashboard of Docent at {base}.
+
+It arrived, so messages of visitors and invitations arrive too.
+"""
+
+
+@mail_page.get("/settings/mail", role=Role.OWNER)
+def settings_mail() -> ResponseReturnValue:
+    return _shown_mail()
+
+
+@mail_page.post("/settings/mail", role=Role.OWNER)
+def settings_mail_save() -> ResponseReturnValue:
+    typed = typed_values(MAIL)
+    if wrong := save(MAIL):
+        return _shown_mail(typed, wrong), UNPROCESSABLE
+    return redirect(url_for("admin.settings_mail"))
+
+
+@mail_page.post("/settings/mail/test", role=Role.OWNER)
+def settings_mail_test() -> ResponseReturnValue:
+    """Sends a letter with what is typed to the operator's own address, and to no other. Saves nothing."""
+    unchanged()
+    typed = typed_values(MAIL)
+    try:
+        wanted = services().live.tried(typed)
+    except WrongSetting as error:
+        return _shown_mail(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
+    if not wanted.smtp_url:
+        return _shown_mail(typed, {"smtp_url": "Write the address of your mail server first."}), UNPROCESSABLE
+    try:
+        said = send(wanted, g.operator.email, SUBJECT, TEXT.format(base=wanted.base_url))
+    except NotDelivered as error:
+        return _shown_mail(typed, {"smtp_url": f"{error}."}), UNPROCESSABLE
+    flash(f"A test message is on its way to {g.operator.email}: {said}.", "done")
+    return _shown_mail(typed, unsaved=bool(typed))
+
+
+def _shown_mail(
+    typed: dict[str, str] | None = None, errors: dict[str, str] | None = None, *, unsaved: bool = False
+) -> str:
+    return render_template(
+        "admin/settings_mail.html",
+        **{name: fields_of(GROUPS[name], typed, errors) for name in ("mail", "sending")},
+        general=(errors or {}).get("", ""),
+        unsaved=unsaved,
+        wanting=[site for site in services().sites.all() if ContactOptions.of(site.options).email],
+        is_set=bool(services().settings.smtp_url),
+    )

@@ -1,0 +1,187 @@
+"""What other systems are told: signed POST requests, and every try to deliver them."""
+
+from __future__ import annotations
+
+import secrets
+
+from flask import abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
+from wtforms.validators import StopValidation
+from wtforms.widgets import CheckboxInput, ListWidget
+
+from admin.access import services
+from admin.addresses import BadAddress, parse_address
+from admin.audit import changed
+from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.lists import listed, site_choices
+from admin.page import Page
+from admin.settings import settings as settings_page
+from server.domain.contact import DeliveryState
+from server.domain.events import EventKind
+from server.domain.roles import Role
+from server.storage.errors import UnknownWebhook
+from server.storage.webhooks import EventHook
+
+page = Page(section="Webhooks", under=settings_page.page)
+
+ROWS = 30
+KINDS = [
+    (EventKind.GAP_OPENED.value, "gap.opened: visitors ask what the site does not answer"),
+    (EventKind.CRAWL_FAILED.value, "crawl.failed: a crawl ended without bringing the site up to date"),
+    (EventKind.BUDGET_SPENT.value, "budget.spent: today's tokens or money are spent"),
+    (EventKind.ANSWER_NEGATIVE.value, "answer.negative: a visitor says that an answer did not help"),
+]
+STATES = {
+    DeliveryState.WAITING: "On its way",
+    DeliveryState.SENT: "Sent",
+    DeliveryState.FAILED: "Not sent",
+}
+
+
+class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
+    """Several choices, each with a tick."""
+
+    widget = ListWidget(prefix_label=False)
+    option_widget = CheckboxInput()
+
+
+class HookForm(Form):
+    """Where events go."""
+
+    url = StringField("Address", [Needed("Write the address that is to be told.")])
+    kinds = Ticks("Events", choices=[SelectChoice(*kind) for kind in KINDS])
+    site = SelectField("Site", validate_choice=True)
+
+    def validate_url(self, field: StringField) -> None:
+        try:
+            field.data = parse_address(field.data or "")
+        except BadAddress as error:
+            raise StopValidation(str(error)) from error
+
+    def validate_kinds(self, field: Ticks) -> None:
+        if not field.data:
+            raise StopValidation("Choose at least one event.")
+
+
+@page.get("/settings/webhooks", role=Role.OWNER)
+def webhooks() -> ResponseReturnValue:
+    return _shown(_form(fresh=True))
+
+
+@page.post("/settings/webhooks", role=Role.OWNER)
+def webhook_add() -> ResponseReturnValue:
+    """Its secret is made here, and shown once."""
+    form = _form()
+    if not form.validate():
+        return _shown(form), UNPROCESSABLE
+    secret = secrets.token_urlsafe(32)
+    kinds = [EventKind(kind) for kind in form.kinds.data]
+    id = services().webhooks.add(form.url.data, services().seal.close(secret), kinds, form.site.data or None)
+    changed("added a webhook", form.site.data, webhook=id, url=form.url.data, events=form.kinds.data)
+    return _secret_shown(id, secret)
+
+
+@page.get("/settings/webhooks/<webhook_id>", role=Role.OWNER)
+def webhook(webhook_id: str) -> ResponseReturnValue:
+    hook = _found(webhook_id)
+    data = {"url": hook.url, "kinds": [kind.value for kind in hook.kinds], "site": hook.site_id or ""}
+    return _one_shown(hook, _form(fresh=True, **data))
+
+
+@page.post("/settings/webhooks/<webhook_id>", role=Role.OWNER)
+def webhook_change(webhook_id: str) -> ResponseReturnValue:
+    hook, form = _found(webhook_id), _form()
+    if not form.validate():
+        return _one_shown(hook, form), UNPROCESSABLE
+    services().webhooks.change(
+        hook.id, url=form.url.data, kinds=sorted(form.kinds.data), site_id=form.site.data or None
+    )
+    changed("changed a webhook", form.site.data, webhook=hook.id, url=form.url.data, events=form.kinds.data)
+    flash("The webhook is saved.", "done")
+    return redirect(url_for("admin.webhook", webhook_id=hook.id))
+
+
+@page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
+def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
+    services().webhooks.change(_found(webhook_id).id, on=state == "on")
+    changed(f"turned a webhook {state}", webhook=webhook_id)
+    return redirect(url_for("admin.webhook", webhook_id=webhook_id))
+
+
+@page.post("/settings/webhooks/<webhook_id>/secret", role=Role.OWNER)
+def webhook_secret(webhook_id: str) -> ResponseReturnValue:
+    """Another secret; what is signed with the old one is refused by the other side from now on."""
+    hook, secret = _found(webhook_id), secrets.token_urlsafe(32)
+    services().webhooks.change(hook.id, secret=services().seal.close(secret))
+    changed("made a new secret of a webhook", webhook=hook.id)
+    return _secret_shown(hook.id, secret)
+
+
+@page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
+def webhook_test(webhook_id: str) -> ResponseReturnValue:
+    services().events.test(_found(webhook_id).id)
+    changed("tested a webhook", webhook=webhook_id)
+    flash("A test is on its way. Load this page again in a moment to see whether it arrived.", "done")
+    return redirect(url_for("admin.webhook", webhook_id=webhook_id))
+
+
+@page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
+def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
+    hook = _found(webhook_id)
+    known = services().event_deliveries.of([event_id]).get(event_id, [])
+    if not any(one.channel == hook.id for one in known):
+        abort(404)
+    services().event_deliveries.again(event_id, [hook.id])
+    changed("sent an event again", webhook=hook.id, event=event_id)
+    flash("It is being sent again.", "done")
+    return redirect(url_for("admin.webhook", webhook_id=hook.id))
+
+
+@page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
+def webhook_remove(webhook_id: str) -> ResponseReturnValue:
+    hook = _found(webhook_id)
+    services().webhooks.remove(hook.id)
+    changed("removed a webhook", url=hook.url)
+    flash("The webhook and its delivery log are removed.", "done")
+    return redirect(url_for("admin.webhooks"))
+
+
+def _found(webhook_id: str) -> EventHook:
+    try:
+        return services().webhooks.get(webhook_id)
+    except UnknownWebhook:
+        abort(404)
+
+
+def _form(*, fresh: bool = False, **data: object) -> HookForm:
+    form = HookForm(formdata=None, **data) if fresh else HookForm()
+    form.site.choices = site_choices()
+    if fresh and "site" not in data:
+        form.site.data = ""
+    return form
+
+
+def _shown(form: HookForm) -> str:
+    sites = {site.id: site for site in services().sites.all()}
+    return render_template("admin/webhooks.html", form=form, hooks=services().webhooks.all(), sites=sites)
+
+
+def _one_shown(hook: EventHook, form: HookForm) -> str:
+    state = next((known for known in DeliveryState if known == request.args.get("state")), None)
+    sent = listed(
+        lambda limit, offset: services().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
+    )
+    return render_template(
+        "admin/webhook.html",
+        hook=hook,
+        form=form,
+        sent=sent,
+        state=state,
+        states=STATES,
+        state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
+    )
+
+
+def _secret_shown(webhook_id: str, secret: str) -> str:
+    return render_template("admin/shown_once.html", kind="webhook", id=webhook_id, secret=secret)

@@ -1,0 +1,157 @@
+"""Which part of a site is read, and a tester for one address."""
+
+from __future__ import annotations
+
+from flask import abort, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice
+
+from admin.access import services
+from admin.audit import unchanged
+from admin.forms import UNPROCESSABLE, Form, problem
+from admin.page import Page
+from admin.sites import sites as sites_page
+from crawler.errors import BadStart
+from crawler.explain import Finding
+from server.domain.roles import Role
+from server.domain.site import Site
+from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of
+from server.jobs.dry_run import DryRun, TooManyDryRuns
+
+page = Page(tab="Scope", under=sites_page.page)
+
+RENDER = [
+    SelectChoice("", "As the setting CRAWL_RENDER says"),
+    SelectChoice("auto", "Pages that need it"),
+    SelectChoice("always", "All pages"),
+    SelectChoice("never", "No page"),
+]
+
+
+class ScopeForm(Form):
+    """Patterns are one a line."""
+
+    path = StringField("Path")
+    include = TextAreaField("Only these addresses")
+    exclude = TextAreaField("Not these addresses")
+    subdomains = BooleanField("Hosts below the site's own belong to it too")
+    headers = TextAreaField("Headers that the site wants")
+    render = SelectField("Open in a browser", choices=RENDER)
+
+    def scope(self) -> Scope:
+        return Scope(
+            path=(self.path.data or "").strip(),
+            include=_lines(self.include.data),
+            exclude=_lines(self.exclude.data),
+            subdomains=bool(self.subdomains.data),
+            render=self.render.data or "",
+            headers=_lines(self.headers.data),
+        )
+
+
+@page.get("/sites/<site_id>/scope")
+def scope(site_id: str) -> ResponseReturnValue:
+    """With `url`, what a crawl would do with that address."""
+    found = services().sites.get(site_id)
+    chosen = scope_of(found)
+    form = ScopeForm(
+        formdata=None,
+        path=chosen.path,
+        include="\n".join(chosen.include),
+        exclude="\n".join(chosen.exclude),
+        subdomains=chosen.subdomains,
+        render=chosen.render,
+        headers="\n".join(chosen.headers),
+    )
+    return _shown(found, form, request.args.get("url", "").strip())
+
+
+@page.post("/sites/<site_id>/scope")
+def scope_save(site_id: str) -> ResponseReturnValue:
+    found = services().sites.get(site_id)
+    form = ScopeForm(request.form)
+    if not form.validate():
+        return _shown(found, form), UNPROCESSABLE
+    try:
+        save_scope(services().sites, services().settings, site_id, form.scope())
+    except BadStart as error:
+        problem(form, _field_of(str(error), form), str(error))
+        return _shown(found, form), UNPROCESSABLE
+    flash("The scope is saved. It holds from the next crawl on.", "done")
+    return redirect(url_for("admin.scope", site_id=site_id))
+
+
+def _shown(found: Site, form: ScopeForm, url: str = "") -> str:
+    findings, fault = _explained(found, url)
+    return render_template("admin/scope.html", site=found, form=form, url=url, findings=findings, fault=fault)
+
+
+def _explained(found: Site, url: str) -> tuple[list[Finding], str]:
+    if not url:
+        return [], ""
+    try:
+        return list(explain_url(found, services().settings, url)), ""
+    except BadStart as error:
+        return [], str(error)
+
+
+def _lines(text: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line.strip() for line in (text or "").splitlines() if line.strip()))
+
+
+def _field_of(message: str, form: ScopeForm) -> str:
+    """The field that a fault is about: the one with the text that the message quotes."""
+    if "header" in message:
+        return "headers"
+    quoted = any(f'"{line}"' in message for line in _lines(form.exclude.data))
+    return "exclude" if quoted else "include"
+
+
+dry_run_page = Page(under=sites_page.page)
+
+
+@dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR)
+def dry_run(run_id: str) -> ResponseReturnValue:
+    """Of a new site: `address` and `name` are those of the form that it was begun from."""
+    address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
+    return render_template(
+        "admin/dry_run.html", run=_run(run_id), site=None, address=address, name=name, pages=_most()
+    )
+
+
+@dry_run_page.get("/dry-runs/<run_id>/progress", role=Role.EDITOR)
+def dry_run_progress(run_id: str) -> ResponseReturnValue:
+    """How it stands now, and whether to ask again; polled by progress.js."""
+    run = _run(run_id)
+    html = render_template("admin/_dry_run.html", run=run)
+    return {"active": run.active, "version": run.version, "html": html}
+
+
+@dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
+def site_dry_run(site_id: str, run_id: str) -> ResponseReturnValue:
+    """Of a site that is known already."""
+    site = services().sites.get(site_id)
+    return render_template("admin/dry_run.html", run=_run(run_id), site=site, pages=_most())
+
+
+@dry_run_page.post("/sites/<site_id>/dry-runs")
+def site_dry_run_start(site_id: str) -> ResponseReturnValue:
+    """With the rules as they are saved."""
+    unchanged()
+    site = services().sites.get(site_id)
+    try:
+        run_id = services().dry_runs.start(site)
+    except (BadStart, TooManyDryRuns) as error:
+        flash(str(error), "problem")
+        return redirect(url_for("admin.scope", site_id=site_id))
+    return redirect(url_for("admin.site_dry_run", site_id=site_id, run_id=run_id))
+
+
+def _run(run_id: str) -> DryRun:
+    run = services().dry_runs.get(run_id)
+    return run if run is not None else abort(404)
+
+
+def _most() -> int:
+    return services().settings.dry_run_pages

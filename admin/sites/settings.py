@@ -1,0 +1,197 @@
+"""The settings of one site: names, language, search, flow, wording, limits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import Field, FloatField, IntegerField, SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice
+from wtforms.validators import Length, NumberRange, Optional, StopValidation
+
+from admin.access import services
+from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.page import Page
+from admin.sites import sites as sites_page
+from server.answering.flows import FLOWS
+from server.answering.grading import DEFAULT_FLOOR
+from server.domain.registry import UnknownName
+from server.domain.roles import Role
+from server.domain.site import CRAWL_LIMITS, INSTRUCTIONS, INSTRUCTIONS_CHARS, LANGUAGE, TONE, Site, Voice
+from server.retrieval.table import STRATEGIES, check_spec
+from server.runtime.sites import daily_limit
+
+FLOOR = "relevance_floor"
+LIMITS = ("daily_tokens", "daily_cost", *CRAWL_LIMITS)
+MOST_TOKENS, MOST_COST = 10**12, 10**6
+TONE_LABELS = {
+    "": "As the model writes",
+    "friendly": "Friendly",
+    "formal": "Formal",
+    "brief": "Brief",
+    "plain": "Plain language",
+}
+
+
+def _limit(label: str, kind: type[Field], least: float, most: float) -> Field:
+    message = f"Write a number from {least:,} to {most:,}, or leave it empty."
+    return kind(label, [Optional(), NumberRange(least, most, message)], invalid_value_message=message)
+
+
+def _crawl_limit(label: str, name: str) -> Field:
+    return _limit(label, FloatField if name == "delay_s" else IntegerField, *CRAWL_LIMITS[name])
+
+
+class SiteSettingsForm(Form):
+    """All of it is saved at once. What stays empty is as the installation has it."""
+
+    name = StringField(
+        "Name", [Needed("Write what you call the site."), Length(max=100, message="Choose a shorter name.")]
+    )
+    title = StringField("Title", [Length(max=100, message="Keep to 100 characters.")])
+    main_language = StringField("Main language")
+    strategy = StringField("Search", [Needed("Choose a strategy, such as hybrid.")])
+    flow = SelectField("Flow", choices=[SelectChoice(name, name) for name in FLOWS])
+    floor = _limit("Relevance floor", FloatField, 0, 1)
+    tone = SelectField("Tone", choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()])
+    instructions = TextAreaField(
+        "Further instructions",
+        [Length(max=INSTRUCTIONS_CHARS, message=f"Keep to {INSTRUCTIONS_CHARS} characters.")],
+    )
+    daily_tokens = _limit("Tokens a day", IntegerField, 0, MOST_TOKENS)
+    daily_cost = _limit("Money a day", FloatField, 0, MOST_COST)
+    max_pages = _crawl_limit("Pages", "max_pages")
+    max_depth = _crawl_limit("Clicks from the start", "max_depth")
+    delay_s = _crawl_limit("Seconds between two requests", "delay_s")
+    concurrency = _crawl_limit("Requests at the same time", "concurrency")
+
+    def validate_main_language(self, field: StringField) -> None:
+        field.data = (field.data or "").strip().lower()
+        if field.data and not (field.data.isascii() and field.data.isalpha() and 2 <= len(field.data) <= 3):
+            raise StopValidation("Write a language code such as en or de, or leave it empty.")
+
+    def validate_strategy(self, field: StringField) -> None:
+        """As it is written shortest."""
+        try:
+            field.data = check_spec(field.data.strip())
+        except UnknownName as error:
+            raise StopValidation(f"{str(error)[0].upper()}{str(error)[1:]}.") from error
+
+
+OWN: dict[str, Callable[[SiteSettingsForm], object]] = {
+    LANGUAGE: lambda form: form.main_language.data or None,
+    FLOOR: lambda form: _number(form.floor),
+    TONE: lambda form: form.tone.data or None,
+    INSTRUCTIONS: lambda form: (form.instructions.data or "").strip() or None,
+    "daily_tokens": lambda form: _number(form.daily_tokens),
+    "daily_cost": lambda form: _number(form.daily_cost),
+    **{name: (lambda form, name=name: _number(form[name])) for name in CRAWL_LIMITS},  # type: ignore[misc]
+}
+"""Key of `Site.options` -> what the form says; None takes the key out."""
+
+
+def filled(site: Site) -> SiteSettingsForm:
+    """The form with what is stored."""
+    voice = Voice.of(site.options)
+    own: dict[str, Any] = {name: site.options.get(name) for name in LIMITS}
+    return SiteSettingsForm(
+        formdata=None,
+        name=site.name,
+        title=site.title,
+        main_language=site.options.get(LANGUAGE, ""),
+        strategy=site.strategy,
+        flow=site.flow,
+        floor=site.options.get(FLOOR),
+        tone=voice.tone,
+        instructions=voice.instructions,
+        **own,
+    )
+
+
+def changed_site(site: Site, form: SiteSettingsForm) -> Site:
+    """The site as a valid form wants it, not stored."""
+    said = {name: read(form) for name, read in OWN.items()}
+    kept = {name: value for name, value in site.options.items() if name not in said}
+    return replace(
+        site,
+        name=form.name.data.strip(),
+        title=(form.title.data or "").strip(),
+        language=form.main_language.data or site.language,
+        strategy=form.strategy.data,
+        flow=form.flow.data,
+        options=kept | {name: value for name, value in said.items() if value is not None},
+    )
+
+
+def differences(before: Site, after: Site) -> dict[str, list[object]]:
+    """What a change of settings did, for the audit log: name -> before and after."""
+    names = ("name", "title", "language", "strategy", "flow")
+    pairs = {name: [getattr(before, name), getattr(after, name)] for name in names}
+    pairs |= {name: [before.options.get(name), after.options.get(name)] for name in OWN}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def strategy_names() -> list[str]:
+    """For the list of suggestions."""
+    return list(STRATEGIES)
+
+
+def _number(field: Field) -> int | float | None:
+    if field.data is None:
+        return None
+    return int(field.data) if isinstance(field, IntegerField) else float(field.data)
+
+
+page = Page(tab="Settings", under=sites_page.page)
+
+SAMPLE = 3000
+"""Pages that are looked at for the languages of a site."""
+
+
+@page.get("/sites/<site_id>/settings", role=Role.EDITOR)
+def site_settings(site_id: str) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    return _shown(site, filled(site))
+
+
+@page.post("/sites/<site_id>/settings")
+def site_settings_save(site_id: str) -> ResponseReturnValue:
+    """Saves all of it, or nothing."""
+    before = services().sites.get(site_id)
+    form = SiteSettingsForm(request.form)
+    if not form.validate():
+        return _shown(before, form), UNPROCESSABLE
+    after = services().sites.change(site_id, lambda site: changed_site(site, form))
+    done = differences(before, after)
+    if not done:
+        unchanged()
+        flash("Nothing was changed.", "done")
+        return redirect(url_for("admin.site_settings", site_id=site_id))
+    changed("changed the settings of the site", changes=done)
+    flash("The settings are saved. The next question is answered by them.", "done")
+    if before.strategy != after.strategy and after.generation:
+        services().start_crawl(site_id)
+        flash("The site is read again, so that the new search knows all of it.", "done")
+    return redirect(url_for("admin.site_settings", site_id=site_id))
+
+
+def _shown(site: Site, form: SiteSettingsForm) -> str:
+    settings = services().settings
+    pages = services().content(site.id).pages(limit=SAMPLE)
+    return render_template(
+        "admin/site_settings.html",
+        site=site,
+        form=form,
+        strategies=strategy_names(),
+        languages=Counter(found.language or "unknown" for found in pages).most_common(8),
+        calibration=site.options.get("calibration"),
+        floor=settings.relevance_floor if settings.relevance_floor >= 0 else DEFAULT_FLOOR,
+        limit=daily_limit(site, settings),
+        settings=settings,
+        wrong=[field for field in form if field.errors],
+    )

@@ -1,0 +1,326 @@
+"""The widget of one site: what it says, how it looks, what it asks of visitors, whom it hands over to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from secrets import token_urlsafe
+from urllib.parse import urlsplit
+
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, SelectField, StringField, TextAreaField
+from wtforms.fields.choices import SelectChoice
+
+from admin.access import services
+from admin.formats import sentence
+from admin.forms import UNPROCESSABLE, Form, problem
+from admin.page import Page
+from admin.sites import sites as sites_page
+from server.domain.contact import OPTION as CONTACT
+from server.domain.contact import BusinessHours, ContactOptions
+from server.domain.look import (
+    CHOSEN,
+    GREETING_CHARS,
+    PANELS,
+    SHAPE,
+    SUGGESTION_CHARS,
+    SUGGESTIONS,
+    TEXT,
+    Look,
+    Welcome,
+    checked_link,
+    contrast,
+    one_line,
+    text_on,
+)
+from server.domain.roles import Role
+from server.domain.site import Site
+from server.domain.visiting import CONSENT, CONSENT_CHARS, CONTEXT, PROOF_BITS, Consent, PageUse, proof_bits
+from server.guards.mail_addresses import mail_address
+
+CRAWLED = 4
+"""Suggested questions that a crawl chooses."""
+LOOK = ("accent", "position", "theme", "radius", "font", "offset", "icon", "label", "title", "avatar")
+PROOFS = [
+    SelectChoice("0", "Off"),
+    SelectChoice("14", "Light: about half a second"),
+    SelectChoice("16", "Medium: about two seconds"),
+    SelectChoice("18", "Strong: about eight seconds"),
+    SelectChoice("20", "Under attack: about half a minute"),
+]
+
+
+def _choices(*pairs: tuple[str, str]) -> list[SelectChoice]:
+    return [SelectChoice(value, text) for value, text in pairs]
+
+
+class WidgetForm(Form):
+    """All of it is saved at once."""
+
+    greeting = StringField("Greeting")
+    suggestions = TextAreaField("Suggested questions")
+
+    accent = StringField("Colour")
+    position = SelectField(
+        "Side", choices=_choices(("", "By the page's language"), ("right", "Right"), ("left", "Left"))
+    )
+    theme = SelectField(
+        "Light or dark",
+        choices=_choices(("", "As the visitor's device"), ("light", "Light"), ("dark", "Dark")),
+    )
+    icon = SelectField(
+        "Launcher icon",
+        choices=_choices(
+            ("", "Speech bubble"),
+            ("help", "Question mark"),
+            ("spark", "Spark"),
+            ("search", "Magnifying glass"),
+        ),
+    )
+    label = StringField("Words on the launcher")
+    title = StringField("Title")
+    avatar = StringField("Picture")
+    radius = StringField("Rounding")
+    offset = StringField("Distance from the edges")
+    font = StringField("Font")
+
+    consent_text = TextAreaField("Consent text")
+    privacy_url = StringField("Privacy page")
+    context_page = BooleanField("Address and title of the page")
+    context_selection = BooleanField("The words that the visitor has marked there")
+    proof_bits = SelectField("Proof of work", choices=PROOFS)
+
+    contact_email = StringField("E-mail")
+    contact_webhook = StringField("Webhook")
+    contact_new_secret = BooleanField("Make a new secret for the webhook")
+    contact_hours = StringField("Hours")
+    contact_timezone = StringField("Time zone")
+    contact_link = StringField("Contact page")
+
+
+def filled(site: Site) -> WidgetForm:
+    """The form with what is stored."""
+    welcome, consent, use = Welcome.of(site.options), Consent.of(site.options), PageUse.of(site.options)
+    contact = ContactOptions.of(site.options)
+    look = Look.read(site.options.get("look")).to_json()
+    form = WidgetForm(
+        formdata=None,
+        greeting=welcome.greeting,
+        suggestions="\n".join(welcome.suggestions),
+        **{name: look.get(name, "") for name in LOOK},
+        consent_text=consent.text,
+        privacy_url=consent.privacy_url,
+        context_page=use.page,
+        context_selection=use.selection,
+        proof_bits=str(proof_bits(site.options)),
+        contact_email=contact.email,
+        contact_webhook=contact.webhook,
+        contact_hours=contact.hours,
+        contact_timezone=contact.timezone,
+        contact_link=contact.link,
+    )
+    # Values that mean the same as an empty one.
+    form.theme.data = "" if form.theme.data == "auto" else form.theme.data
+    form.icon.data = "" if form.icon.data == "chat" else form.icon.data
+    return with_proofs(form, site)
+
+
+def with_proofs(form: WidgetForm, site: Site) -> WidgetForm:
+    """The same form, which offers the stored strength of the proof of work, too."""
+    bits = str(proof_bits(site.options))
+    if bits not in [choice.value for choice in PROOFS]:
+        form.proof_bits.choices = [*PROOFS, SelectChoice(bits, f"{bits} bits")]
+    return form
+
+
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """Reads the fields; what is wrong is noted beside each."""
+
+    form: WidgetForm
+
+    def text(self, name: str) -> str:
+        return (getattr(self.form, name).data or "").strip()
+
+    def line(self, name: str, longest: int) -> str:
+        line = one_line(self.text(name))
+        if len(line) > longest:
+            problem(self.form, name, f"This has {len(line)} characters; keep to {longest}.")
+        return line
+
+    def by(self, name: str, rule: Callable[[str], str]) -> str:
+        try:
+            return rule(self.text(name)) if self.text(name) else ""
+        except ValueError as error:
+            problem(self.form, name, sentence(str(error)))
+            return ""
+
+    def suggestions(self) -> list[str]:
+        lines = [one_line(line) for line in self.text("suggestions").splitlines() if line.strip()]
+        if len(lines) > SUGGESTIONS:
+            problem(self.form, "suggestions", f"These are {len(lines)} questions; keep to {SUGGESTIONS}.")
+        long = next((line for line in lines if len(line) > SUGGESTION_CHARS), "")
+        if long:
+            problem(
+                self.form,
+                "suggestions",
+                f"“{long[:40]}…” has {len(long)} characters; keep to {SUGGESTION_CHARS}.",
+            )
+        return lines
+
+    def look(self, base: str) -> Look:
+        given = {name: self.text(name) for name in LOOK}
+        # A picture of this server is kept as a path, to outlive a change of PUBLIC_URL.
+        given["avatar"] = (
+            given["avatar"].removeprefix(base) if given["avatar"].startswith(f"{base}/") else given["avatar"]
+        )
+        look, faults = Look.checked(given)
+        for name, message in faults.items():
+            problem(self.form, name, message)
+        return look
+
+    def contact(self, known: ContactOptions) -> ContactOptions:
+        made = ContactOptions(
+            email=self.by("contact_email", mail_address),
+            webhook=self.by("contact_webhook", checked_link),
+            secret=known.secret,
+            hours=one_line(self.text("contact_hours")),
+            timezone=self.text("contact_timezone"),
+            link=self.by("contact_link", checked_link),
+        )
+        try:
+            BusinessHours.parse(made.hours, made.timezone)
+        except ValueError as error:
+            field = "contact_timezone" if "time zone" in str(error) else "contact_hours"
+            problem(self.form, field, sentence(str(error)))
+        if made.webhook and (not made.secret or self.form.contact_new_secret.data):
+            made = replace(made, secret=token_urlsafe(32))
+        if made.webhook and urlsplit(made.webhook).fragment:
+            problem(self.form, "contact_webhook", "Leave out what stands behind “#”: it is not sent.")
+        return made
+
+
+def _suggested(site: Site, lines: list[str]) -> dict[str, object]:
+    """Crawls go on choosing them until somebody writes other ones; none at all leaves it to them again."""
+    chosen = bool(lines) and (
+        site.options.get(CHOSEN) is True or tuple(lines) != Welcome.of(site.options).suggestions
+    )
+    topics = site.options.get("topics")
+    own = list(topics)[:CRAWLED] if isinstance(topics, list) else []
+    return {"suggestions": lines or own, CHOSEN: chosen}
+
+
+def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
+    """The site with what the form says, not stored; None when something in it is wrong, which then stands
+    beside its field. `base` is the address of this server."""
+    sound = form.validate()
+    read = _Checks(form)
+    consent = {
+        "text": read.line("consent_text", CONSENT_CHARS),
+        "privacy_url": read.by("privacy_url", checked_link),
+    }
+    options = {
+        "greeting": read.line("greeting", GREETING_CHARS),
+        **_suggested(site, read.suggestions()),
+        "look": read.look(base).to_json(),
+        CONSENT: consent,
+        CONTEXT: {"page": bool(form.context_page.data), "selection": bool(form.context_selection.data)},
+        PROOF_BITS: int(form.proof_bits.data) if sound else 0,
+        CONTACT: read.contact(ContactOptions.of(site.options)).to_json(),
+    }
+    if form.context_selection.data and not form.context_page.data:
+        problem(
+            form, "context_selection", "What is marked is of use with the page alone: allow both, or neither."
+        )
+    if not sound or any(field.errors for field in form):
+        return None
+    return replace(site, options={**site.options, **options})
+
+
+OWN_ACCENT = "#155e52"
+"""That of a widget for which none is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The colour against one other."""
+
+    name: str
+    ground: str
+    """#rrggbb; empty for the text on the colour, which is black or white, whatever can be read better."""
+    ratio: float
+    least: float
+
+    @property
+    def enough(self) -> bool:
+        return self.ratio >= self.least
+
+
+def contrasts(accent: str) -> list[Contrast]:
+    """Against its text and both panels; for the widget's own colour when there is none."""
+    colour = accent or OWN_ACCENT
+    rows = [Contrast("Text on it", "", contrast(colour, text_on(colour)), TEXT)]
+    names = {"white": "On the light panel", "dark": "On the dark panel"}
+    return rows + [
+        Contrast(names[name], ground, contrast(colour, ground), SHAPE) for name, ground in PANELS.items()
+    ]
+
+
+def warnings(accent: str) -> list[str]:
+    """What is too little, in sentences."""
+    return [
+        f"{row.name}, the colour has a contrast of {row.ratio:.1f} : 1; {row.least:g} : 1 is wanted."
+        for row in contrasts(accent)
+        if not row.enough
+    ]
+
+
+page = Page(tab="Widget", under=sites_page.page)
+
+
+@page.get("/sites/<site_id>/widget", role=Role.EDITOR)
+def widget(site_id: str) -> ResponseReturnValue:
+    site = services().sites.get(site_id)
+    return _shown(site, filled(site))
+
+
+@page.post("/sites/<site_id>/widget")
+def widget_save(site_id: str) -> ResponseReturnValue:
+    """Saves all of it, or nothing."""
+    site = services().sites.get(site_id)
+    form = with_proofs(WidgetForm(request.form), site)
+    made = changed(site, form, services().settings.base_url)
+    if made is None:
+        return _shown(site, form), UNPROCESSABLE
+    services().sites.update(made)
+    flash("The widget is saved. Visitors get it within a minute.", "done")
+    for warning in warnings(_accent(made)):
+        flash(f"{warning} Some visitors will hardly see it.", "warn")
+    return redirect(url_for("admin.widget", site_id=site_id))
+
+
+@page.get("/sites/<site_id>/widget/preview", framed=True)
+def widget_preview(site_id: str) -> ResponseReturnValue:
+    """A page with the real widget on it, for the frame beside the form."""
+    site = services().sites.get(site_id)
+    return render_template(
+        "admin/widget_preview.html", site=site, loader=f"{request.script_root}/widget/embed.js"
+    )
+
+
+def _accent(site: Site) -> str:
+    return Look.read(site.options.get("look")).accent
+
+
+def _shown(site: Site, form: WidgetForm) -> str:
+    typed, faults = Look.checked({"accent": form.accent.data or ""})
+    return render_template(
+        "admin/widget.html",
+        site=site,
+        form=form,
+        contrasts=contrasts("" if faults else typed.accent),
+        secret=ContactOptions.of(site.options).secret,
+        sends_mail=bool(services().settings.smtp_url),
+        wrong=[field for field in form if field.errors],
+    )

@@ -1,0 +1,114 @@
+"""Curated answers for other servers, scope answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import Blueprint, Response, jsonify
+
+from server.api.access import services
+from server.api.bodies import json_body
+from server.api.errors import ApiError
+from server.api.keyed.caller import allowed, page_of_list
+from server.api.keyed.schemas import AnswerRequest
+from server.domain.curated import CuratedAnswer
+from server.storage.api_keys import ApiKey, Scope
+from server.storage.errors import UnknownCuratedAnswer
+
+LIST = "/sites/<site_id>/answers"
+ONE = f"{LIST}/<number>"
+
+
+def add_answer_routes(api: Blueprint) -> None:
+    """List, add, read, replace, remove."""
+    api.add_url_rule(LIST, "key_answers", answers, methods=["GET"])
+    api.add_url_rule(LIST, "key_answer_add", add, methods=["POST"])
+    api.add_url_rule(ONE, "key_answer", answer, methods=["GET"])
+    api.add_url_rule(ONE, "key_answer_change", change, methods=["PUT"])
+    api.add_url_rule(ONE, "key_answer_remove", remove, methods=["DELETE"])
+
+
+def answers(site_id: str) -> Response:
+    """The last edited first."""
+    _, site = allowed(Scope.ANSWERS, site_id)
+    rows, offset = page_of_list()
+    found = services().curated.all(site.id, rows + 1, offset)
+    return jsonify(answers=[_shown(one) for one in found[:rows]], more=len(found) > rows)
+
+
+def answer(site_id: str, number: str) -> Response:
+    _, site = allowed(Scope.ANSWERS, site_id)
+    return jsonify(_shown(_found(site.id, number)))
+
+
+def add(site_id: str) -> tuple[Response, int]:
+    """Given to visitors within a second."""
+    key, site = allowed(Scope.ANSWERS, site_id)
+    made = _written(site.id)
+    kept = services().curated.save(made, _name(key))
+    _note(key, "added an answer", site.id, kept.id)
+    return jsonify(_shown(kept)), 201
+
+
+def change(site_id: str, number: str) -> Response:
+    """Replaces all of it."""
+    key, site = allowed(Scope.ANSWERS, site_id)
+    found, made = _found(site.id, number), _written(site.id)
+    kept = services().curated.save(
+        replace(made, id=found.id, hits=found.hits, last_given=found.last_given), _name(key)
+    )
+    _note(key, "changed an answer", site.id, kept.id)
+    return jsonify(_shown(kept))
+
+
+def remove(site_id: str, number: str) -> Response:
+    key, site = allowed(Scope.ANSWERS, site_id)
+    found = _found(site.id, number)
+    services().curated.remove(site.id, found.id)
+    _note(key, "removed the answer", site.id, found.id)
+    return Response(status=204)
+
+
+def _written(site_id: str) -> CuratedAnswer:
+    body = json_body(AnswerRequest)
+    days = (body.valid_from or "", body.valid_until or "")
+    try:
+        made = CuratedAnswer.checked(site_id, body.questions, body.answer, body.links, body.language, days)
+    except ValueError as error:
+        text = str(error)
+        raise ApiError(422, "answer_invalid", f"{text[0].upper()}{text[1:]}.") from None
+    return replace(made, enabled=body.enabled)
+
+
+def _found(site_id: str, number: str) -> CuratedAnswer:
+    try:
+        # Longer numbers than a database has are no answer's.
+        if number.isascii() and number.isdigit() and len(number) < 19:
+            return services().curated.get(site_id, int(number))
+    except UnknownCuratedAnswer:
+        pass
+    raise ApiError(404, "answer_unknown", "The site has no such curated answer.")
+
+
+def _name(key: ApiKey) -> str:
+    return f"API key {key.shown}"
+
+
+def _note(key: ApiKey, action: str, site_id: str, number: int) -> None:
+    services().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
+
+
+def _shown(one: CuratedAnswer) -> dict[str, object]:
+    return {
+        "number": one.id,
+        "questions": list(one.questions),
+        "answer": one.text,
+        "links": list(one.links),
+        "language": one.language,
+        "enabled": one.enabled,
+        "valid_from": one.valid_from.isoformat() if one.valid_from else None,
+        "valid_until": one.valid_until.isoformat() if one.valid_until else None,
+        "hits": one.hits,
+        "edited_by": one.edited_by,
+        "edited_at": one.edited_at.isoformat() if one.edited_at else None,
+    }

@@ -1,0 +1,144 @@
+"""POST /api/v1/chat: a question in, its answer out, whole or as a stream of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+from flask import Response, jsonify, request
+
+from server.answering.chat import Exchange
+from server.answering.response import response as answer_response
+from server.api.access import services, streams
+from server.api.bodies import json_body
+from server.api.caller import Caller, known_caller, limit, network_address, require_consent
+from server.api.errors import ApiError
+from server.api.schemas import ChatRequest, FeedbackRequest, PageRequest
+from server.api.visitor.streams import Event, UnknownStream
+from server.domain.answer import Answer, Citation
+from server.domain.events import EventKind
+from server.domain.question import VisitorPage
+from server.storage.errors import UnknownConversation, UnknownMessage
+
+LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSAGE_ID:NUMBER."
+
+
+def ask() -> Response:
+    """Answers a question, or with `resume` goes on with an answer that was cut off."""
+    caller = known_caller()
+    body = json_body(ChatRequest)
+    if body.resume:
+        return _resumed(caller)
+    require_consent(caller)
+    message = _message(body)
+    settings = services().settings
+    limit(settings.visitor_limit, f"visitor:{caller.key}")
+    limit(settings.address_limit, f"address:{network_address()}")
+    try:
+        exchange = services().chat.ask(
+            caller.site,
+            message,
+            visitor_id=caller.visitor_id,
+            conversation_id=body.conversation_id,
+            page=_page(caller, body.page),
+        )
+    except UnknownConversation:
+        raise ApiError(
+            404,
+            "conversation_unknown",
+            "This conversation is not yours or was erased. Leave conversation_id out to start a new one.",
+        ) from None
+    if not body.stream:
+        return jsonify(_whole(exchange))
+    return _event_stream(streams().start(exchange.message_id, caller.key, lambda: _events(exchange)))
+
+
+def resume() -> Response:
+    """GET /api/v1/chat/events: the same as a POST with `resume`."""
+    caller = known_caller()
+    if "Last-Event-ID" not in request.headers:
+        raise ApiError(422, "last_event_missing", LAST_EVENT)
+    return _resumed(caller)
+
+
+def _message(body: ChatRequest) -> str:
+    # PostgreSQL stores no NUL, and no question needs one.
+    message = (body.message or "").replace("\x00", " ").strip()
+    longest = services().settings.message_chars
+    if not message:
+        raise ApiError(422, "message_empty", "Send a question as message.")
+    if len(message) > longest:
+        raise ApiError(
+            422, "message_too_long", f"The message has {len(message)} characters; send at most {longest}."
+        )
+    return message
+
+
+def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
+    """What of it the site allows to be used; never an error, for the question can be answered without."""
+    if page is None:
+        return None
+    longest = services().settings.selection_chars
+    return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
+
+
+def _whole(exchange: Exchange) -> dict[str, object]:
+    *_, answer = exchange.events()
+    assert isinstance(answer, Answer), "an exchange ends with its answer"
+    return answer_response(exchange.conversation_id, exchange.message_id, answer)
+
+
+def _events(exchange: Exchange) -> Iterable[Event]:
+    yield "meta", {"conversation_id": exchange.conversation_id, "message_id": exchange.message_id}
+    for event in exchange.events():
+        if isinstance(event, Answer):
+            yield "done", answer_response(exchange.conversation_id, exchange.message_id, event)
+        elif isinstance(event, Citation):
+            yield "citation", asdict(event)
+        else:
+            yield "delta", {"text": event.text}
+
+
+def _resumed(caller: Caller) -> Response:
+    limit(services().settings.address_limit, f"resume:{network_address()}")
+    message_id, _, number = request.headers.get("Last-Event-ID", "").rpartition(":")
+    if not (message_id and number.isascii() and number.isdecimal() and len(number) < 10):
+        raise ApiError(404, "nothing_to_resume", LAST_EVENT)
+    try:
+        return _event_stream(streams().resume(message_id, int(number), caller.key))
+    except UnknownStream:
+        raise ApiError(
+            404,
+            "nothing_to_resume",
+            "This answer is not being written, and was not in the last minutes. Ask again.",
+        ) from None
+
+
+def _event_stream(events: Iterator[bytes]) -> Response:
+    response = Response(events, mimetype="text/event-stream")
+    response.headers["Cache-Control"] = "no-store"
+    # nginx and its kin would otherwise hold the words back until they have a buffer full.
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def judge() -> Response:
+    """Stores or replaces the visitor's judgement of one of his answers."""
+    caller = known_caller()
+    body = json_body(FeedbackRequest)
+    limit(services().settings.visitor_limit, f"feedback:{caller.key}")
+    comment = body.comment.replace("\x00", " ").strip()
+    try:
+        services().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)
+    except UnknownMessage:
+        raise ApiError(404, "message_unknown", "This answer is not yours or was erased.") from None
+    if not body.helpful:
+        services().forget_answer(body.message_id)
+        _tell(caller.site.id, body.message_id, comment)
+    return Response(status=204)
+
+
+def _tell(site_id: str, message_id: str, comment: str) -> None:
+    """Once for each answer, however often the visitor changes his mind."""
+    data = {"message": message_id, "comment": comment}
+    services().events.emit(EventKind.ANSWER_NEGATIVE, site_id, data, f"answer.negative:{message_id}")

@@ -1,0 +1,296 @@
+"""Answers on their way: written whether or not anybody listens, followed by whoever asked."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from uuid import uuid4
+
+from server.api.errors import error_body, failure_of
+from server.domain.protocols import Cache
+from server.storage.errors import StorageError
+
+# The events of one answer, kept while it is written and for some minutes after, so that a visitor
+# whose connection broke misses nothing.
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A log as the other processes see it."""
+
+    owner: str
+    """Key of the visitor who asked."""
+    producer: str
+    """The process that writes the answer."""
+    frames: list[str]
+    finished: bool
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Snapshot:
+        return cls(**json.loads(text))
+
+
+class EventLog:
+    """Written by one thread, followed by any number."""
+
+    def __init__(self, message_id: str, owner: str) -> None:
+        self.message_id = message_id
+        self.owner = owner
+        self._frames: list[str] = []
+        self._finished = False
+        self._grown = threading.Condition()
+
+    def add(self, event: str, data: Mapping[str, object]) -> None:
+        """Appends an event with the next number, from 1."""
+        with self._grown:
+            self._frames.append(frame(event, data, f"{self.message_id}:{len(self._frames) + 1}"))
+            self._grown.notify_all()
+
+    def finish(self) -> None:
+        """Nothing will be added any more."""
+        with self._grown:
+            self._finished = True
+            self._grown.notify_all()
+
+    def wait(self, after: int, timeout_s: float) -> tuple[list[str], bool]:
+        """The events behind number `after`, as soon as there is one, and whether they are the last;
+        no events when the time is over or there will be none."""
+        with self._grown:
+            self._grown.wait_for(lambda: len(self._frames) > after or self._finished, timeout_s)
+            return self._frames[after:], self._finished
+
+    def snapshot(self, producer: str) -> Snapshot:
+        """What the log holds now."""
+        with self._grown:
+            return Snapshot(self.owner, producer, list(self._frames), self._finished)
+
+
+def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
+    """An event as it goes over the wire (JSON has no line breaks, so one data line is enough)."""
+    number = f"id: {id}\n" if id else ""
+    return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
+
+
+log = logging.getLogger(__name__)
+
+STEP_S = 0.3
+"""Seconds between two writes of a log that grows: each word by itself would cost too much."""
+LONGEST_STEP_S = 2.0
+SHARE = 0.1
+"""Part of the time that writing growing logs may take: with hundreds of them the steps get coarser."""
+KEEP_S = 300.0
+"""Seconds that a log can be resumed."""
+BEAT_S = 1.0
+ALIVE_S = 6.0
+"""Seconds without a beat after which a process counts as dead, and its unfinished answers with it."""
+
+
+class StreamShelf:
+    """Copies this process's logs to the cache in coarse steps, and says that the process lives.
+
+    One thread does it for all logs, so nobody waits for it.
+    """
+
+    def __init__(self, cache: Callable[[], Cache]) -> None:
+        self._cache = cache
+        self._process = uuid4().hex
+        self._changed = threading.Condition()
+        self._logs: dict[str, EventLog] = {}
+        self._written: dict[str, int] = {}
+        self._ended: set[str] = set()
+        self._thread: threading.Thread | None = None
+
+    def put(self, log: EventLog) -> None:
+        """Keeps the log in the cache up to date until `ended`."""
+        with self._changed:
+            self._logs[log.message_id] = log
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="stream-shelf", daemon=True)
+                self._thread.start()
+
+    def ended(self, message_id: str) -> None:
+        """The log is finished: it is written a last time, soon."""
+        with self._changed:
+            self._ended.add(message_id)
+            self._changed.notify_all()
+
+    def here(self, message_id: str) -> EventLog | None:
+        """The log, when this process writes it."""
+        return self._logs.get(message_id)
+
+    def elsewhere(self, message_id: str) -> Snapshot | None:
+        """The log as any process wrote it last. Raises StorageError."""
+        text = self._cache().get(_log_key(message_id))
+        return Snapshot.from_json(text) if text else None
+
+    def is_alive(self, producer: str) -> bool:
+        """Whether the process that wrote a log still does. Raises StorageError."""
+        return self._cache().get(_process_key(producer)) is not None
+
+    def drain(self, timeout_s: float) -> bool:
+        """Waits until every log is finished and written; False when that takes longer."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._logs, timeout_s)
+
+    def _run(self) -> None:
+        next_step = beaten = 0.0
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._ended), STEP_S)
+                ended, self._ended = self._ended, set()
+                now = time.monotonic()
+                step, working = now >= next_step, bool(self._logs)
+                due = {id: events for id, events in self._logs.items() if step or id in ended}
+            try:
+                if working and now - beaten > BEAT_S:
+                    self._cache().set(_process_key(self._process), "1", ALIVE_S)
+                    beaten = now
+                for message_id, events in due.items():
+                    self._write(message_id, events)
+            except StorageError as error:
+                log.warning("streams cannot be resumed by another process: %s", error)
+            if step:
+                next_step = now + min(max(STEP_S, (time.monotonic() - now) / SHARE), LONGEST_STEP_S)
+            self._forget(ended)
+
+    def _forget(self, ended: set[str]) -> None:
+        with self._changed:
+            for message_id in ended:
+                self._logs.pop(message_id, None)
+                self._written.pop(message_id, None)
+            self._changed.notify_all()
+
+    def _write(self, message_id: str, events: EventLog) -> None:
+        snapshot = events.snapshot(self._process)
+        size = len(snapshot.frames) + snapshot.finished
+        if size != self._written.get(message_id):
+            self._cache().set(_log_key(message_id), snapshot.to_json(), KEEP_S)
+            self._written[message_id] = size
+
+
+def _log_key(message_id: str) -> str:
+    return f"stream:{message_id}"
+
+
+def _process_key(process: str) -> str:
+    return f"stream-process:{process}"
+
+
+HEARTBEAT_S = 15.0
+HEARTBEAT = b": still here\n\n"
+APPEAR_S = 1.5
+"""Seconds until the log of an answer that has just begun elsewhere must be seen."""
+
+Event = tuple[str, Mapping[str, object]]
+
+
+class UnknownStream(Exception):
+    """No such answer is being written, none was in the last minutes, or it is another visitor's."""
+
+
+class Streams:
+    """The answers that this process writes, and the way to those of others."""
+
+    def __init__(self, cache: Callable[[], Cache], threads: int, *, heartbeat_s: float = HEARTBEAT_S) -> None:
+        self._shelf = StreamShelf(cache)
+        self._heartbeat_s = heartbeat_s
+        # Twice the streams: answers whose visitor has left are written to their end beside the others.
+        self._writers = ThreadPoolExecutor(max_workers=2 * threads, thread_name_prefix="answer")
+
+    def start(self, message_id: str, owner: str, events: Callable[[], Iterable[Event]]) -> Iterator[bytes]:
+        """Writes the events in a thread of its own and follows them from the first one on."""
+        log = EventLog(message_id, owner)
+        self._shelf.put(log)
+        self._writers.submit(self._write, log, events)
+        return self._follow(log, 0)
+
+    def resume(self, message_id: str, after: int, owner: str) -> Iterator[bytes]:
+        """Replays the events behind number `after`, then goes on live, whichever process writes them.
+
+        Raises UnknownStream, StorageError.
+        """
+        log = self._shelf.here(message_id)
+        if log is not None:
+            if log.owner != owner:
+                raise UnknownStream
+            return self._follow(log, after)
+        snapshot = self._appearing(message_id)
+        if snapshot is None or snapshot.owner != owner:
+            raise UnknownStream
+        return self._follow_elsewhere(message_id, snapshot, after)
+
+    def close(self, timeout_s: float) -> None:
+        """Gives the answers that are being written this long to end and to be kept."""
+        self._shelf.drain(timeout_s)
+        self._writers.shutdown(wait=False, cancel_futures=True)
+
+    def _write(self, log: EventLog, events: Callable[[], Iterable[Event]]) -> None:
+        try:
+            for name, data in events():
+                log.add(name, data)
+        except Exception as error:  # noqa: BLE001  whatever it is, the visitor must hear that it has ended
+            failure = failure_of(error)
+            log.add("error", error_body(failure.code, failure.message, failure.retry_after))
+        finally:
+            log.finish()
+            self._shelf.ended(log.message_id)
+
+    def _follow(self, log: EventLog, after: int) -> Iterator[bytes]:
+        while True:
+            frames, finished = log.wait(after, self._heartbeat_s)
+            if frames:
+                yield "".join(frames).encode()
+                after += len(frames)
+            elif not finished:
+                yield HEARTBEAT
+            if finished:
+                return
+
+    def _follow_elsewhere(self, message_id: str, snapshot: Snapshot, after: int) -> Iterator[bytes]:
+        said = time.monotonic()
+        while True:
+            if frames := snapshot.frames[after:]:
+                yield "".join(frames).encode()
+                after += len(frames)
+                said = time.monotonic()
+            if snapshot.finished:
+                return
+            if time.monotonic() - said > self._heartbeat_s:
+                yield HEARTBEAT
+                said = time.monotonic()
+            newer = self._newer(message_id, snapshot)
+            if newer is None:
+                text = "The server that wrote this answer was stopped before its end. Ask again."
+                yield frame("error", error_body("interrupted", text)).encode()
+                return
+            snapshot = newer
+
+    def _newer(self, message_id: str, snapshot: Snapshot) -> Snapshot | None:
+        """What was written since, after a step; None when nobody will write any more."""
+        pause(STEP_S)
+        try:
+            # Asked first: a process that ends its answer and then itself leaves a finished log.
+            alive = self._shelf.is_alive(snapshot.producer)
+            newer = self._shelf.elsewhere(message_id)
+        except StorageError:
+            return None
+        return newer if newer and (alive or newer.finished) else None
+
+    def _appearing(self, message_id: str) -> Snapshot | None:
+        end = time.monotonic() + APPEAR_S
+        while (snapshot := self._shelf.elsewhere(message_id)) is None and time.monotonic() < end:
+            pause(STEP_S / 2)
+        return snapshot
+
+
+def pause(seconds: float) -> None:
+    """Waits for another process, which cannot notify this one."""
+    threading.Event().wait(seconds)

@@ -1,0 +1,75 @@
+"""Visitors: their tokens, and their right to be forgotten."""
+
+from __future__ import annotations
+
+from flask import Response, jsonify
+
+from server.api.access import proof_of_work, services, visitor_tokens
+from server.api.bodies import json_body
+from server.api.caller import known_caller, known_site, limit, network_address
+from server.api.errors import ApiError
+from server.api.origins import calling_origin
+from server.api.schemas import VisitorRequest
+from server.domain.site import Site
+from server.domain.visiting import Consent, proof_bits
+from server.guards.proof_of_work import ProofRefused
+from server.runtime.erasing import erase_visitor
+
+
+def issue_token() -> Response:
+    """POST /api/v1/visitors: a token for the calling page's visitor."""
+    body = json_body(VisitorRequest)
+    limit(services().settings.token_limit, f"token:{network_address()}")
+    site = known_site(body.site)
+    origin = calling_origin(site)
+    consent = _consent(site, origin, body)
+    _require_proof(site, origin, body)
+    token = visitor_tokens().issue(site.id, origin, body.visitor, consent)
+    services().sightings.note(site.id, origin)
+    return jsonify(token=token, expires_in=visitor_tokens().lifetime_s)
+
+
+def erase() -> Response:
+    """DELETE /api/v1/visitors/me: erases everything that the visitor said and was answered."""
+    caller = known_caller()
+    conversations, history = services().conversations, services().history
+    return jsonify(erased=erase_visitor(conversations, history, caller.site.id, caller.visitor_id))
+
+
+def _consent(site: Site, origin: str, body: VisitorRequest) -> str:
+    """What the token says that the visitor agreed to: now, or when the token that is renewed was made."""
+    consent = Consent.of(site.options)
+    if not consent.needed or body.consent:
+        return consent.mark
+    earlier = visitor_tokens().known(body.visitor, site.id, origin)
+    if earlier is None or earlier.consent != consent.mark:
+        raise ApiError(
+            403,
+            "consent_required",
+            "The site wants its visitors to agree before they ask: show them its consent text, then send "
+            "consent as true.",
+        )
+    return consent.mark
+
+
+def _require_proof(site: Site, origin: str, body: VisitorRequest) -> None:
+    """Of new visitors and of those whose token has expired, where the site asks for it."""
+    bits = proof_bits(site.options)
+    earlier = visitor_tokens().known(body.visitor, site.id, origin)
+    if not bits or (earlier and visitor_tokens().is_valid(body.visitor)):
+        return None
+    proof = body.proof
+    reason = "a new visitor of this site needs a proof of work"
+    try:
+        if proof:
+            return proof_of_work().check(proof.challenge, proof.nonce, site.id, origin, bits)
+    except ProofRefused as refused:
+        reason = str(refused)
+    challenge = proof_of_work().challenge(site.id, origin, bits)
+    raise ApiError(
+        428,
+        "proof_required",
+        f"No token: {reason}. Find a nonce with which SHA-256 of CHALLENGE:NONCE begins with {bits} zero "
+        "bits, and send both as proof within five minutes.",
+        details={"challenge": challenge.text, "bits": challenge.bits},
+    )

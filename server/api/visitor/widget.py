@@ -1,0 +1,50 @@
+"""GET /api/v1/sites/<id>/widget: what the widget must know before the first question."""
+
+from __future__ import annotations
+
+from flask import Response, jsonify, request
+
+from server.api.access import services
+from server.api.caller import known_site
+from server.api.origins import calling_origin
+from server.api.visitor.contact import public_contact
+from server.domain.look import Look, Welcome
+from server.domain.site import Site
+from server.domain.visiting import Consent, PageUse
+
+
+def widget(site_id: str) -> Response:
+    """The public part of a site's settings."""
+    site = known_site(site_id)
+    calling_origin(site)
+    response = jsonify(_configuration(site))
+    response.headers["Cache-Control"] = "public, max-age=60"
+    response.add_etag()
+    return response.make_conditional(request)  # type: ignore[return-value]
+
+
+def _configuration(site: Site) -> dict[str, object]:
+    """Field by field: what is stored beside these stays here, and what is wrong in them is left out."""
+    welcome = Welcome.of(site.options)
+    return {
+        "site": site.id,
+        "name": site.name,
+        "title": site.title or site.name,
+        "language": site.language,
+        "greeting": welcome.greeting,
+        "suggestions": list(welcome.suggestions),
+        "look": _look(site),
+        "consent": Consent.of(site.options).to_json(),
+        "context": PageUse.of(site.options).to_json(),
+        "contact": public_contact(site),
+        "limits": {"message_chars": services().settings.message_chars},
+    }
+
+
+def _look(site: Site) -> dict[str, str]:
+    """A picture of this server with its whole address: the widget stands on other hosts."""
+    look = Look.read(site.options.get("look")).to_json()
+    if look.get("avatar", "").startswith("/"):
+        base = services().settings.public_url or request.host_url.rstrip("/")
+        look["avatar"] = base + look["avatar"]
+    return look

@@ -1,0 +1,86 @@
+"""What the outbox sends: messages of visitors to people, and events to other systems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from server.domain.contact import ContactRequest, Delivery
+from server.domain.conversation import Conversation, Message
+from server.domain.site import Site
+from server.storage.deliveries import Deliveries
+
+Way = TypeVar("Way", bound=str)
+
+
+class Gone(Exception):
+    """What was to be sent was erased meanwhile."""
+
+
+class OutgoingMessage(Protocol):
+    """One thing that is to be sent, packed."""
+
+    @property
+    def name(self) -> str:
+        """How the log calls it."""
+
+    @property
+    def target(self) -> str:
+        """Where it goes, as the delivery log shows it; empty when there is nowhere."""
+
+    def send(self) -> str:
+        """Sends it; returns what to note. Raises NotDelivered."""
+
+    def gave_up(self, says: str, tries: int) -> None:
+        """Every try was in vain."""
+
+
+class DeliveryChannel(Protocol[Way]):
+    """Things of one sort that are sent."""
+
+    @property
+    def deliveries(self) -> Deliveries[Way]:
+        """Which tries are due."""
+
+    def pack(self, delivery: Delivery[Way]) -> OutgoingMessage:
+        """What a delivery sends. Raises Gone."""
+
+    def forget(self, before: datetime) -> int:
+        """Deletes what was settled before that moment; returns how much."""
+
+
+LAST = 50
+"""Of a long conversation only so many questions travel; the dashboard shows all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContactMessage:
+    """One request, with what surrounds it."""
+
+    site: Site
+    request: ContactRequest
+    messages: tuple[Message, ...]
+    """Of the conversation, oldest first, up to the moment of the request."""
+    left_out: int
+    """How many earlier ones are not in it."""
+    page: str
+    """Where the dashboard shows the request."""
+
+    @property
+    def title(self) -> str:
+        """What the site calls itself, on one line."""
+        return " ".join((self.site.title or self.site.name).split())
+
+
+def pack(
+    site: Site, request: ContactRequest, conversation: Conversation | None, base_url: str
+) -> ContactMessage:
+    """Puts together what is sent. `conversation` is that of the request, if it has one."""
+    said = [one for one in conversation.messages if one.asked_at <= request.at] if conversation else []
+    page = f"{base_url}/admin/messages/{request.id}"
+    return ContactMessage(site, request, tuple(said[-LAST:]), max(0, len(said) - LAST), page)
+
+
+class NotDelivered(Exception):
+    """A try was in vain. The message is one line for the operator and says why."""

@@ -1,1 +1,0 @@
-"""Test sets made from a site's own pages."""

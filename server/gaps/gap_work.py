@@ -1,0 +1,205 @@
+"""Keeps gaps up to date: takes in what visitors asked, looks what is missing, and asks anew after crawls."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from server.domain.events import EventKind
+from server.domain.gap import OPEN, Gap, Solved
+from server.domain.protocols import ModelError
+from server.domain.site import Site
+from server.gaps.gap_recheck import Reasking
+from server.gaps.growth import Growth
+from server.indexes.errors import IndexFailure
+from server.indexes.words import SqlWordIndex
+from server.retrieval.rarity import Rarity
+from server.storage.database import Database
+from server.storage.errors import StorageError
+from server.storage.gap_intake import GapIntake
+from server.storage.site_notes import SiteNotes
+
+if TYPE_CHECKING:
+    from server.runtime.container import Services
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 10.0
+LEASE_S = 120.0
+"""A process that was killed in its look keeps others from it for so long."""
+REASK_LEASE_S = 3600.0
+"""Asking anew with a chat model may take so long."""
+DESCRIBED = 500
+"""Gaps that one look describes at most."""
+_LOCK = "gaps:look"
+_DUE = "gaps_due"
+_REASKED = "gaps_reasked"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What came of a look."""
+
+    taken_in: int
+    more: bool
+    """Whether there is more to do."""
+    busy: bool = False
+    """Another process is at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reasked:
+    """What came of asking the gaps of a site anew."""
+
+    crawl: int
+    asked: int
+    closed: int
+    left: int
+    """Open ones that were not asked."""
+    spent: bool
+    """Whether today's budget of models was spent before all were asked."""
+    at: str
+
+
+class GapWork:
+    """Any process may do it; one at a time does."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._notes = SiteNotes(services.database)
+
+    def run(self, ending: Event) -> None:
+        """Until `ending` is set: what the job worker does beside its jobs."""
+        while not ending.wait(EVERY_S):
+            try:
+                while (looked := self.look(60.0, ending.is_set)).more and not looked.busy:
+                    if ending.is_set():
+                        return
+                self.after_crawls(ending.is_set)
+            except (StorageError, IndexFailure, ModelError) as error:
+                log.warning("gaps are looked at again in %g s: %s", EVERY_S, error)
+            except Exception:  # what is wrong with one question must not end this for all others
+                log.exception("gaps are looked at again in %g s", EVERY_S)
+
+    def look(self, seconds: float = 5.0, is_ending: Callable[[], bool] = lambda: False) -> Looked:
+        """Takes in what was asked since the last look, for so long at most. Raises StorageError."""
+        with self._alone() as alone:
+            if not alone:
+                return Looked(0, True, busy=True)
+            until = monotonic() + seconds
+            use = self._services
+            intake = GapIntake(use.database, use.settings.gap_support)
+            intake.tidy()
+            growth = Growth(intake, use.query_embedder, self._weights, use.settings.gap_likeness)
+            taken_in, more = 0, True
+            while more and monotonic() < until and not is_ending():
+                count, more = growth.step()
+                taken_in += count
+                self._keep_lease()
+            described = self._describe(until, is_ending)
+            self._tell(intake.opened)
+            return Looked(taken_in, more or not described)
+
+    def _tell(self, opened: list[str]) -> None:
+        """Other systems of new gaps; those that were joined to others meanwhile are none."""
+        for gap in filter(None, map(self._services.gaps.find, opened)):
+            page = f"{self._services.settings.base_url}/admin/gaps/{gap.id}"
+            data = {"gap": gap.id, "question": gap.question, "visitors": gap.visitors, "page": page}
+            self._services.events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
+
+    def crawled(self, site_id: str, crawl_id: int) -> None:
+        """Notes that a crawl has ended, so that the worker asks the site's gaps anew. Never fails for a site
+        that was removed."""
+        try:
+            self._notes.set(site_id, _DUE, str(crawl_id))
+        except StorageError as error:
+            log.info("nothing is asked anew of %s: %s", site_id, error)
+
+    def after_crawls(self, is_ending: Callable[[], bool] = lambda: False) -> list[Reasked]:
+        """Asks the gaps anew of every site that was crawled since, and compares its own answers with the
+        pages. Raises StorageError, IndexFailure."""
+        done = []
+        for site in self._services.sites.all():
+            due = self._notes.get(site.id, _DUE)
+            if due and site.generation and not is_ending():
+                with self._alone(f"gaps:reask:{site.id}", REASK_LEASE_S) as alone:
+                    if alone:
+                        done.append(self.reask(site, int(due), is_ending))
+                    if alone and not is_ending():
+                        self._notes.set(site.id, _DUE, "")
+        return done
+
+    def reask(self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False) -> Reasked:
+        """Asks the open gaps of a site anew, those first that most visitors met."""
+        limit = self._services.settings.gap_reasked
+        found = self._services.gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
+        result = Reasking(self._services, site).all(found, crawl_id, is_ending)
+        left = self._services.gaps.open_count(site.id)
+        told = Reasked(
+            crawl_id, result.asked, result.closed, max(0, left + result.closed - result.asked), result.spent,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+        )  # fmt: skip
+        self._services.own_answers.check_all(site, limit, lambda: not is_ending())
+        self._notes.set(site.id, _REASKED, json.dumps(asdict(told)))
+        return told
+
+    def reask_one(self, gap: Gap, by: str) -> Solved | None:
+        """Asks one gap anew; what answers it now. Raises UnknownSite, StorageError, IndexFailure."""
+        site = self._services.sites.get(gap.site_id)
+        return Reasking(self._services, site).one(gap, 0, by)
+
+    def curated_saved(self, site: Site, curated_id: int) -> list[Gap]:
+        """Closes the open gaps that one of the operator's own answers meets now; none where the site's
+        index cannot be read: they are asked anew after the next crawl."""
+        try:
+            return Reasking(self._services, site).met_by(curated_id)
+        except (IndexFailure, ModelError) as error:
+            log.warning("the gaps of %s are asked anew after its next crawl: %s", site.id, error)
+            return []
+
+    def _describe(self, until: float, is_ending: Callable[[], bool]) -> bool:
+        """Looks what is missing, for gaps where nobody did; false when some are left for which it can."""
+        left = self._services.gaps.undescribed(DESCRIBED)
+        described = 0
+        sites: dict[str, Reasking | None] = {}
+        for gap in left:
+            if monotonic() > until or is_ending():
+                return False
+            if gap.site_id not in sites:
+                site = self._services.sites.find(gap.site_id)
+                sites[gap.site_id] = Reasking(self._services, site) if site and site.generation else None
+                self._keep_lease()
+            reasking = sites[gap.site_id]
+            if reasking:
+                reasking.describe(gap)
+                described += 1
+        return len(left) < DESCRIBED or not described
+
+    def _weights(self, site_id: str) -> Callable[..., dict[str, float]]:
+        return Rarity(SqlWordIndex(self._services.database, site_id)).weights
+
+    @contextmanager
+    def _alone(self, name: str = _LOCK, seconds: float = LEASE_S) -> Iterator[bool]:
+        """Whether no other process is at it."""
+        got = self._services.cache.add(name, "1", seconds)
+        try:
+            yield got
+        finally:
+            if got:
+                self._services.cache.delete(name)
+
+    def _keep_lease(self) -> None:
+        self._services.cache.set(_LOCK, "1", LEASE_S)
+
+
+def last_reasked(database: Database, site_id: str) -> Reasked | None:
+    """What came of it after the last crawl."""
+    noted = SiteNotes(database).get(site_id, _REASKED)
+    return Reasked(**json.loads(noted)) if noted else None

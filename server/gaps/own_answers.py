@@ -1,0 +1,98 @@
+"""The operator's own answers beside the site's pages: which is given, and where both differ."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from server.answering.conflicts import differences
+from server.answering.curated import CuratedAnswers, Nearness
+from server.answering.language import question_language
+from server.domain.answer import Outcome
+from server.domain.curated import ContentCheck, CuratedAnswer
+from server.domain.protocols import ModelError
+from server.domain.question import Question
+from server.domain.site import Site
+from server.gaps.replay import fresh_pipeline, is_spent, whole_answer
+from server.indexes.errors import IndexFailure
+from server.runtime.shortcuts import open_curated
+
+if TYPE_CHECKING:
+    from server.answering.pipeline import Pipeline
+    from server.runtime.container import Services
+
+log = logging.getLogger(__name__)
+
+SHOWN = 500
+"""Characters of the site's own words that are kept."""
+
+
+class OwnAnswers:
+    """Of all sites."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def nearest(self, site: Site, text: str, limit: int = 5) -> list[Nearness]:
+        """Which answers come near a question, and why they are or are not given."""
+        return self.given(site).nearest(self._question(site, text), limit)
+
+    def match(self, site: Site, text: str) -> tuple[CuratedAnswer, float] | None:
+        """Which answer a question gets."""
+        return self.given(site).match(self._question(site, text))
+
+    def check(self, site: Site, answer: CuratedAnswer) -> ContentCheck:
+        """Asks the pages the same, and keeps what they say and where it differs."""
+        pipeline = None if is_spent(self._services, site) else self._without_own(site)
+        return self._checked(site, answer, pipeline)
+
+    def check_all(self, site: Site, limit: int, go_on: Callable[[], bool]) -> int:
+        """Checks those that were given most, until `go_on` says no; returns how many differ."""
+        pipeline, differing = None, 0
+        for answer in sorted(self._services.curated.all(site.id), key=lambda one: -one.hits)[:limit]:
+            if not answer.enabled:
+                continue
+            if not go_on() or is_spent(self._services, site):
+                break
+            pipeline = pipeline or self._without_own(site)
+            differing += bool(self._checked(site, answer, pipeline).differences)
+        return differing
+
+    def _checked(self, site: Site, answer: CuratedAnswer, pipeline: Pipeline | None) -> ContentCheck:
+        check = ContentCheck(datetime.now(UTC), "")
+        if pipeline:
+            try:
+                check = self._compared(site, answer, pipeline)
+            except (IndexFailure, ModelError) as error:
+                log.warning("the answer %s of %s could not be compared: %s", answer.id, site.id, error)
+        self._services.curated.note_check(site.id, answer.id, check)
+        return check
+
+    def _compared(self, site: Site, answer: CuratedAnswer, pipeline: Pipeline) -> ContentCheck:
+        question = self._question(site, answer.questions[0], answer.language)
+        said = whole_answer(pipeline, question)
+        moment = datetime.now(UTC)
+        if said.outcome is not Outcome.ANSWERED or not said.citations:
+            return ContentCheck(moment, said.outcome.value)
+        quotes = list(dict.fromkeys(citation.quote for citation in said.citations))
+        told = differences(question.text, answer.text, quotes, question.language)
+        return ContentCheck(
+            moment, said.outcome.value, " … ".join(quotes)[:SHOWN], said.citations[0].url, told
+        )
+
+    def _without_own(self, site: Site) -> Pipeline | None:
+        try:
+            return fresh_pipeline(self._services, site, curated=False)
+        except IndexFailure as error:
+            log.warning("the own answers of %s could not be compared: %s", site.id, error)
+            return None
+
+    def given(self, site: Site) -> CuratedAnswers:
+        """What gives the site's own answers, as they are now."""
+        parts = self._services.parts(site.id, self._services.query_embedder)
+        return open_curated(site, parts, self._services.curated, self._services.settings)
+
+    def _question(self, site: Site, text: str, language: str = "") -> Question:
+        return Question(text, site.id, (), language or question_language(text, site.language or "en"))

@@ -1,0 +1,100 @@
+"""Pages that a crawl did not find where they were: moved, or gone."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+
+from crawler.report import HAS_PAGE, UrlState
+from server.domain.addresses import absolute, stored
+from server.domain.chunk import PageWords, joined_text
+from server.indexing.indexer import Indexer
+from server.jobs.decided_pages import DecidedPages
+from server.storage.cited_pages import CitedPages
+from server.storage.content import ContentStore
+from server.storage.crawl_runs import DECISION, CrawlRun
+from server.storage.crawls import CrawlStore
+from server.storage.database import Database
+from server.storage.page_moves import PageMoves
+from server.storage.page_quotes import PageQuotes
+
+MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
+                     UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
+"""States of an address that is no page of the site any more; an error or a limit says nothing."""
+LONGEST_WAY = 10
+
+
+def remove_missing_pages(
+    run: CrawlRun,
+    crawls: CrawlStore,
+    indexer: Indexer,
+    leads_to: Mapping[str, str],
+    moves: PageMoves,
+    decided: DecidedPages,
+) -> None:
+    """Removes pages that moved, and counts those that are missing; twice is once.
+
+    A page moved when its address leads (`leads_to`) to one that this crawl read as a page, or when it is
+    gone and its content has appeared at a new address. What operators decided about it goes with it.
+    """
+    read = {url for url, _, _ in crawls.ends(run.id, HAS_PAGE)}
+    appeared = {
+        page.content_hash: url
+        for url in read
+        if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
+    }
+    own_hashes = decided.site_hashes()
+    for url, state, _ in crawls.ends(run.id, MISSING):
+        page = indexer.known.get(url)
+        if page is None or page.source:
+            continue
+        target = _end_of_the_way(url, leads_to)
+        if state == UrlState.GONE:
+            target = appeared.get(own_hashes.get(url, page.content_hash), "")
+        if target and target != url and target in read and target in indexer.known:
+            moves.record(url, target)
+            indexer.remove(url)
+            if decided.follow(url, target):
+                crawls.wait_for_page(run.site_id, DECISION, target)
+        else:
+            indexer.missing(url, run.id)
+
+
+def _is_new(first_seen_at: datetime | None, run: CrawlRun) -> bool:
+    return first_seen_at is None or first_seen_at >= run.started_at
+
+
+def _end_of_the_way(url: str, leads_to: Mapping[str, str]) -> str:
+    target = ""
+    for _ in range(LONGEST_WAY):
+        if url not in leads_to:
+            return target
+        url = target = leads_to[url]
+    return ""
+
+
+log = logging.getLogger(__name__)
+
+MOST_QUOTES = 200
+"""Of one page: its newest different quotes."""
+
+
+def check_quotes(database: Database, site_id: str, base: str) -> int:
+    """Notes how the quotes on every page stand whose text is not the one that they were looked for in last;
+    returns how many pages that were. `base` is where visitors reach Docent."""
+    cited, noted = CitedPages(database, site_id), PageQuotes(database, site_id)
+    content = ContentStore(database, site_id)
+    before = noted.hashes()
+    urls = {stored(url, base) for url in cited.urls()}
+    noted.remove(before.keys() - urls)
+    live = content.live_hashes()
+    changed = [url for url in sorted(urls) if before.get(url) != live.get(url, "")]
+    for url in changed:
+        found = cited.quotes(absolute(url, base), MOST_QUOTES)
+        words = PageWords(joined_text(content.page(url)))
+        broken = sum(not words.hold(quote.text) for quote in found)
+        noted.put(url, live.get(url, ""), len(found), broken)
+    if changed:
+        log.info("the quotes of %s pages of %s were looked for", len(changed), site_id)
+    return len(changed)

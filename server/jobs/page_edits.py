@@ -1,0 +1,272 @@
+"""What operators do with single pages: correct them, keep them out, pin them, read them again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from crawler.errors import BadFile
+from crawler.extractors import Source
+from crawler.extractors.markdown import extract
+from crawler.page import Block, BlockKind, Page, content_hash
+from server.domain.chunk import Chunk, joined_text
+from server.storage.content import ContentStore, PageRecord
+from server.storage.crawl_runs import DECISION, PAGE
+from server.storage.crawls import CrawlStore
+from server.storage.database import Database
+from server.storage.errors import UnknownPage
+from server.storage.page_decisions import PageDecision, PageDecisions
+from server.storage.source_pages import SourcePages
+
+LONGEST_TEXT = 200_000
+"""Characters of a page that an operator may write."""
+_CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)
+_ITEM = re.compile(r"^(?P<indent> *)(?:-|\d+\.) ")
+_SIGNS = re.compile(r"([\\`*\[\]<]|~~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))")
+_LINE_START = re.compile(r"^(#{1,6} |[-+>=] |---|===)")
+_NUMBER_START = re.compile(r"^(\d+)([.)] )")
+_DEEPEST = 6
+
+
+def page_of_chunks(chunks: Sequence[Chunk]) -> Page:
+    """A page as its chunks tell it. It has no content hash: it may differ from what was read in small ways,
+    so the next crawl reads it anew."""
+    blocks: list[Block] = []
+    for (path, anchor, _), group in groupby(chunks, key=lambda c: (c.heading_path, c.anchor, c.language)):
+        for kind, text in _blocks_of(joined_text(list(group))):
+            blocks.append(Block(text, path, kind, anchor))
+    first = chunks[0]
+    return Page(first.url, first.title, first.language, tuple(blocks))
+
+
+def markdown_of(page: Page) -> str:
+    """The page without its title; `edited` reads it back."""
+    parts: list[str] = []
+    shown: tuple[str, ...] = ()
+    for block in page.blocks:
+        if block.heading_path != shown:
+            parts += _headings(shown, block.heading_path)
+            shown = block.heading_path
+        parts.append(_markdown(block))
+    return "\n\n".join(parts)
+
+
+def edited(site_page: Page, title: str, text: str) -> Page:
+    """The operator's version of a page, in place of the website's. Raises BadFile."""
+    read = extract(Source(site_page.url, text.encode("utf-8", "replace"), "text/markdown", "utf-8"))
+    anchors = {block.heading_path: block.anchor for block in reversed(site_page.blocks)}
+    # Anchors of the website: those that the Markdown would have stand on no page.
+    blocks = tuple(replace(block, anchor=anchors.get(block.heading_path, "")) for block in read.page.blocks)
+    title = " ".join(title.split())
+    return replace(
+        site_page,
+        title=title,
+        language=site_page.language or read.page.language,
+        blocks=blocks,
+        content_hash=content_hash(title, blocks),
+        # These may still say what was corrected.
+        description="",
+        questions=(),
+    )
+
+
+def says_the_same(one: Page, other: Page) -> bool:
+    """Whether two versions of a page have one text under one title."""
+    return one.title == other.title and _told(one) == _told(other)
+
+
+def _told(page: Page) -> list[tuple[tuple[str, ...], str]]:
+    return [(block.heading_path, " ".join(block.text.split())) for block in page.blocks]
+
+
+def _blocks_of(text: str) -> Iterator[tuple[BlockKind, str]]:
+    for part in _CODE.split(text):
+        if part.startswith("```\n"):
+            yield "code", part[4:-4]
+            continue
+        for block in re.split(r"\n\s*\n", part):
+            lines = [line for line in block.split("\n") if line.strip()]
+            if lines:
+                yield _kind(lines), "\n".join(lines)
+
+
+def _kind(lines: Sequence[str]) -> BlockKind:
+    if all(_ITEM.match(line) for line in lines):
+        return "list"
+    return "table" if len(lines) > 1 or "\t" in lines[0] else "text"
+
+
+def _headings(shown: tuple[str, ...], path: tuple[str, ...]) -> Iterator[str]:
+    """Those that differ from the ones shown, from the first different one down."""
+    same = 0
+    while same < min(len(shown), len(path)) and shown[same] == path[same]:
+        same += 1
+    # A path that only gets shorter needs its last heading again, to end the deeper section.
+    start = min(same, len(path) - 1)
+    for level in range(max(start, 0), len(path)):
+        yield f"{'#' * min(level + 1, _DEEPEST)} {_escaped(path[level])}"
+
+
+def _markdown(block: Block) -> str:
+    lines = block.text.split("\n")
+    if block.kind == "code":
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", block.text)), default=0))
+        return f"{fence}\n{block.text}\n{fence}"
+    if block.kind == "table":
+        return "\n".join(_table([line.split("\t") for line in lines]))
+    if block.kind == "list":
+        return "\n".join(_item(line) for line in lines)
+    return _escaped(" ".join(lines))
+
+
+def _item(line: str) -> str:
+    found = _ITEM.match(line)
+    if found is None:
+        return _escaped(line)
+    # Four spaces a level: nested below "1. " as well as below "- ".
+    indent = " " * (2 * len(found["indent"]))
+    return f"{indent}{found[0].lstrip()}{_escaped(line[found.end() :])}"
+
+
+def _table(rows: list[list[str]]) -> Iterator[str]:
+    width = max(map(len, rows))
+    for number, row in enumerate(rows):
+        cells = [_escaped(cell).replace("|", "\\|") for cell in row + [""] * (width - len(row))]
+        yield f"| {' | '.join(cells)} |"
+        if not number:
+            yield "|" + " --- |" * width
+
+
+def _escaped(text: str) -> str:
+    text = _SIGNS.sub(r"\\\1", text)
+    text = _NUMBER_START.sub(r"\1\\\2", text)
+    return _LINE_START.sub(r"\\\1", text)
+
+
+LONGEST_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """Both versions of a page, in Markdown."""
+
+    title: str
+    text: str
+    site_title: str
+    site_text: str
+    site_hash: str
+    """Of the website's version."""
+
+
+class PageControl:
+    """Every change is stored at once, and is in the answers as soon as a worker has brought the index in
+    line. `queue` wakes one. Raises UnknownPage for a page that the site never had."""
+
+    def __init__(self, database: Database, crawls: CrawlStore, queue: Callable[[str, int], None]) -> None:
+        self._db = database
+        self._crawls = crawls
+        self._queue = queue
+
+    def texts(self, site_id: str, url: str) -> PageTexts:
+        """What may be corrected."""
+        decision, site_page, site_hash = self._known(site_id, url)
+        own = markdown_of(site_page)
+        if decision.edited:
+            return PageTexts(decision.title, decision.text, site_page.title, own, site_hash)
+        return PageTexts(site_page.title, own, site_page.title, own, site_hash)
+
+    def edit(self, site_id: str, url: str, title: str, text: str, seen: str, by: str) -> bool:
+        """The page as Docent shall know it. `seen` is the hash of the website's version that the operator had
+        before them. False when this is what the website says: then nothing is corrected. Raises BadFile."""
+        decision, site_page, site_hash = self._known(site_id, url)
+        title, text = _checked(title, text)
+        made = edited(site_page, title, text)
+        if not made.blocks:
+            raise BadFile("there is no text in it: to take a page out of the answers, exclude it")
+        if says_the_same(made, site_page):
+            if decision.edited:
+                self.undo_edit(site_id, url, by)
+            return False
+        changed = replace(decision, edited=True, title=title, text=text, accepted_hash=seen or site_hash)
+        self._decide(site_id, changed, by, site_page, site_hash)
+        return True
+
+    def undo_edit(self, site_id: str, url: str, by: str) -> None:
+        """The website's version counts again."""
+        decision, site_page, site_hash = self._known(site_id, url)
+        if decision.edited:
+            changed = replace(decision, edited=False, title="", text="", accepted_hash="")
+            self._decide(site_id, changed, by, site_page, site_hash)
+
+    def keep_edit(self, site_id: str, url: str, seen: str, by: str) -> None:
+        """The operator has seen that the website's version (`seen`) changed, and leaves the text as it is."""
+        decision, _, _ = self._known(site_id, url)
+        if decision.edited:
+            PageDecisions(self._db, site_id).put(replace(decision, accepted_hash=seen), by)
+
+    def exclude(self, site_id: str, url: str, by: str) -> None:
+        """Visitors get no answer from the page from now on."""
+        decision, site_page, site_hash = self._known(site_id, url)
+        out = replace(decision, excluded=True, pinned=False, title=decision.title or site_page.title)
+        self._decide(site_id, out, by, site_page, site_hash)
+
+    def put_back(self, site_id: str, url: str, by: str) -> None:
+        """The page counts again."""
+        decision, site_page, site_hash = self._known(site_id, url)
+        if decision.excluded:
+            self._decide(site_id, replace(decision, excluded=False), by, site_page, site_hash)
+
+    def pin(self, site_id: str, url: str, by: str) -> None:
+        """Its best passages are looked at for every question. Raises TooManyPins."""
+        decision, _, _ = self._known(site_id, url)
+        PageDecisions(self._db, site_id).put(replace(decision, pinned=True), by)
+        self._bring_in_line(site_id, url)
+
+    def unpin(self, site_id: str, url: str, by: str) -> None:
+        """It is found like any other page."""
+        decision, _, _ = self._known(site_id, url)
+        PageDecisions(self._db, site_id).put(replace(decision, pinned=False), by)
+        self._bring_in_line(site_id, url)
+
+    def read_again(self, site_id: str, url: str) -> int:
+        """Queues a crawl of this one page; returns its number."""
+        crawl_id = self._crawls.wait_for_page(site_id, PAGE, url)
+        self._queue(site_id, crawl_id)
+        return crawl_id
+
+    def _decide(self, site_id: str, decision: PageDecision, by: str, site_page: Page, site_hash: str) -> None:
+        kept = replace(site_page, links=()).to_json()
+        PageDecisions(self._db, site_id).put(replace(decision, site_page=kept, site_hash=site_hash), by)
+        self._bring_in_line(site_id, decision.url)
+
+    def _bring_in_line(self, site_id: str, url: str) -> None:
+        self._queue(site_id, self._crawls.wait_for_page(site_id, DECISION, url))
+
+    def _known(self, site_id: str, url: str) -> tuple[PageDecision, Page, str]:
+        """What is decided about a page, and the website's version with its hash."""
+        decision = PageDecisions(self._db, site_id).get(url) or PageDecision(url)
+        if decision.site_page is not None:
+            return decision, replace(Page.from_json(dict(decision.site_page)), url=url), decision.site_hash
+        content = ContentStore(self._db, site_id)
+        record, chunks = content.find(url), content.page(url)
+        if record is None or not chunks:
+            raise UnknownPage(f"there is no page {url} in the answers of this site")
+        page = self._from_source(site_id, record) or page_of_chunks(chunks)
+        return decision, page, record.content_hash
+
+    def _from_source(self, site_id: str, record: PageRecord) -> Page | None:
+        if not record.source:
+            return None
+        version = SourcePages(self._db, site_id).version(record.url, record.content_hash)
+        return Page.from_json(version.page) if version else None
+
+
+def _checked(title: str, text: str) -> tuple[str, str]:
+    title, text = " ".join(title.split()), text.replace("\r\n", "\n").strip()
+    if not title or len(title) > LONGEST_TITLE:
+        raise BadFile(f"give a title of at most {LONGEST_TITLE} characters")
+    if len(text) > LONGEST_TEXT:
+        raise BadFile(f"keep the text to {LONGEST_TEXT:,} characters")
+    return title, text

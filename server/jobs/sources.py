@@ -1,0 +1,305 @@
+"""The pages of a site that come from elsewhere than its website, for the job that refreshes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from crawler.errors import BadFile, BadStart, CrawlError
+from crawler.fetcher import Validators
+from crawler.page import Page
+from crawler.report import UrlOutcome, UrlState
+from crawler.sources.files import READER, read_file
+from crawler.sources.folder import FolderOptions, FoundFile, files_in, public_url
+from crawler.sources.pairs import pair_page, parse_pairs
+from crawler.sources.url_list import parse_addresses, read_addresses
+from server.domain.site import Site
+from server.jobs.crawl_options import crawl_options, file_limits
+from server.settings import Settings
+from server.storage.content import ContentStore
+from server.storage.database import Database
+from server.storage.errors import SourceTooLarge
+from server.storage.source_pages import PageVersion, SourceItem, SourcePages
+from server.storage.sources import Source, SourceKind, SourceStore, digest_of
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file, address or pair."""
+
+    name: str
+    outcome: UrlOutcome
+    """`unchanged` without a page: it is what it was."""
+    digest: str = ""
+    """Of the file; its bytes are stored."""
+    may_pass: bool = False
+    """Whether another reading may find the page that this one did not find."""
+
+
+class Unread(Exception):
+    """A source that cannot be read now; what it gave before stays. The message says why."""
+
+
+def page_path(site_id: str, source_id: str, name: str) -> str:
+    """Where Docent itself serves a page, without its own address: that may change."""
+    return f"/sources/{site_id}/{digest_of(f'{source_id}/{name}'.encode())[:16]}"
+
+
+class SourceReader:
+    """Reads the sources of one site."""
+
+    def __init__(self, site: Site, store: SourceStore, settings: Settings) -> None:
+        self._site = site
+        self._store = store
+        self._settings = settings
+        self._limits = file_limits(settings)
+
+    def parts(
+        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
+    ) -> Iterator[Part]:
+        """`known` is what it consisted of; files whose digest `validators` have as their etag are not
+        read again. Raises Unread."""
+        read = {
+            SourceKind.FILE: self._file,
+            SourceKind.FOLDER: self._folder,
+            SourceKind.PAIRS: self._pairs,
+            SourceKind.ADDRESSES: self._addresses,
+        }[SourceKind(source.kind)]
+        return read(source, known, validators)
+
+    def _file(
+        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
+    ) -> Iterator[Part]:
+        url = page_path(self._site.id, source.id, source.name)
+        yield self._read(source.name, url, self._body(source), source.digest, known, validators)
+
+    def _folder(
+        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
+    ) -> Iterator[Part]:
+        base = str(source.options.get("base", ""))
+        options = FolderOptions(
+            include=tuple(source.options.get("include", ())),
+            exclude=tuple(source.options.get("exclude", ())),
+            max_files=self._settings.sources_files,
+            max_bytes=self._settings.sources_file_bytes,
+        )
+        try:
+            for found in files_in(Path(source.name), options):
+                url = (
+                    public_url(base, found.name) if base else page_path(self._site.id, source.id, found.name)
+                )
+                yield self._from_disk(found, url, known, validators, serve=not base)
+        except BadStart as error:
+            raise Unread(str(error)) from error
+
+    def _from_disk(
+        self,
+        found: FoundFile,
+        url: str,
+        known: Mapping[str, SourceItem],
+        validators: Mapping[str, Validators],
+        *,
+        serve: bool,
+    ) -> Part:
+        if found.state is not None:
+            outcome = UrlOutcome(url, found.state, found.reason)
+            return Part(found.name, outcome, may_pass=found.state is UrlState.ERROR)
+        try:
+            body = found.path.read_bytes()
+        except OSError as error:
+            reason = f"it cannot be opened ({error.strerror or error})"
+            return Part(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
+        part = self._read(found.name, url, body, digest_of(body), known, validators)
+        if serve and part.outcome.page is not None:
+            self._store.keep(self._site.id, body, most_bytes=self._settings.sources_site_bytes)
+        return part
+
+    def _read(
+        self,
+        name: str,
+        url: str,
+        body: bytes,
+        digest: str,
+        known: Mapping[str, SourceItem],
+        validators: Mapping[str, Validators],
+    ) -> Part:
+        before = validators.get(url)
+        if before is not None and before.etag == digest and url in known:
+            reason = known[url].reason
+            return Part(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
+        return Part(name, read_file(name, body, url, self._limits), digest)
+
+    def _pairs(
+        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
+    ) -> Iterator[Part]:
+        try:
+            pairs = parse_pairs(self._body(source).decode("utf-8", "replace"))
+        except BadFile as error:
+            raise Unread(str(error)) from error
+        for pair in pairs:
+            url = page_path(self._site.id, source.id, pair.question)
+            page = pair_page(url, pair)
+            yield Part(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
+
+    def _addresses(
+        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
+    ) -> Iterator[Part]:
+        try:
+            addresses = parse_addresses(self._body(source).decode("utf-8", "replace"))
+            options = crawl_options(replace(self._site, start_urls=addresses), self._settings)
+            for outcome in read_addresses(addresses, options, validators):
+                yield Part(outcome.url, outcome, may_pass=True)
+        except BadStart as error:
+            raise Unread(str(error)) from error
+
+    def _body(self, source: Source) -> bytes:
+        body = self._store.body(source.site_id, source.digest)
+        if body is None:
+            raise Unread("what was uploaded is no longer in the database: add it again")
+        return body
+
+
+log = logging.getLogger(__name__)
+
+GOES_AT = 2
+"""Readings in a row that must not find an address before its page goes."""
+_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
+_KIND_OF_READING = "reader"
+
+
+def site_sources(database: Database, settings: Settings, site: Site) -> Iterator[Page]:
+    """Every page that the site's sources give now, each address once.
+
+    What cannot be read just now (a folder that is gone, a server that does not answer) gives the pages
+    that it gave before. A file that has not changed is not read again. Raises CrawlError when a site
+    without a website gets no page at all from its sources.
+    """
+    store, pages = SourceStore(database), SourcePages(database, site.id)
+    crawled = _Crawled(database, site)
+    reader = SourceReader(site, store, settings)
+    seen: dict[str, str] = {}
+    sources = store.all(site.id)
+    for source in sources:
+        yield from _Reading(source, store, pages, reader, crawled, seen).pages()
+    if sources and not seen and not site.start_urls:
+        raise CrawlError("none of the sources gave a page; the reasons stand under Sources")
+    pages.tidy()
+
+
+class _Crawled:
+    """Addresses that the crawl of the site reads by itself."""
+
+    def __init__(self, database: Database, site: Site) -> None:
+        records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
+        self._urls = frozenset(record.url for record in records if not record.source)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._urls
+
+
+class _Reading:
+    """One reading of one source."""
+
+    def __init__(
+        self,
+        source: Source,
+        store: SourceStore,
+        pages: SourcePages,
+        reader: SourceReader,
+        crawled: _Crawled,
+        seen: dict[str, str],
+    ) -> None:
+        self._source = source
+        self._store = store
+        self._pages = pages
+        self._reader = reader
+        self._crawled = crawled
+        self._seen = seen
+        """Addresses and content hashes of the pages handed out so far -> their names."""
+        self._items: dict[str, SourceItem] = {}
+
+    def pages(self) -> Iterator[Page]:
+        known = self._pages.items(self._source.id)
+        message = ""
+        try:
+            for part in self._reader.parts(self._source, known, self._validators(known)):
+                page = self._taken(part, known.get(part.outcome.url))
+                if page is not None:
+                    yield page
+        except (Unread, SourceTooLarge) as error:
+            message = str(error)
+            log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
+            yield from self._as_before(known, message)
+        self._pages.replace_items(self._source.id, list(self._items.values()))
+        options = {**self._source.options, _KIND_OF_READING: READER}
+        self._store.was_read(self._source, message, options)
+
+    def _validators(self, known: dict[str, SourceItem]) -> dict[str, Validators]:
+        """What lets a server, or the comparison of digests, say that nothing has changed."""
+        if self._source.options.get(_KIND_OF_READING) != READER:
+            return {}
+        found = {}
+        for url, item in known.items():
+            version = self._pages.version(url, item.content_hash) if item.content_hash else None
+            if version is not None:
+                page = Page.from_json(version.page)
+                etag = version.digest or page.etag
+                found[url] = Validators(etag, page.last_modified, page.content_hash)
+        return found
+
+    def _taken(self, part: Part, before: SourceItem | None) -> Page | None:
+        outcome = part.outcome
+        if outcome.url in self._items:
+            return None
+        item = SourceItem(outcome.url, part.name, outcome.state, outcome.reason)
+        if outcome.url in self._crawled:
+            item = replace(item, state=UrlState.DUPLICATE, reason="the crawl of the site reads it")
+            page = None
+        elif outcome.page is not None:
+            item, page = self._new(item, outcome.page, part)
+        else:
+            item, page = self._without_page(item, before, part.may_pass)
+        self._items[outcome.url] = item
+        return page
+
+    def _new(self, item: SourceItem, page: Page, part: Part) -> tuple[SourceItem, Page | None]:
+        other = self._seen.get(page.url) or self._seen.get(page.content_hash)
+        if other:
+            return replace(item, state=UrlState.DUPLICATE, reason=f"same content as {other}"), None
+        self._see(page, part.name)
+        self._pages.put(PageVersion(page.url, page.content_hash, page.to_json(), part.digest, part.name))
+        return replace(item, content_hash=page.content_hash), page
+
+    def _without_page(
+        self, item: SourceItem, before: SourceItem | None, may_pass: bool
+    ) -> tuple[SourceItem, Page | None]:
+        """What it gave before counts on when nothing has changed, or when that may be had again."""
+        if before is None or not before.content_hash:
+            return item, None
+        if item.state != UrlState.UNCHANGED:
+            item = replace(item, missed=before.missed + (item.state not in _NO_ANSWER))
+            if not may_pass or item.missed >= GOES_AT:
+                return item, None
+        page = self._stored(before)
+        return replace(item, content_hash=before.content_hash if page else ""), page
+
+    def _as_before(self, known: dict[str, SourceItem], message: str) -> Iterator[Page]:
+        for item in known.values():
+            if item.url not in self._items:
+                page = self._stored(item) if item.content_hash else None
+                self._items[item.url] = replace(item, reason=message) if page else item
+                if page is not None:
+                    yield page
+
+    def _stored(self, item: SourceItem) -> Page | None:
+        version = self._pages.version(item.url, item.content_hash)
+        if version is None or item.url in self._seen or item.content_hash in self._seen:
+            return None
+        page = Page.from_json(version.page)
+        self._see(page, item.name)
+        return page
+
+    def _see(self, page: Page, name: str) -> None:
+        self._seen[page.url] = self._seen[page.content_hash] = name

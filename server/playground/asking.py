@@ -1,0 +1,275 @@
+"""One way of a run: opened as the site's own is, asked once, and forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
+
+from server.answering.language import question_language
+from server.answering.pipeline import Pipeline
+from server.answering.trace import current_step
+from server.domain.answer import Answer, AnswerEvent
+from server.domain.curated import CuratedAnswer
+from server.domain.derived import Plan
+from server.domain.protocols import Cache, ChatModel, Deriver, ModelError, Prompt
+from server.domain.question import Question
+from server.domain.site import Site
+from server.domain.spending import Used, current
+from server.playground.order import EMBEDDED, Order, Variant
+from server.retrieval.options import read_spec
+from server.runtime.answering import open_pipeline
+from server.runtime.preparation import Preparation
+from server.runtime.shortcuts import Given
+from server.runtime.sites import SiteParts, open_strategy, tuning_of
+from server.settings import Settings
+from server.storage.site_text import StoredText
+
+if TYPE_CHECKING:
+    from server.runtime.container import Services
+
+
+LONGEST = 30_000
+"""Characters of a part of a prompt, or of a reply, that are kept."""
+MOST = 60
+"""Calls of one question that are kept."""
+SHORTEST_SECRET = 6
+
+
+class Recorder:
+    """Implements ChatModel around another one: keeps what it is told and replies, step by step, and stops
+    at the deadline. One per question; strategies may call it from several threads."""
+
+    def __init__(self, model: ChatModel, deadline: float, *, keeps: bool) -> None:
+        """`deadline` by time.monotonic; without `keeps` only what was spent is known."""
+        self.name = model.name
+        self._model = model
+        self._deadline = deadline
+        self._keeps = keeps
+        self.calls: list[dict[str, Any]] = []
+        self.used = Used()
+
+    def complete(self, prompt: Prompt) -> str:
+        """The whole reply. Raises ModelError."""
+        return "".join(self._kept(prompt, lambda: iter([self._model.complete(prompt)])))
+
+    def stream(self, prompt: Prompt) -> Iterator[str]:
+        """The reply in pieces. Raises ModelError at any piece."""
+        return self._kept(prompt, lambda: self._model.stream(prompt))
+
+    def _kept(self, prompt: Prompt, start: Callable[[], Iterator[str]]) -> Iterator[str]:
+        spending, pieces, began = current(), [], perf_counter()
+        before = spending.used if spending else Used()
+        call: dict[str, Any] = {"step": current_step(), "system": prompt.system[:LONGEST]}
+        call["user"] = prompt.user[:LONGEST]
+        if self._keeps and len(self.calls) < MOST:
+            self.calls.append(call)
+        try:
+            self._in_time()
+            for piece in start():
+                pieces.append(piece)
+                yield piece
+                self._in_time()
+        except ModelError as error:
+            call["error"] = str(error)
+            raise
+        finally:
+            after = spending.used if spending else Used()
+            self.used = after
+            call |= {"reply": "".join(pieces)[:LONGEST], "ms": round(1000 * (perf_counter() - began), 1)}
+            call |= {"tokens": after.tokens - before.tokens, "cost": after.cost - before.cost}
+            call["remembered"] = bool(pieces) and after.calls == before.calls
+
+    def _in_time(self) -> None:
+        if monotonic() > self._deadline:
+            raise ModelError("timeout", "the time of this way was over before the model was done")
+
+
+class Gathered:
+    """Implements Incidents: for the page alone, not for the list of what went wrong for visitors."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def record(
+        self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
+    ) -> None:
+        """Never raises."""
+        if message not in self.messages:
+            self.messages.append(message)
+
+
+class ReadOnly:
+    """Implements Cache: gives what visitors left there, and leaves nothing for them."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def get(self, key: str) -> str | None:
+        return self._cache.get(key)
+
+    def set(self, key: str, value: str, ttl_s: float) -> None:
+        """Nothing."""
+
+    def add(self, key: str, value: str, ttl_s: float) -> bool:
+        return False
+
+    def delete(self, key: str) -> None:
+        """Nothing."""
+
+
+class NoAnswers:
+    """In place of the operator's own answers, where these are to be left out."""
+
+    def all(self, site_id: str, limit: int | None = None, offset: int = 0) -> Sequence[CuratedAnswer]:
+        return ()
+
+
+def without_secrets(value: Any, settings: Settings) -> Any:
+    """The same JSON-like value with dots in place of every key that the settings hold."""
+    names = ("openai_api_key", "rerank_api_key", "secret_key", "smtp_url", "database_url", "redis_url")
+    secrets = (str(getattr(settings, name, "")) for name in names)
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    for secret in sorted(filter(lambda one: len(one) >= SHORTEST_SECRET, secrets), key=len, reverse=True):
+        text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "•••")
+    return json.loads(text)
+
+
+BESIDE = {
+    "multi_query": "other wordings",
+    "sub_questions": "its parts",
+    "step_back": "a more general form",
+    "hyde": "a passage such as might answer",
+}
+"""Option of server.domain.tuning -> what is searched beside the question."""
+ONE_SIDED = ("lexical", "dense")
+"""Strategies of a site that leave out its vectors, or its words."""
+SHOWN_CHARS = 1200
+"""Characters of each candidate's text that are kept."""
+
+
+class NotBuilt(Exception):
+    """The strategy needs an index that the site does not have. `plan` is what building it takes."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__("its index is not built for this site")
+        self.plan = plan
+
+
+class OutOfTime(Exception):
+    """The way took longer than it may."""
+
+
+class Asking:
+    """One question by one way. Nothing of it is stored, cached or counted but what models took."""
+
+    def __init__(self, services: Services, site: Site, order: Order, way: Variant, seconds: float) -> None:
+        self._services = services
+        self._site = site
+        self._order = order
+        self._way = way
+        self._deadline = monotonic() + seconds
+        self._incidents = Gathered()
+        model = services.chat_model if way.writer != EMBEDDED else None
+        self._recorder = Recorder(model, self._deadline, keeps=order.prompts) if model else None
+
+    def run(self) -> dict[str, Any]:
+        """What came of it, as JSON-like values. Raises NotBuilt, OutOfTime, DocentError and what indexes
+        and models raise."""
+        began = perf_counter()
+        pipeline = self._pipeline()
+        answer = self._finished(pipeline.answer(self._question()))
+        return {
+            "answer": {**asdict(answer), "trace": self._trace(answer)},
+            "took_ms": round(1000 * (perf_counter() - began), 1),
+            **self.spent(),
+        }
+
+    def spent(self) -> dict[str, Any]:
+        """What models took so far, and what went wrong beside the answer."""
+        used = self._recorder.used if self._recorder else None
+        return {
+            "used": asdict(used) if used and used.calls else {},
+            "incidents": list(self._incidents.messages),
+        }
+
+    def prompts(self) -> list[dict[str, Any]]:
+        """What models were told and replied so far."""
+        return list(self._recorder.calls) if self._recorder else []
+
+    def _question(self) -> Question:
+        order, turns = self._order, self._order.history
+        fallback = turns[-1].language if turns and turns[-1].language else self._site.language or "en"
+        language = order.language or question_language(order.question, fallback)
+        return Question(order.question, self._site.id, turns, language)
+
+    def _pipeline(self) -> Pipeline:
+        use, order = self._services, self._order
+        site = order.asked_site(self._site, self._way)
+        settings = use.settings
+        if order.retrieve_limit is not None:
+            settings = settings.model_copy(update={"retrieve_limit": order.retrieve_limit})
+        model: ChatModel | None = self._recorder
+        parts = use.parts(site.id, use.query_embedder)
+        parts = replace(parts, relevance_model=use.relevance_model)
+        strategy = open_strategy(site, parts, self._incidents, settings, model)
+        parts = replace(parts, strategy=strategy)
+        if site.strategy != self._site.strategy:
+            self._require_index(site, parts)
+        curated = use.curated if order.curated else NoAnswers()
+        given = Given(curated, ReadOnly(use.cache))
+        return open_pipeline(site, parts, model, self._incidents, settings, given)
+
+    def _require_index(self, site: Site, parts: SiteParts) -> None:
+        """Raises NotBuilt. What the site itself is answered by is there, or visitors would miss it, too."""
+        strategy = parts.strategy
+        assert strategy is not None, "opened just before"
+        text = StoredText(parts.content, parts.facts, live=True)
+        if isinstance(strategy, Deriver) and not strategy.is_current(text):
+            raise NotBuilt(strategy.plan(text))
+        if read_spec(self._site.strategy)[0] not in ONE_SIDED:
+            return  # vectors and words of every chunk are there
+        preparation = Preparation(site, parts, strategy)
+        if not preparation.is_done():
+            raise NotBuilt(preparation.plan())
+
+    def _finished(self, events: Iterator[AnswerEvent]) -> Answer:
+        last: AnswerEvent | None = None
+        for event in events:
+            last = event
+            if monotonic() > self._deadline:
+                raise OutOfTime
+        assert isinstance(last, Answer), "a pipeline ends with its answer"
+        if monotonic() > self._deadline:
+            raise OutOfTime
+        return last
+
+    def _trace(self, answer: Answer) -> dict[str, object]:
+        """With the passages' texts, which a conversation's trace does without, and the prompts."""
+        trace = dict(answer.trace)
+        rows = trace.get("candidates")
+        if isinstance(rows, list):
+            trace["candidates"] = self._with_texts([row for row in rows if isinstance(row, Mapping)])
+        trace["settings"] = self._settings()
+        if prompts := self.prompts():
+            trace["prompts"] = prompts
+        return trace
+
+    def _settings(self) -> dict[str, str]:
+        """How it was searched, for the page."""
+        order, settings = self._order, self._services.settings
+        tuning = tuning_of(order.asked_site(self._site, self._way), settings)
+        beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
+        return {
+            "Passages asked for": str(order.retrieve_limit or settings.retrieve_limit),
+            "Joined by": tuning.fusion,
+            "Second look": tuning.rerank,
+            **({"Searched beside": ", ".join(beside)} if beside else {}),
+        }
+
+    def _with_texts(self, rows: list[Mapping[str, object]]) -> list[dict[str, object]]:
+        chunks = self._services.content(self._site.id).load([str(row.get("chunk")) for row in rows])
+        texts = {id: chunk.text[:SHOWN_CHARS] for id, chunk in chunks.items()}
+        return [{**row, "text": texts.get(str(row.get("chunk")), "")} for row in rows]

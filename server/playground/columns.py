@@ -1,0 +1,158 @@
+"""What a run came to, side by side, and where its ways differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from server.domain.answer import Answer, Citation, Outcome
+from server.playground.order import Variant
+from server.storage.playground import ASKING, DONE, FAILED, KeptRun, KeptWay
+
+LOST_AFTER_S = 30.0
+"""A way that has not ended so long after its time is lost: the server that asked it was started anew."""
+
+Pages = tuple[tuple[str, str], ...]
+"""(address, title)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One way of a run."""
+
+    number: int
+    """From 1."""
+    way: Variant
+    state: str
+    answer: Answer
+    """Empty but for its trace where there is none."""
+    problem: str = ""
+    plan: Mapping[str, Any] | None = None
+    """What building the missing index would take."""
+    incidents: tuple[str, ...] = ()
+    took_ms: float = 0.0
+    """Opening the way and answering; `answer.timings_ms` is what a visitor would have waited."""
+    tokens: int = 0
+    cost: float = 0.0
+    same_as: int = 0
+    """Number of the first way with the same answer; 0 for the first one itself."""
+    only_cited: Pages = ()
+    only_found: Pages = ()
+    """Pages that no other way of the run cited, and that no other found."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.state == DONE
+
+    @property
+    def answer_ms(self) -> float:
+        """What a visitor would have waited."""
+        return sum(self.answer.timings_ms.values())
+
+    @property
+    def support(self) -> float | None:
+        """The lowest support among the claims that were given."""
+        value = self.answer.trace.get("support")
+        return float(value) if isinstance(value, int | float) else None
+
+
+def columns_of(run: KeptRun, ways: Sequence[Variant], seconds: float, now: datetime) -> list[Column]:
+    """Every way of the run in its order; `ways` are those that were asked for, `seconds` what each may
+    take."""
+    late = now - run.asked_at > timedelta(seconds=seconds + LOST_AFTER_S)
+    known = {way.number: way for way in run.ways}
+    made = [
+        _column(number, way, known.get(number, KeptWay(number, ASKING, {})), late=late)
+        for number, way in enumerate(ways)
+    ]
+    return _compared(made)
+
+
+def ways_of(run: KeptRun) -> list[Variant]:
+    """As they were asked for."""
+    ways = run.asked.get("ways", [])
+    return [Variant(*(str(one.get(name, "")) for name in ("strategy", "flow", "writer"))) for one in ways]
+
+
+def _column(number: int, way: Variant, kept: KeptWay, *, late: bool) -> Column:
+    result = kept.result
+    if kept.state == ASKING and late:
+        lost = "it was not finished: the server was started anew while it was being asked"
+        return Column(number + 1, way, FAILED, _nothing({}), lost)
+    used = result.get("used") or {}
+    column = Column(
+        number=number + 1,
+        way=way,
+        state=kept.state,
+        answer=answer_of(result["answer"]) if "answer" in result else _nothing(result),
+        problem=str(result.get("problem", "")),
+        plan=result.get("plan"),
+        took_ms=float(result.get("took_ms", 0.0)),
+        tokens=int(used.get("tokens_in", 0)) + int(used.get("tokens_out", 0)),
+        cost=float(used.get("cost", 0.0)),
+    )
+    told = {str(one.get("message")) for one in column.answer.trace.get("incidents") or []}  # type: ignore[attr-defined]
+    beside = [str(one) for one in result.get("incidents", []) if str(one) not in told]
+    return replace(column, incidents=tuple(beside))
+
+
+def answer_of(stored: Mapping[str, Any]) -> Answer:
+    """The answer as it was, from its JSON."""
+    return Answer(
+        **{
+            **stored,
+            "outcome": Outcome(stored["outcome"]),
+            "citations": tuple(Citation(**one) for one in stored["citations"]),
+            "suggestions": tuple(stored["suggestions"]),
+            "pages": tuple((str(url), str(title)) for url, title in stored["pages"]),
+        }
+    )
+
+
+def _nothing(result: Mapping[str, Any]) -> Answer:
+    trace: dict[str, object] = {"prompts": result["prompts"]} if result.get("prompts") else {}
+    return Answer(Outcome.REFUSED, "", trace=trace)
+
+
+def _compared(columns: Sequence[Column]) -> list[Column]:
+    first: dict[tuple[str, str], int] = {}
+    compared = []
+    done = [column for column in columns if column.is_done]
+    for column in columns:
+        if not column.is_done:
+            compared.append(column)
+            continue
+        same = first.setdefault(_said(column.answer), column.number)
+        others = [other for other in done if other is not column]
+        compared.append(
+            replace(
+                column,
+                same_as=same if same != column.number else 0,
+                only_cited=_only(_cited(column), map(_cited, others)) if others else (),
+                only_found=_only(_found(column), map(_found, others)) if others else (),
+            )
+        )
+    return compared
+
+
+def _said(answer: Answer) -> tuple[str, str]:
+    words = re.findall(r"\w+", re.sub(r"\[\d{1,3}\]", "", answer.text).casefold())
+    return answer.outcome.value, " ".join(words)
+
+
+def _cited(column: Column) -> dict[str, str]:
+    return {one.url: one.title for one in column.answer.citations}
+
+
+def _found(column: Column) -> dict[str, str]:
+    rows = column.answer.trace.get("candidates")
+    found = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return {str(row.get("url", "")): str(row.get("heading", "")).split(" › ")[0] for row in found}
+
+
+def _only(own: Mapping[str, str], others: Any) -> Pages:
+    elsewhere = {url for other in others for url in other}
+    return tuple((url, title) for url, title in own.items() if url and url not in elsewhere)

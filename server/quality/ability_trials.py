@@ -1,0 +1,115 @@
+"""RGB's abilities, tried on a way of answering: its writer is given passages in place of a search."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from server.answering.language import question_language
+from server.domain.addresses import absolute
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import Changes, ScoredChunk
+from server.domain.derived import Monitor, SiteText, record_id
+from server.domain.question import Query, Question
+from server.evaluation.journal import Journal
+from server.evaluation.judges.abilities import REJECTION, Trial, TrialResult, reference_of, sample, trials
+from server.evaluation.judges.changed_facts import states
+from server.evaluation.judges.embedded import SHORT
+from server.evaluation.judges.judgement import VERSION, Judge
+from server.evaluation.judges.word_cover import plain
+from server.evaluation.judging import NOT_ANSWERED
+from server.evaluation.questions import Case
+from server.quality.variant import EvaluatedVariant
+
+DEPTH = 60
+"""Chunks among which right ones and noise are looked for."""
+
+
+class GivenPassages:
+    """Implements Strategy: finds what it was given last."""
+
+    name = "given passages"
+
+    def __init__(self) -> None:
+        self.given: tuple[ScoredChunk, ...] = ()
+
+    def index(self, changes: Changes) -> None:
+        """Nothing is indexed."""
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Nothing is derived."""
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Nothing is indexed."""
+
+    def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
+        """The same for every query."""
+        return list(self.given[:limit])
+
+
+def try_abilities(
+    way: EvaluatedVariant, cases: Sequence[Case], count: int, judge: Judge, journal: Journal, monitor: Monitor
+) -> list[TrialResult]:
+    """Results of all trials on at most `count` of the cases. Raises DocentError, BuildStopped."""
+    chosen = sample(cases, count)
+    others = [c.answer for c in cases if 0 < len(c.answer.split()) <= SHORT and not c.answer[0].isdigit()]
+    made_from = repr(sorted(way.fingerprint().items()))
+    trying = _Trying(way, judge)
+    results: list[TrialResult] = []
+    for number, case in enumerate(chosen):
+        monitor.step(f"trying abilities, {way.site.flow}", number, len(chosen))
+        key = record_id("abilities", made_from, judge.name, str(VERSION), repr(case.to_json()), repr(others))
+        if key not in journal:
+            journal.add(key, [result.to_json() for result in trying.results(case, others)])
+        results += [TrialResult(**value) for value in journal.get(key)]
+    monitor.step(f"trying abilities, {way.site.flow}", len(chosen), len(chosen))
+    return results
+
+
+class _Trying:
+    def __init__(self, way: EvaluatedVariant, judge: Judge) -> None:
+        self._way = way
+        self._judge = judge
+        self._strategy = GivenPassages()
+        self._pipeline = way.pipeline(self._strategy)
+        self._address = partial(absolute, base=way.services.settings.base_url)
+
+    def results(self, case: Case, others: Sequence[str]) -> list[TrialResult]:
+        language = question_language(case.question, self._way.site.language or "en")
+        question = Question(case.question, self._way.site.id, (), language)
+        self._way.leave_out(())
+        hits = self._way.strategy.retrieve(self._pipeline.rewrite(question), DEPTH)
+        made = trials(case, hits, self._address, [other for other in others if other != case.answer])
+        return [self._result(trial, question) for trial in made]
+
+    def _result(self, trial: Trial, question: Question) -> TrialResult:
+        self._strategy.given = trial.passages
+        content = self._way.content
+        content.beside = {hit.chunk.url: [hit.chunk] for hit in trial.passages[:1]} if trial.fact else {}
+        try:
+            events = self._pipeline.answer(question)
+            answer = next(event for event in events if isinstance(event, Answer))
+        finally:
+            content.beside = {}
+        refused = answer.outcome in NOT_ANSWERED
+        told: dict[str, Any] = {}
+        if trial.ability != REJECTION:
+            right, unread = self._right(trial, answer, refused)
+            told = {"right": right, "unread": unread}
+        if trial.fact:
+            told["misled"] = states(plain(answer.text), trial.fact.false) and not refused
+            told["right"] = states(plain(answer.text), trial.fact.true) and not refused
+        return TrialResult(trial.case.id, trial.ability, trial.noise, refused, **told)
+
+    def _right(self, trial: Trial, answer: Answer, refused: bool) -> tuple[bool | None, bool]:
+        """(whether it is right, whether the judge's reply could not be read)."""
+        if refused or trial.fact or answer.outcome is not Outcome.ANSWERED:
+            return False, False
+        case = trial.case
+        if case.must:
+            return all(re.search(pattern, answer.text, re.I) for pattern in case.must), False
+        text = plain(answer.text)
+        right = self._judge.is_right(case.question, reference_of(case), text, self._way.site.language or "en")
+        return right, right is None

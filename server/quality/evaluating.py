@@ -1,0 +1,277 @@
+"""Evaluations: what is asked, in which ways, and everything that is measured of it.
+
+    order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
+    evaluating = Evaluating(services, order)
+    evaluating.open(monitor)          # reads the questions; indexes a corpus that is new
+    evaluating.plan()                 # what models would take for missing indexes
+    report = evaluating.run(monitor)  # goes on where an earlier run into the same folder was cut off
+
+`server.runtime.evaluation_thread` runs one beside a server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from server.answering.flows import FLOWS
+from server.answering.language import question_language
+from server.domain.derived import Monitor, Plan, record_id
+from server.domain.site import Site
+from server.errors import StartError
+from server.evaluation.corpus import Corpus
+from server.evaluation.journal import Journal
+from server.evaluation.judges.abilities import TrialResult, reference_of
+from server.evaluation.judges.embedded import EmbeddedJudge
+from server.evaluation.judges.judgement import VERSION, Judge, Judgement, Sample
+from server.evaluation.judges.model import CALLS, ModelJudge
+from server.evaluation.judges.word_cover import plain
+from server.evaluation.questions import Case, read_questions
+from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
+from server.evaluation.rows import Row
+from server.models.metered import read_prices
+from server.quality.ability_trials import try_abilities
+from server.quality.corpora import install_corpus
+from server.quality.questions import question_base
+from server.quality.variant import EvaluatedVariant, open_variants
+from server.retrieval.rarity import Rarity
+from server.retrieval.table import check_spec
+
+if TYPE_CHECKING:
+    from server.runtime.container import Services
+
+
+def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
+    """The answer with the passages that it was made from. What a question that has no answer here would be
+    answered with is no reference."""
+    chunks = way.chunks(row.contexts)
+    passages = tuple(
+        f"{chunk.heading}\n{chunk.text}" if chunk.heading else chunk.text
+        for chunk in (chunks[id] for id in row.contexts if id in chunks)
+    )
+    reference = reference_of(case) if case.is_answerable else ""
+    language = question_language(case.question, way.site.language or "en")
+    return Sample(case.question, plain(row.text), passages, reference, language)
+
+
+JUDGES = ("none", "embedded", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOrder:
+    """What is to be evaluated."""
+
+    out: Path
+    """Folder of the report, and of the journal by which a run that was cut off goes on."""
+    site: str = ""
+    """Id of an indexed site; or `corpus`."""
+    corpus: Path | None = None
+    """Folder of a corpus in BEIR form."""
+    questions: Path | None = None
+    """Question file; a corpus brings its own."""
+    strategies: tuple[str, ...] = ()
+    """Specs; the site's own when empty."""
+    flows: tuple[str, ...] = ()
+    limit: int = 0
+    """Only the first so many questions; 0 for all."""
+    judge: str = "none"
+    """One of JUDGES: who judges what was answered, beside what is known of the questions."""
+    abilities: int = 30
+    """Questions on which a judge also tries RGB's four abilities; 0 leaves them out."""
+    writes: bool = True
+    """False ranks pages and writes no answers."""
+    fresh: bool = False
+    """Forgets what an earlier run into the same folder came to."""
+
+
+class Evaluating:
+    """One evaluation. Every question that was asked and judged is kept as it comes."""
+
+    def __init__(self, services: Services, order: EvaluationOrder) -> None:
+        """Raises StartError, UnknownName for an order that cannot be carried out."""
+        self._services = services
+        self.order = order
+        self.site: Site = Site("", "", "")
+        self.cases: list[Case] = []
+        self.ways: list[EvaluatedVariant] = []
+        self._specs = tuple(dict.fromkeys(map(check_spec, order.strategies)))
+        _ = [FLOWS[flow] for flow in order.flows]
+        if bool(order.site) == bool(order.corpus):
+            raise StartError("say what is evaluated: a site or a corpus, one of them")
+        if order.site and order.questions is None:
+            raise StartError("a site needs a file of questions")
+        if order.judge not in JUDGES:
+            raise StartError(f"there is no judge {order.judge!r}; known: {', '.join(JUDGES)}")
+        if order.judge == "model" and services.chat_model is None:
+            raise StartError("no chat model is configured; set CHAT_MODEL, or take --judge embedded")
+
+    def open(self, monitor: Monitor) -> None:
+        """Finds the site, or makes that of the corpus, and reads the questions. Raises DocentError,
+        BuildStopped."""
+        order, services = self.order, self._services
+        corpus = Corpus(order.corpus) if order.corpus else None
+        cases = corpus.cases() if corpus and order.questions is None else None
+        site = install_corpus(services, corpus, monitor) if corpus else services.sites.get(order.site)
+        if not site.generation:
+            raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
+        if cases is None and order.questions is not None:
+            cases = read_questions(order.questions, self._base(site))
+        self.site = site
+        self.cases = (cases or [])[: order.limit or None]
+        self.ways = open_variants(
+            services, site, self._specs or (site.strategy,), order.flows or (site.flow,)
+        )
+
+    def plan(self) -> dict[str, Plan]:
+        """Strategy -> what models would take to build what it lacks; only those that would take anything."""
+        sites = {way.site.strategy: way.site for way in self.ways}
+        plans = {name: self._services.preparation(site).plan() for name, site in sites.items()}
+        return {name: plan for name, plan in plans.items() if plan.calls}
+
+    def judge_calls(self) -> int:
+        """At most so many calls the judge would make, if nothing of it were kept yet."""
+        if self.order.judge != "model" or not self.order.writes:
+            return 0
+        of_abilities = 10 * min(self.order.abilities, len(self.cases)) * len(self._flows())
+        return CALLS * len(self.cases) * len(self.ways) + of_abilities
+
+    def run(self, monitor: Monitor) -> dict[str, Any]:
+        """Builds what is missing, asks, judges, and writes the report, which is returned. Raises DocentError,
+        BuildStopped; then what came so far is kept, and the next run goes on from there."""
+        journal = Journal(self.order.out, fresh=self.order.fresh)
+        self._prepare(monitor)
+        runs = [self._run(way, journal, monitor) for way in self.ways]
+        judge = self._judge()
+        judged = {run.name: self._judged(run, way, judge, journal, monitor)
+                  for run, way in zip(runs, self.ways, strict=True)} if judge else {}  # fmt: skip
+        tried = self._tried(judge, journal, monitor) if judge else {}
+        name = self.order.corpus.name if self.order.corpus else self.site.name
+        made = Evaluated(self.site.id, name, runs, judge.name if judge else "", judged, tried)
+        report = report_of(made)
+        write_report(self.order.out, report, runs)
+        return report
+
+    def _prepare(self, monitor: Monitor) -> None:
+        for site in {way.site.strategy: way.site for way in self.ways}.values():
+            preparation = self._services.preparation(site)
+            if not preparation.is_done():
+                preparation.run(_Named(monitor, f"building {site.strategy}"))
+
+    def _run(self, way: EvaluatedVariant, journal: Journal, monitor: Monitor) -> EvaluatedRun:
+        made_from = repr(sorted(way.fingerprint().items()))
+        evaluation = None
+        rows = []
+        for number, case in enumerate(self.cases):
+            monitor.step(f"asking {way.name}", number, len(self.cases))
+            key = record_id("row", made_from, repr(case.to_json()), str(self.order.writes))
+            if key not in journal:
+                evaluation = evaluation or way.evaluation(writes=self.order.writes)
+                journal.add(key, evaluation.ask(case).to_json())
+            rows.append(Row(**journal.get(key)))
+        monitor.step(f"asking {way.name}", len(self.cases), len(self.cases))
+        figures = way.index_figures()
+        return EvaluatedRun(way.site.strategy, way.site.flow, way.writer, tuple(rows), figures)
+
+    def _judge(self) -> Judge | None:
+        model = self._services.chat_model
+        if self.order.judge == "none" or not self.order.writes or not self.ways:
+            return None
+        if self.order.judge == "model" and model is not None:
+            return ModelJudge(model, self.site.id)
+        return EmbeddedJudge(Rarity(self.ways[0].parts.words).weights)
+
+    def _judged(
+        self, run: EvaluatedRun, way: EvaluatedVariant, judge: Judge, journal: Journal, monitor: Monitor
+    ) -> dict[str, Judgement]:
+        found = {}
+        for number, (case, row) in enumerate(zip(self.cases, run.rows, strict=True)):
+            monitor.step(f"judging {way.name}", number, len(self.cases))
+            sample = sample_of(case, row, way)
+            key = record_id("judgement", judge.name, str(VERSION), repr(sample))
+            if key not in journal:
+                journal.add(key, judge.judge(sample).to_json())
+            found[row.id] = Judgement(**journal.get(key))
+        monitor.step(f"judging {way.name}", len(self.cases), len(self.cases))
+        return found
+
+    def _tried(self, judge: Judge, journal: Journal, monitor: Monitor) -> dict[str, list[TrialResult]]:
+        """By flow: what the writer makes of passages does not depend on the strategy."""
+        if not self.order.abilities:
+            return {}
+        return {
+            way.site.flow: try_abilities(way, self.cases, self.order.abilities, judge, journal, monitor)
+            for way in self._flows().values()
+        }
+
+    def _flows(self) -> dict[str, EvaluatedVariant]:
+        """One way of each flow, by its name."""
+        return {way.site.flow: way for way in reversed(self.ways)}
+
+    def _base(self, site: Site) -> str:
+        """What paths in the question file are relative to."""
+        if self.order.corpus:
+            return f"{Corpus(self.order.corpus).origin}/"
+        return question_base(site, self._services.settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The same monitor, told for what the steps are."""
+
+    inner: Monitor
+    name: str
+
+    def step(self, name: str, done: int, total: int) -> None:
+        self.inner.step(f"{self.name}: {name}", done, total)
+
+    def spent(self, used: Any) -> None:
+        self.inner.spent(used)
+
+
+def without_model_cache(settings: Any) -> Any:
+    """Settings with which every way pays for its own calls, so that their costs can be compared."""
+    return settings.model_copy(update={"model_cache_hours": 0}) if settings.model_cache_hours else settings
+
+
+CALLS_AN_ANSWER = {"direct": 2, "self-rag": 6, "corrective": 4}
+"""Calls that a flow makes for a question at most, in the order of size; others count as OTHER."""
+OTHER = 4
+REPLY = 400
+"""Tokens of a reply, about."""
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Calls by what they are for, and money in the currency of MODEL_PRICES (0 where no price is set)."""
+
+    building: int
+    answering: int
+    judging: int
+    cost: float
+
+    @property
+    def calls(self) -> int:
+        return self.building + self.answering + self.judging
+
+    def to_json(self) -> dict[str, Any]:
+        """As it is kept with the run."""
+        return {**asdict(self), "calls": self.calls}
+
+
+def costs_of(services: Services, evaluating: Evaluating) -> Costs:
+    """At most so much, if nothing of it were kept from before."""
+    plans = evaluating.plan().values()
+    model, order = services.chat_model, evaluating.order
+    answering = 0
+    if model is not None and order.writes:
+        answering = len(evaluating.cases) * sum(
+            CALLS_AN_ANSWER.get(way.site.flow, OTHER) for way in evaluating.ways
+        )
+    judging = evaluating.judge_calls()
+    settings = services.settings
+    sent, received = read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0))
+    each = (settings.context_tokens * sent + REPLY * received) / MILLION
+    cost = sum(plan.cost for plan in plans) + (answering + judging) * each
+    return Costs(sum(plan.calls for plan in plans), answering, judging, round(cost, 4))

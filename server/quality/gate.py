@@ -1,0 +1,115 @@
+"""Asks a test set against the live index of a site and against the one to come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from server.domain.addresses import stored
+from server.domain.derived import Monitor
+from server.domain.site import Site
+from server.evaluation.questions import Case
+from server.evaluation.run import Evaluation
+from server.jobs.gate import Measure, Measured
+from server.quality.differences import WORSE, Difference, Differences, differences
+from server.quality.questions import case_of
+from server.quality.variant import EvaluatedVariant
+from server.storage.at_generation import AtGeneration
+from server.storage.gates import Gate
+
+if TYPE_CHECKING:
+    from server.runtime.container import Services
+
+
+GATE_METRICS = {
+    "ndcg@10": "ndcg@10: order of the right pages among ten",
+    "recall@5": "recall@5: right pages among five",
+    "mrr@10": "mrr@10: place of the first right page",
+    "hit@5": "hit@5: a right page among five",
+    "citation_correct": "citation_correct: answers cite a right page",
+    "refused_answerable": "refused_answerable: refused though the site has the answer (less is better)",
+    "refused_unanswerable": "refused_unanswerable: rightly refused",
+}
+_RANKED = ("ndcg@10", "recall@5", "mrr@10", "hit@5")
+
+
+def needs_answers(metric: str) -> bool:
+    """Whether answers are written to measure by it; otherwise pages are ranked alone."""
+    return metric not in _RANKED
+
+
+SHOWN = 30
+"""Questions that came out worse that are kept with the check."""
+
+
+def gate_of(services: Services) -> Measure:
+    """What crawls measure a new index by."""
+    return partial(_measure, services)
+
+
+def _measure(services: Services, site: Site, gate: Gate, monitor: Monitor) -> Measured:
+    cases = _cases(services, site, gate)
+    live = services.content(site.id).live_generation()
+    writes = needs_answers(gate.metric)
+    before, after = (
+        EvaluatedVariant(services, site, generation).evaluation(writes=writes)
+        for generation in (live, live + 1)
+    )
+    rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for number, case in enumerate(cases):
+        monitor.step("measuring the new index", number, len(cases))
+        for place, evaluation in zip(rows, (before, after), strict=True):
+            place.append(_row(evaluation, case))
+    found = differences(*rows, gate.metric)
+    return _measured(found, cases, AtGeneration(services.database, site.id, live + 1), services)
+
+
+def _cases(services: Services, site: Site, gate: Gate) -> list[Case]:
+    """The first questions of the set that can be judged by the figure."""
+    unanswerable = gate.metric == "refused_unanswerable"
+    found = []
+    for one in services.testsets.cases(site.id, gate.testset_id):
+        case = case_of(one, site, services.settings)
+        if case.type == "unanswerable" if unanswerable else case.is_answerable:
+            found.append(case)
+    return found[: gate.most]
+
+
+def _row(evaluation: Evaluation, case: Case) -> dict[str, Any]:
+    row = evaluation.ask(case)
+    return {
+        **{"id": row.id, "question": row.question, "type": row.type, "verdicts": row.verdicts},
+        **{"search_ms": row.search_ms, "answer_ms": row.answer_ms},
+    }
+
+
+def _measured(
+    found: Differences, cases: Sequence[Case], coming: AtGeneration, services: Services
+) -> Measured:
+    rows = found.rows
+    by_id = {case.id: case for case in cases}
+    worse = [row for row in rows if row.verdict == WORSE]
+    details = {
+        "worse_count": len(worse),
+        "worse_more": max(0, len(worse) - SHOWN),
+        "worse": [_told(row, by_id[row.id], coming, services) for row in worse[:SHOWN]],
+    }
+    if not rows:
+        return Measured(0.0, 0.0, 0.0, 0, details)
+    before, after = (
+        sum(value or 0.0 for value in values) / len(rows)
+        for values in ([row.before for row in rows], [row.after for row in rows])
+    )
+    drop = -sum(row.gain for row in rows) / len(rows)
+    return Measured(round(before, 6), round(after, 6), drop, len(rows), details)
+
+
+def _told(row: Difference, case: Case, coming: AtGeneration, services: Services) -> dict[str, Any]:
+    pages = [url for group in (case.expected_urls, *case.url_groups) for url in group]
+    pages = list(dict.fromkeys(pages))[:5]
+    base = services.settings.base_url
+    return {
+        **{"id": row.id, "question": row.question, "before": row.before, "after": row.after},
+        **{"expected": pages, "present": [coming.has_page(stored(url, base)) for url in pages]},
+    }

@@ -1,0 +1,167 @@
+"""Which parts answer for a site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from urllib.parse import urlsplit
+
+from crawler.urls import canonical, other_slash, without_index
+from server.answering.claim_review import ClaimReviewer
+from server.answering.decided_first import DecidedFirst
+from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.model_writer import ModelWriter
+from server.answering.page_first import PageFirst
+from server.answering.pipeline import Pipeline, Steps
+from server.answering.placing import PageRewriter
+from server.answering.prompts import leak_check
+from server.answering.quoting import QuotingWriter
+from server.answering.reading import NeighbourReader, joined_text
+from server.answering.reflection.groundedness import ModelGroundedness, VerifiedGroundedness
+from server.answering.review import SourceReviewer
+from server.answering.spelling import SpellingRewriter
+from server.answering.synthesis import Synthesis
+from server.answering.verification import Verifier
+from server.domain.addresses import absolute, stored
+from server.domain.chunk import Chunk
+from server.domain.derived import Calibration
+from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Strategy, Writer
+from server.domain.site import Site, Voice
+from server.domain.tuning import Tuning
+from server.domain.visiting import PageUse
+from server.guards.table import GUARDS
+from server.indexes.spelling import SiteSpeller
+from server.models.metered import estimate_tokens
+from server.models.minilm_weights import common_words
+from server.retrieval.rarity import Rarity
+from server.runtime.flows import open_flow
+from server.runtime.query_work import QueryWork
+from server.runtime.shortcuts import Given, with_known_answers
+from server.runtime.sites import SiteParts, open_strategy, tuning_of
+from server.settings import Settings
+
+
+def page_finder(page: Callable[[str], list[Chunk]], base: str) -> Callable[[str], list[Chunk]]:
+    """`page` gives the chunks of a page by its stored address; what is made, by an address as a browser
+    shows it: with a query or an index file that the index leaves out, with or without a slash at its end."""
+    return partial(_found, page, base)
+
+
+def _found(page: Callable[[str], list[Chunk]], base: str, url: str) -> list[Chunk]:
+    seen = dict.fromkeys(stored(spelled, base) for spelled in _spellings(url))
+    return next((chunks for chunks in map(page, seen) if chunks), [])
+
+
+def _spellings(url: str) -> Iterator[str]:
+    for address in (canonical(url), canonical(url.partition("?")[0])):
+        if address:
+            yield address
+            yield from filter(None, (other_slash(address), without_index(address)))
+
+
+def open_pipeline(
+    site: Site,
+    parts: SiteParts,
+    model: ChatModel | None,
+    incidents: Incidents,
+    settings: Settings,
+    given: Given,
+) -> Pipeline:
+    """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
+    rarity = Rarity(parts.words)
+    title, base = site.title or site.name, settings.base_url
+    quoting = QuotingWriter(rarity)
+    tuning = tuning_of(site, settings)
+    asked = QueryWork(site, tuning, model, incidents)
+    wishes = Voice.of(site.options).wishes
+    synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens, wishes)
+    writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
+    evidence = open_grader(site, parts, settings)
+    searched = parts.strategy or open_strategy(site, parts, incidents, settings, model)
+    own = urlsplit(base)  # where uploaded files are served
+    origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
+    address = partial(absolute, base=base)
+
+    def page(url: str) -> list[Chunk]:
+        return parts.content.page(stored(url, base))
+
+    def page_text(url: str) -> str:
+        return joined_text(page(url))
+
+    steps = Steps(
+        guards=[GUARDS.load(name)() for name in GUARDS],
+        rewriter=_rewriter(site, parts, asked, rarity, tuning, base),
+        strategy=_with_pages(asked.expanded(searched, rarity), parts, rarity),
+        grader=evidence,
+        writers=writers,
+        page_text=page_text,
+        site_text=_site_text(parts, base),
+        reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
+        incidents=incidents,
+        reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
+        verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
+        retrieve_limit=settings.retrieve_limit,
+        address=address,
+        shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
+        fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
+        clarifiers=asked.clarifiers(),
+    )
+    steps = with_known_answers(steps, site, parts, model, settings, given)
+    return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+
+
+def _with_pages(strategy: Strategy, parts: SiteParts, rarity: Rarity) -> Strategy:
+    """With the page that a question points at, without those that operators keep out, with pinned ones."""
+    first = PageFirst(strategy, parts.content.page, rarity)
+    if parts.decisions is None:
+        return first
+    return DecidedFirst(first, parts.decisions.for_search, parts.content.page, rarity)
+
+
+def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
+    """By the address that visitors open: what the website itself says on a page that an operator corrected;
+    None for any other page."""
+
+    def text(url: str) -> str | None:
+        address = stored(url, base)
+        if parts.decisions is None or not address.startswith(("http://", "https://")):
+            return None  # Docent serves uploaded pages itself, as they were corrected
+        decision = parts.decisions.get(address)
+        if decision is None or not decision.edited or decision.site_page is None:
+            return None
+        return "\n\n".join(str(block["text"]) for block in decision.site_page["blocks"])
+
+    return text
+
+
+def _rewriter(
+    site: Site, parts: SiteParts, asked: QueryWork, rarity: Rarity, tuning: Tuning, base: str
+) -> Rewriter:
+    """Mends typing errors, then makes questions stand alone, those that point at a page by its words."""
+    rewriter = asked.rewriter(rarity, parts.content)
+    if tuning.typo_tolerance:
+        rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
+    if PageUse.of(site.options).page:
+        find = page_finder(parts.content.page, base)
+        rewriter = PageRewriter(rewriter, find, site.title or site.name)
+    return rewriter
+
+
+def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
+    """What tells whether retrieved chunks answer, on the site's own scale."""
+    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
+    return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, _floor(site, settings))
+
+
+def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:
+    sources = SourceReviewer(origins)
+    if grading is None:
+        return [sources]
+    return [ClaimReviewer(ModelGroundedness(grading, VerifiedGroundedness(), incidents)), sources]
+
+
+def _floor(site: Site, settings: Settings) -> float:
+    own = site.options.get("relevance_floor")
+    if isinstance(own, int | float):
+        return float(own)
+    return settings.relevance_floor if settings.relevance_floor >= 0 else DEFAULT_FLOOR

@@ -1,0 +1,113 @@
+"""Which models the settings name. A provider's module is imported only when it is used."""
+
+from __future__ import annotations
+
+from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
+from server.domain.spending import UsageLog
+from server.models.cached import CachedChat, CachedEmbedder
+from server.models.metered import MeteredChat, TokenBudget, read_prices
+from server.models.resilient import CallLimits, ResilientChat, ResilientEmbedder, ResilientRelevance
+from server.models.table import CHAT_MODELS, EMBEDDERS, RELEVANCE_MODELS
+from server.settings import Settings
+from server.storage.data_folder import DataFolder
+
+INDEXING_PATIENCE_S = 300.0
+"""Indexing waits this long for a provider that is busy; a visitor does not."""
+REMEMBERED_TEXTS = 20_000
+"""Queries and sentences whose vectors each process keeps, about 60 MB when full."""
+LARGEST_CALL = 64
+"""Texts of one answer that are compared at once."""
+
+
+def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatModel | None:
+    """The configured model with retries, circuit, budgets and cache; None when none is configured.
+
+    Raises ModelError for a setting that cannot work.
+    """
+    if not settings.uses_chat_model:
+        return None
+    model = CHAT_MODELS.load("openai")(
+        settings.chat_model_name,
+        api_key=settings.openai_api_key,
+        base_url=settings.openai_base_url,
+        first_token_s=settings.model_first_token_s,
+        total_s=settings.model_timeout_s,
+    )
+    budget = TokenBudget(cache, settings.model_daily_tokens)
+    resilient = ResilientChat(model, _limits(settings), budget)
+    metered = MeteredChat(resilient, log, read_prices(settings.model_prices))
+    if not settings.model_cache_hours:
+        return metered
+    return CachedChat(metered, cache, settings.model_cache_hours * 3600)
+
+
+def spent_today(settings: Settings, cache: Cache) -> int:
+    """Tokens of all sites that count for MODEL_DAILY_TOKENS; 0 without such a limit."""
+    limit = settings.model_daily_tokens
+    return TokenBudget(cache, limit).spent() if limit else 0
+
+
+def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
+    """For visitors' queries: one text at a time in the calling thread, remembered. Raises ModelError."""
+    embedder = open_embedder(settings, folder, threads=1)
+    if settings.embedding_model:
+        budget = TokenBudget(cache, settings.model_daily_tokens)
+        embedder = ResilientEmbedder(embedder, _limits(settings), budget)
+    return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
+
+
+def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
+    """For indexing: many texts on EMBEDDED_THREADS, patient with a busy provider. Raises ModelError."""
+    embedder = open_embedder(settings, folder, threads=settings.embedded_threads)
+    if not settings.embedding_model:
+        return embedder
+    limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
+    return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.model_daily_tokens))
+
+
+def open_relevance_model(settings: Settings) -> RelevanceModel | None:
+    """The rerank API of RERANK_URL; None when none is configured."""
+    if not settings.rerank_url:
+        return None
+    model = RELEVANCE_MODELS.load("http")(
+        settings.rerank_url,
+        settings.rerank_model,
+        api_key=settings.rerank_api_key,
+        timeout_s=settings.rerank_timeout_s,
+    )
+    # A visitor waits for it, and the order that is there already is good: one further try at most.
+    return ResilientRelevance(
+        model, _limits(settings, retries=min(1, settings.model_retries), retry_until_s=1.0)
+    )
+
+
+def open_embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
+    """The one that the settings name, without retries and budget. Raises ModelError."""
+    if not settings.embedding_model:
+        embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
+        return embedded
+    languages = {tag.strip().lower() for tag in settings.embedding_languages.split(",") if tag.strip()}
+    hosted: Embedder = EMBEDDERS.load("openai")(
+        settings.embedding_model,
+        api_key=settings.openai_api_key,
+        base_url=settings.openai_base_url,
+        languages=frozenset(languages),
+        timeout_s=settings.model_timeout_s,
+    )
+    return hosted
+
+
+def _limits(settings: Settings, retries: int | None = None, retry_until_s: float = 5.0) -> CallLimits:
+    return CallLimits(
+        total_s=settings.model_timeout_s,
+        retries=settings.model_retries if retries is None else retries,
+        retry_until_s=retry_until_s,
+        concurrency=settings.model_concurrency,
+    )
+
+
+def pause_of(model: object) -> tuple[float, str]:
+    """(seconds for which a chat model is left alone in this process, why); (0, "") when it is asked."""
+    while model is not None and not isinstance(model, ResilientChat):
+        model = getattr(model, "_model", None)  # it stands behind the cache and the meter
+    return model.pause() if isinstance(model, ResilientChat) else (0.0, "")

@@ -1,0 +1,57 @@
+"""Building what a strategy needs of a site that is indexed already, such as for a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from server.domain.chunk import Changes, Chunk
+from server.domain.derived import Monitor, Plan, SiteText
+from server.domain.protocols import Deriver, Strategy
+from server.domain.site import Site
+from server.runtime.sites import SiteParts
+from server.storage.site_text import StoredText
+
+BATCH = 256
+"""Chunks that are embedded at once."""
+
+
+class Preparation:
+    """Of one strategy for the live generation of one site."""
+
+    def __init__(self, site: Site, parts: SiteParts, strategy: Strategy) -> None:
+        self._site = site
+        self._parts = parts
+        self._strategy = strategy
+
+    def plan(self) -> Plan:
+        """What models would take for it now; nothing for a strategy that asks none."""
+        return self._strategy.plan(self._text()) if isinstance(self._strategy, Deriver) else Plan()
+
+    def is_done(self) -> bool:
+        """Whether everything is there."""
+        if any(True for _ in self._missing()):
+            return False
+        return not isinstance(self._strategy, Deriver) or self._strategy.is_current(self._text())
+
+    def run(self, monitor: Monitor) -> None:
+        """Brings what is missing into the indexes. Raises ModelError, IndexFailure, StorageError,
+        BuildStopped; the next run goes on from there."""
+        missing = list(self._missing())
+        for start in range(0, len(missing), BATCH):
+            monitor.step("chunks", start, len(missing))
+            self._strategy.index(Changes(added=tuple(missing[start : start + BATCH])))
+        self._strategy.complete(self._text(), monitor)
+
+    def _text(self) -> SiteText:
+        return StoredText(self._parts.content, self._parts.facts, live=True)
+
+    def _missing(self) -> Iterator[Chunk]:
+        """Live chunks that an index of the strategy lacks."""
+        name = self._strategy.name
+        held = [
+            *([] if name == "lexical" else [self._parts.vectors.ids()]),
+            *([] if name == "dense" else [self._parts.words.ids()]),
+        ]
+        chunks = chain.from_iterable(self._text().pages())
+        return (chunk for chunk in chunks if not all(chunk.id in ids for ids in held))

@@ -1,0 +1,125 @@
+"""Which parts read a site's questions before and after they are searched."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+
+from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
+from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
+from server.answering.expansion import ExpandedStrategy, Expansion
+from server.answering.handoff import Handoff
+from server.answering.landmarks import Landmarks
+from server.answering.model_expansion import ModelExpander, Task
+from server.answering.overview import Overview
+from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.answering.routing import Message
+from server.answering.small_talk import SmallTalk
+from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
+from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Rewriter, Shortcut, Strategy
+from server.domain.question import Question
+from server.domain.site import Site
+from server.domain.tuning import Tuning
+from server.retrieval.question_kinds import asks_for_themes
+from server.retrieval.rarity import Rarity
+from server.runtime.sites import SiteParts
+from server.storage.live_content import LiveContent
+
+SAMPLE = 3000
+"""Pages that are looked at for the languages of a site."""
+SPOKEN = 0.05
+"""Share of the pages from which on a site is taken to speak a language."""
+
+
+class QueryWork:
+    """Makes the parts for one site, as its tuning says; each asks `model` where there is one."""
+
+    def __init__(self, site: Site, tuning: Tuning, model: ChatModel | None, incidents: Incidents) -> None:
+        self._site = site
+        self._tuning = tuning
+        self._model = model
+        self._incidents = incidents
+
+    def rewriter(self, rarity: Rarity, content: LiveContent) -> Rewriter:
+        """What makes a question stand alone, in a language that the site's pages are in."""
+        plain = HistoryRewriter(self._site.title or self._site.name, self._tuning.title)
+        inner: Rewriter = ModelRewriter(self._model, plain, self._incidents) if self._model else plain
+        if not self._tuning.glossary:
+            return inner
+        language = self._site.language or "en"
+        glossary = GlossaryRewriter(inner, rarity, language, spoken_on(content))
+        if self._model is None:
+            return glossary
+        return ModelTranslator(self._model, glossary, inner, language, self._incidents)
+
+    def shortcuts(
+        self,
+        parts: SiteParts,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        address: Callable[[str], str],
+        base: str,
+    ) -> list[Shortcut]:
+        """What answers a message that is no question for the site's pages."""
+        if not self._tuning.routing:
+            return []
+        landmarks = Landmarks(self._site, parts.content, address, base)
+        return [
+            SmallTalk(self._site),
+            Handoff(self._site, landmarks, origins, page_text),
+            Overview(self._site, landmarks, origins, page_text),
+        ]
+
+    def fallbacks(
+        self,
+        parts: SiteParts,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        address: Callable[[str], str],
+        base: str,
+    ) -> list[Shortcut]:
+        """What answers in place of a refusal: asked for its themes, a site can tell at least what it is."""
+        landmarks = Landmarks(self._site, parts.content, address, base)
+        return [Overview(self._site, landmarks, origins, page_text, _asks_for_themes)]
+
+    def clarifiers(self) -> list[Clarifier]:
+        """What asks the visitor back."""
+        if not self._tuning.clarify:
+            return []
+        plain = AmbiguityClarifier(self._site)
+        return [ModelClarifier(self._model, plain, self._incidents) if self._model else plain]
+
+    def expanded(self, strategy: Strategy, rarity: Rarity) -> Strategy:
+        """`strategy` with what is searched beside the question."""
+        on = self._tuning
+        wanted: list[tuple[bool, Task, Expander, float]] = [
+            (on.sub_questions, Task.SUB_QUESTIONS, SubQuestions(), 0.0),
+            (on.multi_query, Task.MULTI_QUERY, KeywordVariants(rarity), 0.3),
+            (on.step_back, Task.STEP_BACK, StepBack(), 0.3),
+            (on.hyde, Task.HYDE, Feedback(rarity), 0.2),
+        ]
+        made = [
+            Expansion(self._expander(task, plain), share) for is_on, task, plain, share in wanted if is_on
+        ]
+        return ExpandedStrategy(strategy, made) if made else strategy
+
+    def _expander(self, task: Task, plain: Expander) -> Expander:
+        if self._model is None:
+            return plain
+        return ModelExpander(self._model, task, plain, self._incidents, self._site.id)
+
+
+def _asks_for_themes(_: Message, question: Question) -> bool:
+    return asks_for_themes(question.text)
+
+
+def spoken_on(content: LiveContent) -> Callable[[], frozenset[str]]:
+    """The languages that a good part of a site's pages is in; looked up at the first call."""
+
+    @cache
+    def spoken() -> frozenset[str]:
+        pages = Counter(page.language for page in content.pages(limit=SAMPLE))
+        return frozenset(language for language, count in pages.items() if count >= SPOKEN * pages.total())
+
+    return spoken

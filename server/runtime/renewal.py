@@ -1,0 +1,60 @@
+"""What an update of the installation makes anew before anything is served."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from server.domain.chunk import Chunk
+from server.indexes.word_tables import note_outdated, outdated
+from server.indexes.words import SIDE, SqlWordIndex
+from server.storage.backup.reading import Backup, free_bytes, restore
+from server.storage.content import ContentStore
+from server.storage.database import Database
+from server.storage.sites import SiteStore
+
+log = logging.getLogger(__name__)
+
+
+def renew_words(database: Database) -> list[str]:
+    """Makes the words anew of every site whose index is of another version; returns their ids.
+
+    A question would look for other tokens than the index holds. It takes about a second for 500 chunks;
+    of several processes one does it while the others wait. Raises StorageError.
+    """
+    if not outdated(database):
+        return []
+    with database.alone():
+        renewed = outdated(database)
+        for site_id in renewed:
+            words = SqlWordIndex(database, site_id)
+            if SIDE in site_id:
+                words.drop()  # derived indexes of another version are not read either, and built anew
+                continue
+            log.warning("the words of %s are made anew for this version; this happens once", site_id)
+            words.renew(_stored(ContentStore(database, site_id)))
+    return renewed
+
+
+def _stored(content: ContentStore) -> Iterator[Chunk]:
+    """What is live, and what a crawl that was cut off had written for the generation to come."""
+    yield from content.every_chunk()
+    if content.is_changed():
+        for url in content.known_pages():
+            yield from (chunk for chunk, coming in content.newest_chunks(url) if coming)
+
+
+def restore_all(
+    database: Database, folder: Path, backup: Backup, start_crawl: Callable[[str], int]
+) -> list[str]:
+    """Replaces everything; returns the ids of the sites that are read again. Raises BadBackup, then nothing
+    was changed."""
+    backup.check(free_bytes(folder))
+    restore(database, backup)
+    sites = SiteStore(database).all()
+    note_outdated(database, [site.id for site in sites])
+    renew_words(database)
+    for site in sites:
+        start_crawl(site.id)
+    return [site.id for site in sites]

@@ -1,0 +1,160 @@
+"""Which parts answer for a site, and which index it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from server.domain.protocols import (
+    ChatModel,
+    Embedder,
+    Incidents,
+    RelevanceModel,
+    Strategy,
+    VectorIndex,
+)
+from server.domain.site import Site
+from server.domain.spending import DailyLimit, Spending
+from server.domain.tuning import Tuning
+from server.indexes.words import SqlWordIndex
+from server.indexing.chunker import ChunkSizes
+from server.indexing.indexer import Indexer
+from server.models.metered import estimate_tokens, read_prices
+from server.retrieval.choices import CHOSEN, read_choices
+from server.retrieval.derived.kit import SideIndexes
+from server.retrieval.parts import Deriving, Parts
+from server.retrieval.table import made_strategy
+from server.settings import Settings
+from server.storage.content import ContentStore
+from server.storage.data_folder import DataFolder
+from server.storage.database import Database
+from server.storage.derived import DerivedStore
+from server.storage.model_replies import ModelReplies
+from server.storage.page_decisions import PageDecisions
+from server.storage.page_facts import PageFactStore
+from server.storage.site_text import StoredText
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+    from server.indexes.vectors import Chroma
+
+
+class VectorStore:
+    """The Chroma of this process, with the folder's lock when it was opened as a folder."""
+
+    def __init__(self, chroma: Chroma, lock: FileLock | None) -> None:
+        self.chroma = chroma
+        self._lock = lock
+
+    def ping(self) -> None:
+        """Raises IndexUnavailable."""
+        self.chroma.ping()
+
+    def close(self) -> None:
+        """Gives the folder back for other commands."""
+        self.chroma.close()
+        if self._lock:
+            self._lock.release()
+
+
+def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
+    """The Chroma server of CHROMA_URL or of a running server, else the folder, locked for this process.
+
+    Raises IndexUnavailable, StartError.
+    """
+    from server.indexes.vectors import open_chroma  # importing Chroma takes two seconds
+
+    address = settings.chroma_url or folder.running_chroma()
+    if address:
+        return VectorStore(open_chroma(address), None)
+    lock = folder.claim_chroma()
+    return VectorStore(open_chroma(folder.path / "chroma"), lock)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteParts:
+    """What a site's strategies and answers are made from."""
+
+    content: ContentStore
+    embedder: Embedder
+    vectors: VectorIndex
+    words: SqlWordIndex
+    facts: PageFactStore
+    deriving: Deriving
+    relevance_model: RelevanceModel | None = None
+    strategy: Strategy | None = None
+    """Searched in place of the site's own, where an evaluation gives passages itself."""
+    decisions: PageDecisions | None = None
+    """What operators decided about pages."""
+
+
+def open_parts(
+    store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
+) -> SiteParts:
+    """The indexes of a site; made at the first use."""
+    from server.indexes.vectors import ChromaVectorIndex
+
+    def side(kind: str) -> SideIndexes:
+        return SideIndexes(
+            ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint, kind),
+            SqlWordIndex(database, site_id, kind),
+        )
+
+    vectors = ChromaVectorIndex(store.chroma, site_id, embedder.fingerprint)
+    replies = ModelReplies(database, site_id)
+    deriving = Deriving(DerivedStore(database, site_id), cache(side), replies, estimate_tokens)
+    words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
+    decisions = PageDecisions(database, site_id)
+    return SiteParts(content, embedder, vectors, words, facts, deriving, decisions=decisions)
+
+
+def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
+    """What brings the pages of a crawl into the indexes of `strategy`."""
+    sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
+    text = partial(StoredText, parts.content, parts.facts)
+    return Indexer(parts.content, [strategy], sizes, text=text, facts=parts.facts)
+
+
+def tuning_of(site: Site, settings: Settings) -> Tuning:
+    """The installation's options, with those that were changed for this site."""
+    own = site.options.get("tuning")
+    return settings.tuning.with_values(own if isinstance(own, dict) else {})
+
+
+def daily_limit(site: Site, settings: Settings) -> DailyLimit:
+    """What models may take for the site in a day: its own options, else the settings."""
+    tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
+    return DailyLimit(
+        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
+        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
+    )
+
+
+def open_strategy(
+    site: Site, parts: SiteParts, incidents: Incidents, settings: Settings, model: ChatModel | None = None
+) -> Strategy:
+    """What indexes and searches the site; `model` may derive texts and reorder what is found. Raises
+    UnknownName."""
+
+    def report(kind: str, message: str) -> None:
+        incidents.record(site.id, kind, message)
+
+    made = Parts(
+        parts.embedder,
+        parts.vectors,
+        parts.words,
+        parts.content,
+        report,
+        tuning_of(site, settings),
+        model,
+        parts.relevance_model,
+        replace(
+            parts.deriving,
+            price=read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0)),
+            charge=partial(Spending, site.id, daily_limit(site, settings)),
+        ),
+        read_choices(site.options.get(CHOSEN)),
+    )
+    return made_strategy(site.strategy, made)
