@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Response, g, request
 
-from admin.access import services
+from admin.access import people_stores
 
 if TYPE_CHECKING:
     from server.storage.operators import Operator
@@ -31,7 +31,7 @@ def unchanged() -> None:
 
 def note(operator: Operator, action: str, **details: object) -> None:
     """What somebody did who was not logged in when the request began."""
-    services().audit.add(operator.email, action, "", details)
+    people_stores().audit.add(operator.email, action, "", details)
 
 
 def note_login(operator: Operator) -> None:
@@ -50,5 +50,5 @@ def write_audit(response: Response) -> Response:
         action = (request.endpoint or "").removeprefix("admin.").replace("_", " ")
         noted = [(action, "", {name: value for name, value in values.items() if name != "site_id"})]
     for action, site_id, details in noted:
-        services().audit.add(operator.email, action, site_id or str(values.get("site_id", "")), details)
+        people_stores().audit.add(operator.email, action, site_id or str(values.get("site_id", "")), details)
     return response

@@ -15,7 +15,7 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
 from admin import formats
-from admin.access import services
+from admin.access import configuration
 from admin.audit import write_audit
 from admin.conversations import trace_view
 from admin.crawls import crawl_state
@@ -142,7 +142,7 @@ def _refuse_long_numbers() -> None:
 def _allow_uploads() -> None:
     """Only for who is logged in, and before the form is read for its token."""
     if request.endpoint in _large:
-        settings = services().settings
+        settings = configuration().settings
         request.max_content_length = settings.sources_upload_bytes + FORM_BYTES
         request.max_form_memory_size = max(settings.sources_file_bytes, 10 * FORM_BYTES)
 
@@ -152,7 +152,7 @@ def _require_token() -> None:
     csrf.protect()
     origin = request.headers.get("Origin")
     if request.method == "POST" and origin is not None:
-        own = (request.host, urlsplit(services().settings.base_url).netloc)
+        own = (request.host, urlsplit(configuration().settings.base_url).netloc)
         if urlsplit(origin).netloc not in own:
             raise CSRFError(f"the form came from {origin!r}")
 

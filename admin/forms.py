@@ -11,7 +11,7 @@ from wtforms import Field, FloatField, IntegerField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import StopValidation
 
-from admin.access import services
+from admin.access import quality_stores
 
 UNPROCESSABLE = 422
 
@@ -92,5 +92,5 @@ def choices(pairs: Iterable[tuple[str, str]]) -> list[SelectChoice]:
 
 def ready_testsets(site_id: str) -> list[SelectChoice]:
     """The test sets of a site that can be asked, with how many questions each has."""
-    ready = (one for one in services().testsets.all(site_id) if one.is_ready)
+    ready = (one for one in quality_stores().testsets.all(site_id) if one.is_ready)
     return choices((str(one.id), f"{one.name} ({one.count:,})") for one in ready)

@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
-from admin.access import services
+from admin.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings
@@ -32,7 +32,7 @@ If you did not ask for it, ignore this e-mail: your password stays as it is.
 
 def send_link(kind: LinkKind, email: str, link: str) -> str:
     """What came of sending a one-time link: empty when no mail server is set."""
-    settings = services().settings
+    settings = configuration().settings
     if not settings.smtp_url:
         return ""
     subject = "Your invitation to Docent" if kind is LinkKind.INVITE else "A new password for Docent"

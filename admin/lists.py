@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
-from admin.access import services
+from admin.access import stores
 from server.domain.site import Site
 
 DAY_OPTIONS = (
@@ -27,7 +27,7 @@ DAY_OPTIONS = (
 
 def chosen_site() -> tuple[dict[str, Site], str]:
     """Every site by id, and the id that is asked for; empty for all of them or an unknown one."""
-    sites = {site.id: site for site in services().sites.all()}
+    sites = {site.id: site for site in stores().sites.all()}
     wanted = request.args.get("site", "")
     return sites, wanted if wanted in sites else ""
 
@@ -52,7 +52,7 @@ def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
 
 def site_choices() -> list[SelectChoice]:
     """The same for a field of a form."""
-    sites = {site.id: site for site in services().sites.all()}
+    sites = {site.id: site for site in stores().sites.all()}
     return [SelectChoice(*option) for option in site_options(sites)]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from flask import request, url_for
 
-from admin.access import services
+from admin.access import stores
 from admin.page import Page
 from server.domain.roles import Role
 
@@ -41,7 +41,7 @@ class SiteTabs:
 def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTabs | None:
     """Those of the site in the address that this role may see; None on pages of no site, or of one that is
     unknown."""
-    site = services().sites.find(str((request.view_args or {}).get("site_id", "")))
+    site = stores().sites.find(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
     return SiteTabs(

@@ -23,7 +23,7 @@ from sqlalchemy import func, select
 from admin.blueprint import blueprint
 from admin.people import sessions
 from admin.people.passwords import hash_password
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage import tables
 from server.storage.database import Database
@@ -84,23 +84,23 @@ Measured = dict[str, tuple[float, float, int]]
 
 def measure(folder: Path, given: argparse.Namespace) -> Measured:
     """Every page on one database."""
-    services = Services(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
+    runtime = open_runtime(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
     app = Flask("docent-dashboard")
-    app.secret_key = services.secret_key
-    app.extensions["docent"] = services
+    app.secret_key = runtime.configuration.secret_key
+    app.extensions["docent"] = runtime
     app.register_blueprint(blueprint)
     browser = app.test_client()
-    operator_id = services.operators.create("ada@example.com", hash_password("correct horse battery"))
+    operator_id = runtime.people.operators.create("ada@example.com", hash_password("correct horse battery"))
     with app.test_request_context():
         sessions.log_in(operator_id)
         started = dict(session)
     with browser.session_transaction(path="/admin/") as kept:
         kept.update(started)
     found = {}
-    for name, address in addresses(app, services.database):
+    for name, address in addresses(app, runtime.database):
         if given.only in name:
             found[name] = timed(browser, address, given.rounds)
-    services.close()
+    runtime.close()
     return found
 
 

@@ -33,7 +33,7 @@ from server.domain.question import Query
 from server.domain.site import Site
 from server.retrieval.options import split_specs
 from server.retrieval.table import STRATEGIES
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.runtime.sites import open_indexer, open_strategy
 from server.settings import Settings, load_settings
 from server.storage.derived import DerivedStore
@@ -86,20 +86,20 @@ def run(arguments: argparse.Namespace, data: Path, spec: str) -> dict[str, objec
 
 def one(arguments: argparse.Namespace) -> dict[str, object]:
     settings = load_settings({"DATA_DIR": str(arguments.data), "LOG_LEVEL": "warning"})
-    with closing(Services(settings)) as services:
+    with closing(open_runtime(settings)) as runtime:
         started = time.monotonic()
         if arguments.one == "pages":
-            site = services.sites.find(SITE.id) or services.sites.create(SITE)
+            site = runtime.stores.sites.find(SITE.id) or runtime.stores.sites.create(SITE)
             if not site.generation:
-                index(services, settings, arguments)
-            pages, chunks = services.content(SITE.id).counts()
+                index(runtime, settings, arguments)
+            pages, chunks = runtime.stores.content(SITE.id).counts()
             return {"strategy": "", "pages": pages, "chunks": chunks, "seconds": time.monotonic() - started}
-        site = replace(services.sites.get(SITE.id), strategy=arguments.one)
-        services.preparation(site).run(Unwatched())
+        site = replace(runtime.stores.sites.get(SITE.id), strategy=arguments.one)
+        runtime.engine.preparation(site).run(Unwatched())
         seconds = time.monotonic() - started
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         states = [
-            s for s in DerivedStore(services.database, SITE.id).states() if s.figures["spec"] == site.strategy
+            s for s in DerivedStore(runtime.database, SITE.id).states() if s.figures["spec"] == site.strategy
         ]
         figures = states[0].figures if states else {"bytes": 0, "records": {}}
         return {
@@ -108,13 +108,13 @@ def one(arguments: argparse.Namespace) -> dict[str, object]:
             "peak_mib": peak,
             "bytes": figures["bytes"],
             "records": sum(figures["records"].values()),
-            **latency(services, settings, site, arguments.questions),
+            **latency(runtime, settings, site, arguments.questions),
         }
 
 
-def index(services: Services, settings: Settings, arguments: argparse.Namespace) -> None:
-    parts = services.parts(SITE.id, services.document_embedder)
-    indexer = open_indexer(parts, open_strategy(SITE, parts, services.incidents, settings), settings)
+def index(runtime: Runtime, settings: Settings, arguments: argparse.Namespace) -> None:
+    parts = runtime.engine.parts(SITE.id, runtime.engine.document_embedder)
+    indexer = open_indexer(parts, open_strategy(SITE, parts, runtime.stores.incidents, settings), settings)
     indexer.begin(resume=True)
     for number, page in enumerate(pages_of(arguments.folders)):
         if number == arguments.pages:
@@ -132,9 +132,9 @@ def pages_of(folders: list[Path]) -> Iterator[Page]:
                 yield found.page
 
 
-def latency(services: Services, settings: Settings, site: Site, questions: Path) -> dict[str, float]:
-    parts = services.parts(SITE.id, services.query_embedder)
-    strategy = open_strategy(site, parts, services.incidents, settings)
+def latency(runtime: Runtime, settings: Settings, site: Site, questions: Path) -> dict[str, float]:
+    parts = runtime.engine.parts(SITE.id, runtime.engine.query_embedder)
+    strategy = open_strategy(site, parts, runtime.stores.incidents, settings)
     asked = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
     times = []
     for question in asked:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -25,9 +25,9 @@ SITE = Site(id="shop", name="Shop", title="Shop", start_urls=("http://127.0.0.1/
 def scripted_server(*options: str) -> Iterator[str]:
     """The address of a server with one site, `shop`; see tests/api/scripted_server.py for the options."""
     with tempfile.TemporaryDirectory() as folder:
-        services = Services(Settings(data_dir=Path(folder)))
-        services.sites.create(SITE)
-        services.close()
+        runtime = open_runtime(Settings(data_dir=Path(folder)))
+        runtime.stores.sites.create(SITE)
+        runtime.close()
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]

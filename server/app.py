@@ -20,7 +20,7 @@ from server.api.source_files import sources_blueprint
 from server.api.visitor.streams import Streams
 from server.api.visitor.tokens import VisitorTokens
 from server.guards.proof_of_work import ProofOfWork
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings, load_settings
 from server.version import version
 
@@ -28,16 +28,16 @@ COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "i
 """Never text/event-stream: a compressor holds words back."""
 
 
-def create_app(settings: Settings | None = None, services: Services | None = None) -> Flask:
+def create_app(settings: Settings | None = None, runtime: Runtime | None = None) -> Flask:
     """The application of this process. Models are not loaded before they are needed.
 
     Raises SettingsError, StorageError, StartError.
     """
     settings = settings or load_settings()
-    services = services or Services(settings)
+    runtime = runtime or open_runtime(settings)
     app = Flask(__name__, static_folder=None, template_folder="api/templates")
     app.config.update(
-        SECRET_KEY=services.secret_key,
+        SECRET_KEY=runtime.configuration.secret_key,
         MAX_CONTENT_LENGTH=settings.body_bytes,
         MAX_FORM_MEMORY_SIZE=settings.body_bytes,
         VERSION=version(),
@@ -47,11 +47,15 @@ def create_app(settings: Settings | None = None, services: Services | None = Non
         COMPRESS_STREAMS=False,
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    app.extensions["docent"] = services
-    app.extensions["docent-sites"] = RecentSites(services.sites)
-    app.extensions["docent-tokens"] = VisitorTokens(services.secret_key, settings.visitor_token_hours)
-    app.extensions["docent-proofs"] = ProofOfWork(services.secret_key, lambda: services.cache)
-    app.extensions["docent-streams"] = Streams(lambda: services.cache, settings.web_threads)
+    app.extensions["docent"] = runtime
+    app.extensions["docent-sites"] = RecentSites(runtime.stores.sites)
+    app.extensions["docent-tokens"] = VisitorTokens(
+        runtime.configuration.secret_key, settings.visitor_token_hours
+    )
+    app.extensions["docent-proofs"] = ProofOfWork(
+        runtime.configuration.secret_key, lambda: runtime.shared.cache
+    )
+    app.extensions["docent-streams"] = Streams(lambda: runtime.shared.cache, settings.web_threads)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, stores
 from admin.lists import Listing, listed
 from admin.page import Page
 from admin.sites import sites as sites_page
 from server.domain.addresses import absolute
 from server.domain.site import Site
-from server.storage.cited_pages import CitedPages
-from server.storage.page_decisions import MOST_PINS, PageDecision, PageDecisions
+from server.storage.page_decisions import MOST_PINS, PageDecision
 from server.storage.page_list import (
     BROKEN,
     CITED,
@@ -31,7 +30,7 @@ from server.storage.page_list import (
     PageFilter,
     PageList,
 )  # fmt: skip
-from server.storage.page_quotes import PageQuotes, QuoteHealth
+from server.storage.page_quotes import QuoteHealth
 
 page = Page(tab="Content", under=sites_page.page)
 
@@ -65,10 +64,10 @@ class Filters(NamedTuple):
 @page.get("/sites/<site_id>/pages")
 def content(site_id: str) -> ResponseReturnValue:
     """Filtered by `search`, `language`, `source` and `state`, sorted by `sort`."""
-    site = services().sites.get(site_id)
-    base = services().settings.base_url
-    asked, pages = _asked(), PageList(services().database, site_id, base)
-    live_pages, live_chunks = services().content(site_id).counts()
+    site = stores().sites.get(site_id)
+    base = configuration().settings.base_url
+    asked, pages = _asked(), stores().page_list(site_id, base)
+    live_pages, live_chunks = stores().content(site_id).counts()
     rows = _rows(site, asked, pages)
     addresses = {found.url: absolute(found.url, base) for found in rows.rows}
     languages = [(name, name) for name in pages.languages()]
@@ -82,9 +81,9 @@ def content(site_id: str) -> ResponseReturnValue:
         live_pages=live_pages,
         live_chunks=live_chunks,
         addresses=addresses,
-        figures=CitedPages(services().database, site_id).figures(addresses.values()),
-        decided=PageDecisions(services().database, site_id).counts(),
-        quotes=PageQuotes(services().database, site_id).counts(),
+        figures=stores().cited_pages(site_id).figures(addresses.values()),
+        decided=stores().decisions(site_id).counts(),
+        quotes=stores().quotes(site_id).counts(),
         most_pins=MOST_PINS,
         languages=[("", "Any language"), *languages] if len(languages) > 1 else [],
         states=STATE_OPTIONS,
@@ -106,9 +105,9 @@ Row = ListedPage | PageDecision | QuoteHealth
 def _rows(site: Site, asked: Filters, pages: PageList) -> Listing[Row]:
     def fetch(limit: int, offset: int) -> Sequence[Row]:
         if asked.state == EXCLUDED:
-            return PageDecisions(services().database, site.id).excluded(limit, offset, asked.search)
+            return stores().decisions(site.id).excluded(limit, offset, asked.search)
         if asked.state == LOST:
-            return PageQuotes(services().database, site.id).lost(limit, offset)
+            return stores().quotes(site.id).lost(limit, offset)
         return pages.find(PageFilter(*asked), limit, offset)
 
     return listed(fetch, ROWS)

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.audit import changed
 from admin.content import content as content_list
 from admin.content.search import chunk_blocks
@@ -22,9 +22,8 @@ from crawler.errors import BadFile
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role
-from server.storage.cited_pages import CitedPages
 from server.storage.errors import TooManyPins, UnknownPage
-from server.storage.page_decisions import MOST_PINS, PageDecision, PageDecisions
+from server.storage.page_decisions import MOST_PINS, PageDecision
 
 page = Page(under=content_list.page)
 
@@ -37,16 +36,16 @@ SHOWN = 10
 @page.get("/sites/<site_id>/content/page")
 def content_page(site_id: str) -> ResponseReturnValue:
     """The page in `?url=`, as visitors open it or as it is stored; also one that has left the index."""
-    site = services().sites.get(site_id)
-    base = services().settings.base_url
+    site = stores().sites.get(site_id)
+    base = configuration().settings.base_url
     url = stored(request.args.get("url", "").strip(), base)
-    content = services().content(site_id)
+    content = stores().content(site_id)
     record, chunks = content.find(url), content.page(url)
-    decision = PageDecisions(services().database, site_id).get(url)
-    cited = CitedPages(services().database, site_id)
+    decision = stores().decisions(site_id).get(url)
+    cited = stores().cited_pages(site_id)
     address = absolute(url, base)
     times, last = cited.figures([address]).get(address, (0, None))
-    run = services().crawls.latest_of_page(site_id, url)
+    run = stores().crawls.latest_of_page(site_id, url)
     if record is None and not times and run is None and (decision is None or decision.is_idle):
         abort(404)
     quotes = cited.quotes(address, QUOTES)
@@ -91,7 +90,7 @@ class PageForm(Form):
 def content_edit(site_id: str) -> ResponseReturnValue:
     """The page in `?url=` to be corrected; with what the website says, where that has changed since."""
     url = _url(site_id)
-    texts = services().pages.texts(site_id, url)
+    texts = crawling().pages.texts(site_id, url)
     form = PageForm(formdata=None, title=texts.title, text=texts.text, seen=texts.site_hash)
     return _shown(site_id, url, form)
 
@@ -102,7 +101,7 @@ def content_save(site_id: str) -> ResponseReturnValue:
     form = PageForm(request.form)
     if form.validate():
         try:
-            corrected = services().pages.edit(
+            corrected = crawling().pages.edit(
                 site_id, url, form.title.data, form.text.data, form.seen.data or "", _operator()
             )
         except BadFile as error:
@@ -120,14 +119,14 @@ def content_save(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/content/undo")
 def content_undo(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, services().pages.undo_edit, "took the website's version of a page",
+    return _do(site_id, crawling().pages.undo_edit, "took the website's version of a page",
                f"The website’s version counts again. {SOON}")  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/keep")
 def content_keep(site_id: str) -> ResponseReturnValue:
     url, seen = _url(site_id), request.form.get("seen", "")[:100]
-    services().pages.keep_edit(site_id, url, seen, _operator())
+    crawling().pages.keep_edit(site_id, url, seen, _operator())
     changed("kept the corrected version of a page", page=url)
     flash("Your version stays. You are told when the website changes the page again.", "done")
     return _back(site_id, url)
@@ -135,19 +134,19 @@ def content_keep(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/content/exclude")
 def content_exclude(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, services().pages.exclude, "excluded a page",
+    return _do(site_id, crawling().pages.exclude, "excluded a page",
                "The page is kept out of the answers from now on, by every crawl too.")  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/put-back")
 def content_put_back(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, services().pages.put_back, "put a page back", f"The page is put back. {SOON}")
+    return _do(site_id, crawling().pages.put_back, "put a page back", f"The page is put back. {SOON}")
 
 
 @page.post("/sites/<site_id>/content/pin")
 def content_pin(site_id: str) -> ResponseReturnValue:
     try:
-        return _do(site_id, services().pages.pin, "pinned a page",
+        return _do(site_id, crawling().pages.pin, "pinned a page",
                    "The page is pinned: its best passages are looked at for every question.")  # fmt: skip
     except TooManyPins as error:
         flash(sentence(str(error)), "problem")
@@ -156,7 +155,7 @@ def content_pin(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/content/unpin")
 def content_unpin(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, services().pages.unpin, "unpinned a page", "The page is found like any other now.")
+    return _do(site_id, crawling().pages.unpin, "unpinned a page", "The page is found like any other now.")
 
 
 def _do(site_id: str, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:
@@ -169,12 +168,12 @@ def _do(site_id: str, action: Callable[[str, str, str], None], name: str, answer
 
 def _url(site_id: str) -> str:
     """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownPage."""
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     given = request.form.get("url") if request.method == "POST" else request.args.get("url")
-    url = stored((given or "").strip(), services().settings.base_url)
+    url = stored((given or "").strip(), configuration().settings.base_url)
     if not url or len(url) > 2000:
         abort(404)
-    known = services().content(site_id).find(url) or PageDecisions(services().database, site_id).get(url)
+    known = stores().content(site_id).find(url) or stores().decisions(site_id).get(url)
     if known is None:
         raise UnknownPage(f"there is no page {url} in the answers of this site")
     return url
@@ -190,14 +189,14 @@ def _back(site_id: str, url: str) -> ResponseReturnValue:
 
 
 def _shown(site_id: str, url: str, form: PageForm) -> str:
-    texts = services().pages.texts(site_id, url)
-    decision = PageDecisions(services().database, site_id).get(url)
+    texts = crawling().pages.texts(site_id, url)
+    decision = stores().decisions(site_id).get(url)
     mine = [f"# {texts.title}", *texts.text.splitlines()]
     theirs = [f"# {texts.site_title}", *texts.site_text.splitlines()]
     lines = list(unified_diff(theirs, mine, lineterm="", n=2))[2:]
     return render_template(
         "admin/content_edit.html",
-        site=services().sites.get(site_id),
+        site=stores().sites.get(site_id),
         url=url,
         form=form,
         texts=texts,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, stores
+from admin.access import engine as answering_engine
 from admin.content import content as content_list
 from admin.page import Page
 from server.answering.language import question_language
@@ -19,8 +20,7 @@ from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
-from server.runtime.answering import open_grader
-from server.runtime.container import Services
+from server.runtime.engine import SiteEngine
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class VisitorSearch:
     """Below this the visitor gets a refusal."""
 
 
-def visitor_search(services: Services, site: Site, text: str) -> VisitorSearch:
+def visitor_search(engine: SiteEngine, site: Site, text: str) -> VisitorSearch:
     """Nothing is written down of it. Raises IndexFailure, ModelError, StorageError."""
     question = Question(text, site.id, (), question_language(text, site.language or "en"))
-    pipeline = services.pipeline(site)
+    pipeline = engine.pipeline(site)
     query = pipeline.rewrite(question)
-    hits = pipeline.search(question, services.settings.retrieve_limit)
-    grader = open_grader(site, services.parts(site.id, services.query_embedder), services.settings)
+    hits = pipeline.search(question, engine.settings.retrieve_limit)
+    grader = engine.grader(site, engine.parts(site.id))
     judged = grader.judged(query, hits)
     kept = frozenset(hit.chunk.id for hit in judged.kept)
     return VisitorSearch(query.text, hits, kept, judged.answerability, judged.floor)
@@ -91,15 +91,15 @@ page = Page(under=content_list.page)
 @page.get("/sites/<site_id>/content/search")
 def content_search(site_id: str) -> ResponseReturnValue:
     """The question in `?q=`."""
-    site = services().sites.get(site_id)
-    question = request.args.get("q", "").strip()[: services().settings.message_chars]
+    site = stores().sites.get(site_id)
+    question = request.args.get("q", "").strip()[: configuration().settings.message_chars]
     found: VisitorSearch | None = None
     fault = ""
     if question and not site.generation:
         fault = "No page of this site is live yet: crawl it first."
     elif question:
         try:
-            found = visitor_search(services(), site, question)
+            found = visitor_search(answering_engine(), site, question)
         except (IndexFailure, ModelError) as error:
             fault = str(error)
     return render_template(

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.crawls.crawl_state import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -20,7 +20,6 @@ from crawler.errors import CrawlError
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.storage.errors import SourceTooLarge, UnknownSource
-from server.storage.source_pages import SourcePages
 from server.storage.sources import Source, SourceKind
 
 page = Page(tab="Sources", under=sites_page.page)
@@ -58,7 +57,7 @@ class PairsForm(Form):
 
 @page.get("/sites/<site_id>/sources")
 def sources(site_id: str) -> ResponseReturnValue:
-    return _shown(services().sites.get(site_id))
+    return _shown(stores().sites.get(site_id))
 
 
 @page.post("/sites/<site_id>/sources/files", large=True)
@@ -67,12 +66,12 @@ def sources_upload(site_id: str) -> ResponseReturnValue:
     files = [(file.filename, file.read()) for file in form.files.data or () if file and file.filename]
 
     def add() -> str:
-        added = services().source_intake.add_files(site_id, files)
+        added = crawling().source_intake.add_files(site_id, files)
         return f"{len(added)} files are added." if len(added) != 1 else f"{added[0].name} is added."
 
     if not files:
         problem(form, "files", "Choose at least one file.")
-        return _shown(services().sites.get(site_id), files=form), UNPROCESSABLE
+        return _shown(stores().sites.get(site_id), files=form), UNPROCESSABLE
     return _added(site_id, form, "files", add)
 
 
@@ -82,7 +81,7 @@ def sources_addresses(site_id: str) -> ResponseReturnValue:
 
     def add() -> str:
         name = (form.addresses_name.data or "").strip() or "Addresses"
-        services().source_intake.add_addresses(site_id, name, form.addresses.data)
+        crawling().source_intake.add_addresses(site_id, name, form.addresses.data)
         return f"“{name}” is added."
 
     return _added(site_id, form, "addresses", add)
@@ -94,7 +93,7 @@ def sources_pairs(site_id: str) -> ResponseReturnValue:
 
     def add() -> str:
         name = (form.pairs_name.data or "").strip() or "Questions and answers"
-        services().source_intake.add_pairs(site_id, name, form.pairs.data)
+        crawling().source_intake.add_pairs(site_id, name, form.pairs.data)
         return f"“{name}” is added."
 
     return _added(site_id, form, "pairs", add)
@@ -102,14 +101,14 @@ def sources_pairs(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/sources/<source_id>/remove")
 def source_remove(site_id: str, source_id: str) -> ResponseReturnValue:
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     try:
-        name = services().sources.get(site_id, source_id).name
-        services().sources.remove(site_id, source_id)
+        name = stores().sources.get(site_id, source_id).name
+        stores().sources.remove(site_id, source_id)
     except UnknownSource:
         flash("It was removed already.", "done")
     else:
-        services().start_crawl(site_id)
+        crawling().start(site_id)
         flash(f"{name} is removed. Its pages leave the answers in a moment.", "done")
     return redirect(url_for("admin.sources", site_id=site_id))
 
@@ -117,12 +116,12 @@ def source_remove(site_id: str, source_id: str) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/sources/<source_id>")
 def source(site_id: str, source_id: str) -> ResponseReturnValue:
     """What a source consisted of when it was last read, what could not be read first."""
-    site = services().sites.get(site_id)
-    found = services().sources.get(site_id, source_id)
-    items = SourcePages(services().database, site_id).items(source_id).values()
+    site = stores().sites.get(site_id)
+    found = stores().sources.get(site_id, source_id)
+    items = stores().source_pages(site_id).items(source_id).values()
     ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
     rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
-    base = services().settings.base_url
+    base = configuration().settings.base_url
     return render_template(
         "admin/source.html",
         site=site,
@@ -135,31 +134,31 @@ def source(site_id: str, source_id: str) -> ResponseReturnValue:
 
 def _added(site_id: str, form: Form, field: str, add: Callable[[], str]) -> ResponseReturnValue:
     """Adds what the form brought and has it read; or shows what is wrong with it."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     if form.validate():
         try:
             done = add()
         except (CrawlError, SourceTooLarge) as error:
             problem(form, field, sentence(str(error)))
         else:
-            services().start_crawl(site_id)
+            crawling().start(site_id)
             flash(f"{done} Docent is reading it now.", "done")
             return redirect(url_for("admin.sources", site_id=site_id))
     return _shown(site, **{field: form}), UNPROCESSABLE
 
 
 def _shown(site: Site, **sent: Form) -> str:
-    given = services().sources.all(site.id)
-    counts = services().sources.counts(site.id)
+    given = stores().sources.all(site.id)
+    counts = stores().sources.counts(site.id)
     forms = {"files": FilesForm, "addresses": AddressesForm, "pairs": PairsForm}
-    settings = services().settings
+    settings = configuration().settings
     return render_template(
         "admin/sources.html",
         site=site,
         sources=[(found, KINDS[SourceKind(found.kind)], _state(found, counts)) for found in given],
-        size=services().sources.size(site.id),
+        size=stores().sources.size(site.id),
         settings=settings,
-        reading=is_active(services().crawls.latest(site.id)),
+        reading=is_active(stores().crawls.latest(site.id)),
         **{name: sent.get(name) or form(formdata=None) for name, form in forms.items()},
     )
 

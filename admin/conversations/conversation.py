@@ -8,7 +8,7 @@ from markupsafe import Markup
 from wtforms import StringField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import database, delivery, dialogue, engine, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.conversations import conversations as conversations_page
 from admin.conversations.messages import with_deliveries, words
@@ -20,7 +20,7 @@ from server.domain.conversation import Conversation
 from server.domain.roles import Role
 from server.runtime.erasing import erase_visitor
 from server.storage.feedback import FeedbackStore
-from server.storage.labels import LONGEST, MOST, LabelStore
+from server.storage.labels import LONGEST, MOST
 
 page = Page(under=conversations_page.page)
 
@@ -40,18 +40,18 @@ class LabelForm(Form):
 
 @page.get("/conversations/<conversation_id>")
 def conversation(conversation_id: str) -> ResponseReturnValue:
-    return _shown(services().conversations.get(conversation_id), LabelForm(formdata=None))
+    return _shown(dialogue().conversations.get(conversation_id), LabelForm(formdata=None))
 
 
 @page.post("/conversations/<conversation_id>/labels")
 def conversation_label(conversation_id: str) -> ResponseReturnValue:
-    found = services().conversations.get(conversation_id)
+    found = dialogue().conversations.get(conversation_id)
     form = LabelForm(request.form)
     if not form.validate():
         return _shown(found, form), UNPROCESSABLE
     operator = current_operator()
     label = form.label.data
-    store = LabelStore(services().database)
+    store = dialogue().labels
     if store.add(found.site_id, found.id, label, operator.email if operator else ""):
         changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
     else:
@@ -64,9 +64,9 @@ def conversation_label(conversation_id: str) -> ResponseReturnValue:
 
 @page.post("/conversations/<conversation_id>/labels/remove")
 def conversation_unlabel(conversation_id: str) -> ResponseReturnValue:
-    found = services().conversations.get(conversation_id)
+    found = dialogue().conversations.get(conversation_id)
     label = request.form.get("label", "")
-    if LabelStore(services().database).remove(found.id, label):
+    if dialogue().labels.remove(found.id, label):
         changed("took a label off a conversation", found.site_id, conversation=found.id, label=label)
     else:
         unchanged()
@@ -74,9 +74,9 @@ def conversation_unlabel(conversation_id: str) -> ResponseReturnValue:
 
 
 def _shown(found: Conversation, form: LabelForm) -> str:
-    store = LabelStore(services().database)
+    store = dialogue().labels
     labels = store.of([found.id]).get(found.id, [])
-    judged = FeedbackStore(services().database).of([message.id for message in found.messages])
+    judged = FeedbackStore(database()).of([message.id for message in found.messages])
     # answer_html is sanitised: text of visitors, pages and models can do nothing here.
     messages = [
         (message, Markup(answer_html(message.answer)), judged.get(message.id)) for message in found.messages
@@ -85,32 +85,32 @@ def _shown(found: Conversation, form: LabelForm) -> str:
         "admin/conversation.html",
         conversation=found,
         messages=messages,
-        site=services().sites.find(found.site_id),
-        written=with_deliveries(services().contact.of_conversation(found.id)),
+        site=stores().sites.find(found.site_id),
+        written=with_deliveries(delivery().contact.of_conversation(found.id)),
         words=words(),
         form=form,
         labels=labels,
         known_labels=[label for label in store.known([found.site_id]) if label not in labels],
-        testsets=services().testsets.all(found.site_id),
+        testsets=quality_stores().testsets.all(found.site_id),
     )
 
 
 @page.get("/conversations/<conversation_id>/erase", role=Role.EDITOR)
 def visitor_erase(conversation_id: str) -> ResponseReturnValue:
     """What would be gone."""
-    found = services().conversations.get(conversation_id)
+    found = dialogue().conversations.get(conversation_id)
     return render_template(
         "admin/visitor_erase.html",
         conversation=found,
-        site=services().sites.find(found.site_id),
-        said=services().conversations.said_by(found.site_id, found.visitor_id),
+        site=stores().sites.find(found.site_id),
+        said=dialogue().conversations.said_by(found.site_id, found.visitor_id),
     )
 
 
 @page.post("/conversations/<conversation_id>/erase")
 def visitor_erased(conversation_id: str) -> ResponseReturnValue:
-    found = services().conversations.get(conversation_id)
-    erased = erase_visitor(services().conversations, services().history, found.site_id, found.visitor_id)
+    found = dialogue().conversations.get(conversation_id)
+    erased = erase_visitor(dialogue().conversations, engine().history, found.site_id, found.visitor_id)
     # Neither who it was nor which conversation: nothing is to lead back to that person.
     changed("erased a visitor", found.site_id, conversations=erased)
     many = f"{erased} conversations are" if erased != 1 else "One conversation is"

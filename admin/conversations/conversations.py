@@ -8,12 +8,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import delivery, dialogue
 from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
 from admin.page import Page
 from server.domain.answer import Outcome
 from server.domain.site import Site
-from server.storage.labels import LabelStore
 from server.storage.question_list import LOW_SUPPORT, QuestionFilter, QuestionList
 
 LONGEST = 200
@@ -148,15 +147,15 @@ ROWS = 30
 def conversations() -> ResponseReturnValue:
     """Filtered by what admin.conversations.conversations reads off the address."""
     found = chosen()
-    log = QuestionList(services().database)
+    log = dialogue().question_list
     questions = listed(lambda limit, offset: log.page(found.wanted, limit, offset), ROWS)
     ids = {row.message.conversation_id for row in questions.rows}
     return render_template(
         "admin/conversations.html",
         questions=questions,
         totals=log.totals(found.wanted),
-        handed_over=services().contact.handed_over(ids),
-        labels=LabelStore(services().database).of(ids),
+        handed_over=delivery().contact.handed_over(ids),
+        labels=dialogue().labels.of(ids),
         chosen=found,
         shown=found.shown,
         sites=found.sites,
@@ -169,7 +168,7 @@ def conversations() -> ResponseReturnValue:
 def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
     """Choices of the filters; what is chosen is among them, also when it is not asked any more."""
     languages, strategies = log.known(tuple(found.sites))
-    labels = LabelStore(services().database).known(found.wanted.site_ids)
+    labels = dialogue().labels.known(found.wanted.site_ids)
     return {
         "site_options": site_options(found.sites),
         "outcome_options": [("", "Any"), *((known.value, known.value.capitalize()) for known in Outcome)],

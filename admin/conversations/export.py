@@ -11,14 +11,14 @@ from typing import Any
 from flask import Response
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import dialogue, people_stores
 from admin.conversations import conversations as conversations_page
 from admin.conversations.conversations import chosen
 from admin.page import Page
 from admin.people.sessions import current_operator
 from server.storage.csv_file import written
 from server.storage.labels import LabelStore
-from server.storage.question_list import QuestionList, Row
+from server.storage.question_list import Row
 
 COLUMNS = (
     *("asked_at", "site", "conversation", "message", "language", "question", "outcome", "answer", "sources"),
@@ -98,12 +98,13 @@ def _file(ending: str, kind: str, write: Callable[[Iterable[Row], LabelStore], I
     # By its own call: other pages that only show something leave no entry. What was searched for may be
     # somebody's name, and is not noted.
     details = {"format": ending, "filters": sorted(found.shown)}
-    services().audit.add(operator.email if operator else "", "exported conversations", found.site_id, details)
-    database = services().database
-    rows = QuestionList(database).every(found.wanted)
+    people_stores().audit.add(
+        operator.email if operator else "", "exported conversations", found.site_id, details
+    )
+    rows = dialogue().question_list.every(found.wanted)
     name = f"{found.site_id or 'docent'}-conversations-{datetime.now(UTC):%Y-%m-%d}.{ending}"
     return Response(
-        write(rows, LabelStore(database)),
+        write(rows, dialogue().labels),
         mimetype=kind,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import TextAreaField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import services
+from admin.access import configuration, database, delivery, stores
 from admin.audit import changed
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -19,7 +19,7 @@ from admin.page import Page
 from admin.people.sessions import current_operator
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.errors import UnknownContactRequest
-from server.storage.replies import ReplyStore, reply_deliveries
+from server.storage.replies import reply_deliveries
 
 LONGEST = 10_000
 """Letters of a reply."""
@@ -38,7 +38,7 @@ class ReplyForm(Form):
 
     def validate_text(self, field: TextAreaField) -> None:
         """Without a mail server nothing can be sent."""
-        if not services().settings.smtp_url:
+        if not configuration().settings.smtp_url:
             raise StopValidation("No mail server is known: set SMTP_URL and MAIL_FROM under Settings first.")
 
 
@@ -69,7 +69,7 @@ def messages() -> ResponseReturnValue:
     state = next((known for known in DeliveryState if known == request.args.get("state")), None)
     days, since = chosen_days()
     found = listed(
-        lambda limit, offset: services().contact.recent(
+        lambda limit, offset: delivery().contact.recent(
             site_id=site_id or None, state=state, since=since, limit=limit, offset=offset
         ),
         ROWS,
@@ -81,7 +81,7 @@ def messages() -> ResponseReturnValue:
         site_id=site_id,
         site_options=site_options(sites),
         state=state,
-        total=services().contact.total(site_id=site_id or None, state=state, since=since),
+        total=delivery().contact.total(site_id=site_id or None, state=state, since=since),
         state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
         days=days,
         day_options=DAY_OPTIONS,
@@ -93,16 +93,16 @@ def messages() -> ResponseReturnValue:
 
 @page.get("/messages/<request_id>")
 def message(request_id: str) -> ResponseReturnValue:
-    return shown_message(services().contact.get(request_id), ReplyForm(formdata=None))
+    return shown_message(delivery().contact.get(request_id), ReplyForm(formdata=None))
 
 
 @page.post("/messages/<request_id>/again")
 def message_again(request_id: str) -> ResponseReturnValue:
     """Sends a message on every way of its site on which it did not arrive; on all when it did on each."""
-    found = services().contact.get(request_id)
-    channels = ContactOptions.of(services().sites.get(found.site_id).options).channels
+    found = delivery().contact.get(request_id)
+    channels = ContactOptions.of(stores().sites.get(found.site_id).options).channels
     if channels:
-        services().deliveries.again(request_id, channels)
+        delivery().deliveries.again(request_id, channels)
         flash("It is being sent again. Load this page again in a moment to see whether it arrived.", "done")
     else:
         flash("Messages of this site are sent nowhere: set an e-mail address or a webhook first.", "problem")
@@ -112,14 +112,12 @@ def message_again(request_id: str) -> ResponseReturnValue:
 @page.post("/messages/<request_id>/reply")
 def message_reply(request_id: str) -> ResponseReturnValue:
     """Stores an answer to the visitor; the worker sends it."""
-    found = services().contact.get(request_id)
+    found = delivery().contact.get(request_id)
     form = ReplyForm(request.form)
     if not form.validate():
         return shown_message(found, form), UNPROCESSABLE
     operator = current_operator()
-    ReplyStore(services().database).add(
-        request_id, operator.email if operator else "", form.text.data.strip()
-    )
+    delivery().replies.add(request_id, operator.email if operator else "", form.text.data.strip())
     changed("replied to a visitor", found.site_id, reference=found.reference)
     flash("Your reply is on its way. Load this page again in a moment to see whether it arrived.", "done")
     return redirect(url_for("admin.message", request_id=request_id))
@@ -128,11 +126,11 @@ def message_reply(request_id: str) -> ResponseReturnValue:
 @page.post("/messages/<request_id>/replies/<reply_id>/again")
 def message_reply_again(request_id: str, reply_id: str) -> ResponseReturnValue:
     """Sends a reply once more."""
-    found = services().contact.get(request_id)
-    reply = ReplyStore(services().database).find(reply_id)
+    found = delivery().contact.get(request_id)
+    reply = delivery().replies.find(reply_id)
     if reply is None or reply.request_id != request_id:
         raise UnknownContactRequest(f"there is no reply {reply_id!r} to message {found.reference}")
-    reply_deliveries(services().database).again(reply_id, [Channel.EMAIL])
+    reply_deliveries(database()).again(reply_id, [Channel.EMAIL])
     changed("sent a reply again", found.site_id, reference=found.reference)
     flash("It is being sent again. Load this page again in a moment to see whether it arrived.", "done")
     return redirect(url_for("admin.message", request_id=request_id))
@@ -144,16 +142,16 @@ def shown_message(found: ContactRequest, form: ReplyForm) -> str:
         "admin/message.html",
         written=with_deliveries([found])[0],
         form=form,
-        site=services().sites.find(found.site_id),
+        site=stores().sites.find(found.site_id),
         words=words(),
-        has_mail=bool(services().settings.smtp_url),
+        has_mail=bool(configuration().settings.smtp_url),
     )
 
 
 def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
     """Each request with all that belongs to it."""
-    known = services().deliveries.of([found.id for found in requests])
-    replies = ReplyStore(services().database).of([found.id for found in requests])
+    known = delivery().deliveries.of([found.id for found in requests])
+    replies = delivery().replies.of([found.id for found in requests])
     return [Written(found, known.get(found.id, []), replies.get(found.id, [])) for found in requests]
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from flask import Response, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, crawling, database, stores
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawl_state import BAD_URL_STATES, URL_WORDS, is_active
 from admin.crawls.crawls import run_of, version_of
@@ -36,7 +36,7 @@ def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
     """Filtered by `state` and `reason`, searched by `search` in address and reason."""
     shown = _shown(site_id, crawl_id)
     state, search, reason = _filters()
-    store = services().crawls
+    store = stores().crawls
     urls = listed(
         lambda limit, offset: store.urls(crawl_id, state or None, search, limit, offset, reason=reason), ROWS
     )
@@ -71,7 +71,7 @@ def crawl_csv(site_id: str, crawl_id: int) -> ResponseReturnValue:
     """The same addresses as a file, sent while they are read."""
     run_of(site_id, crawl_id)
     state, search, reason = _filters()
-    rows = services().crawls.every_url(crawl_id, state or None, search, reason=reason)
+    rows = stores().crawls.every_url(crawl_id, state or None, search, reason=reason)
     name = f"{site_id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
     return Response(
         csv_lines(rows),
@@ -81,11 +81,11 @@ def crawl_csv(site_id: str, crawl_id: int) -> ResponseReturnValue:
 
 
 def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     run = run_of(site_id, crawl_id)
-    latest = services().crawls.latest(site_id)
+    latest = stores().crawls.latest(site_id)
     state, search, reason = _filters()
-    store = services().crawls
+    store = stores().crawls
     return {
         "site": site,
         "run": run,
@@ -93,7 +93,7 @@ def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
         "state": state,
         "search": search,
         "reason": reason,
-        "page_address": absolute(run.url, services().settings.base_url),
+        "page_address": absolute(run.url, configuration().settings.base_url),
         "index": _index_report(run),
         "problems": store.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
         "before": next((other.id for other in store.history(site_id, 100) if other.id < crawl_id), 0),
@@ -102,7 +102,7 @@ def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
 
 def _index_report(run: CrawlRun) -> dict[str, int]:
     """What its build has done so far, by the names of IndexReport."""
-    stored = CrawlJournal(services().database, run.id).notes().get("index_report", "{}")
+    stored = CrawlJournal(database(), run.id).notes().get("index_report", "{}")
     return {name: int(value) for name, value in json.loads(stored).items()}
 
 
@@ -137,13 +137,13 @@ def crawl_stop(site_id: str) -> ResponseReturnValue:
 
 @control_page.post("/sites/<site_id>/schedule")
 def site_schedule(site_id: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     every = request.form.get("every", "")
     if every in PERIODS:
-        services().schedules.set(site_id, every, next_time(every, datetime.now(UTC)))
+        stores().schedules.set(site_id, every, next_time(every, datetime.now(UTC)))
         flash(f"{site.name} is read {every} from now on.", "done")
     elif every == OFF:
-        services().schedules.clear(site_id)
+        stores().schedules.clear(site_id)
         flash(f"{site.name} is read only when you ask for it.", "done")
     else:
         flash("Choose how often the site is read.", "problem")
@@ -151,8 +151,8 @@ def site_schedule(site_id: str) -> ResponseReturnValue:
 
 
 def _done(site_id: str, action: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
-    control = services().crawling
+    site = stores().sites.get(site_id)
+    control = crawling().control
     try:
         run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site_id)
     except WrongState:

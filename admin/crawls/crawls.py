@@ -7,7 +7,7 @@ from itertools import pairwise
 from flask import abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.audit import changed
 from admin.crawls.crawl_state import KIND_WORDS, is_active
 from admin.lists import listed
@@ -21,7 +21,7 @@ from server.storage.crawls import CrawlRun
 
 def run_of(site_id: str, crawl_id: int) -> CrawlRun:
     """A crawl of this site; any other is not found."""
-    run = services().crawls.get(crawl_id)
+    run = stores().crawls.get(crawl_id)
     if run.site_id != site_id:
         abort(404)
     return run
@@ -46,10 +46,10 @@ COMPARED = 100
 @page.get("/sites/<site_id>/crawls")
 def crawls(site_id: str) -> ResponseReturnValue:
     """The newest first; with `?kind=` those of one kind."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     kind = request.args.get("kind", "")
     kind = kind if kind in KIND_WORDS else ""
-    store = services().crawls
+    store = stores().crawls
     whole = store.runs(site_id, WHOLE, COMPARED)
     return render_template(
         "admin/crawls.html",
@@ -58,7 +58,7 @@ def crawls(site_id: str) -> ResponseReturnValue:
         kind=kind,
         kinds=[("", "All of them"), *KIND_WORDS.items()],
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
-        kept=services().settings.crawls_kept,
+        kept=configuration().settings.crawls_kept,
         **_panel(site_id),
         site=site,
     )
@@ -67,9 +67,9 @@ def crawls(site_id: str) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/crawls/progress")
 def crawls_progress(site_id: str) -> ResponseReturnValue:
     """The newest crawl as it stands; polled by progress.js."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     shown = _panel(site_id)
-    run = services().crawls.latest(site_id)
+    run = stores().crawls.latest(site_id)
     return {
         "active": is_active(run),
         "version": version_of(run),
@@ -95,18 +95,18 @@ def crawls_compare(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/crawls/page")
 def crawl_page(site_id: str) -> ResponseReturnValue:
     """Reads one address again, and leads to what comes of it."""
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     try:
         url = start_address(request.form.get("url", ""))
     except BadStart as error:
         flash(str(error), "problem")
         return redirect(url_for("admin.crawls", site_id=site_id))
-    crawl_id = services().pages.read_again(site_id, url)
+    crawl_id = crawling().pages.read_again(site_id, url)
     changed("had one page read again", page=url)
     flash("The page is read again as soon as the worker has time for it.", "done")
     return redirect(url_for("admin.crawl", site_id=site_id, crawl_id=crawl_id))
 
 
 def _panel(site_id: str) -> dict[str, object]:
-    run = services().crawls.latest(site_id)
-    return {"run": run, "live": services().content(site_id).counts()}
+    run = stores().crawls.latest(site_id)
+    return {"run": run, "live": stores().content(site_id).counts()}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from flask import Response, abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import shared, stores
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import run_of
 from admin.lists import listed
@@ -62,10 +62,10 @@ WORDS = {
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>")
 def crawl_difference(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
     """Filtered by `kind`, searched by `search` in the address."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     earlier, later = _both(site_id, crawl_id, earlier_id)
     kind, search = _filters()
-    difference = CrawlDifference(services().database, earlier.id, later.id)
+    difference = stores().difference(earlier.id, later.id)
     return render_template(
         "admin/crawl_difference.html",
         site=site,
@@ -82,10 +82,10 @@ def crawl_difference(site_id: str, crawl_id: int, earlier_id: int) -> ResponseRe
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>.csv")
 def crawl_difference_csv(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
     """The same as a file, sent while it is read."""
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     earlier, later = _both(site_id, crawl_id, earlier_id)
     kind, search = _filters()
-    rows = CrawlDifference(services().database, earlier.id, later.id).every(kind, search)
+    rows = stores().difference(earlier.id, later.id).every(kind, search)
     name = f"{site_id}-crawl-{later.id}-against-{earlier.id}{'-' + kind if kind else ''}.csv"
     return Response(
         difference_lines(rows),
@@ -105,12 +105,12 @@ def _counts(difference: CrawlDifference, earlier: CrawlRun, later: CrawlRun) -> 
     """Of crawls that have ended they never change: counted once."""
     key = f"crawl-difference:{earlier.id}:{later.id}"
     final = not earlier.is_open and not later.is_open
-    stored = services().cache.get(key) if final else None
+    stored = shared().cache.get(key) if final else None
     if stored is not None:
         return {kind: int(number) for kind, number in json.loads(stored).items()}
     counts = difference.counts()
     if final:
-        services().cache.set(key, json.dumps(counts), REMEMBERED_S)
+        shared().cache.set(key, json.dumps(counts), REMEMBERED_S)
     return counts
 
 

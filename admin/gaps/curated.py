@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
 
-from admin.access import services
+from admin.access import configuration, dialogue, gap_work, own_answers, stores
 from admin.audit import changed
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -25,7 +25,6 @@ from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
-from server.storage.questions import QuestionLog
 
 page = Page(tab="Answers", under=sites_page.page)
 
@@ -70,16 +69,16 @@ class CuratedForm(Form):
 @page.get("/sites/<site_id>/answers")
 def curated(site_id: str) -> ResponseReturnValue:
     """The list; with `?try=` which of them come near a question."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     asked = request.args.get("try", "").strip()[:500]
     return render_template(
         "admin/curated.html",
         site=site,
-        answers=listed(lambda limit, offset: services().curated.all(site_id, limit, offset), ROWS),
+        answers=listed(lambda limit, offset: stores().curated.all(site_id, limit, offset), ROWS),
         today=utc_today(),
         asked=asked,
-        nearest=services().own_answers.nearest(site, asked) if asked else None,
-        threshold=services().settings.curated_threshold,
+        nearest=own_answers().nearest(site, asked) if asked else None,
+        threshold=configuration().settings.curated_threshold,
     )
 
 
@@ -87,28 +86,28 @@ def curated(site_id: str) -> ResponseReturnValue:
 def curated_new(site_id: str) -> ResponseReturnValue:
     """An empty form, or one with the question and the answer of the message in `?message=`, or with what was
     asked of the gap in `?gap=`."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     values: dict[str, object] = {"question": "", "text": "", "language": "", "enabled": True}
-    message = QuestionLog(services().database).find(request.args.get("message", ""))
-    gap = services().gaps.find(request.args.get("gap", ""))
+    message = dialogue().questions.find(request.args.get("message", ""))
+    gap = stores().gaps.find(request.args.get("gap", ""))
     if message and message.site_id == site_id:
         said = message.answer.text if message.answer.outcome is Outcome.CURATED else ""
         values |= {"question": message.question, "text": said, "language": message.language}
     elif gap and gap.site_id == site_id:
-        asked = wordings(gap, (one.question for one in services().gaps.questions(gap.id)), VARIANTS)
+        asked = wordings(gap, (one.question for one in stores().gaps.questions(gap.id)), VARIANTS)
         values |= {"question": asked[0], "also": "\n".join(asked[1:]), "language": gap.language}
     return _shown(site, None, CuratedForm(formdata=None, **values))
 
 
 @page.post("/sites/<site_id>/answers/new")
 def curated_add(site_id: str) -> ResponseReturnValue:
-    return _saved(services().sites.get(site_id), None)
+    return _saved(stores().sites.get(site_id), None)
 
 
 @page.get("/sites/<site_id>/answers/<int:id>")
 def curated_one(site_id: str, id: int) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
-    known = services().curated.get(site_id, id)
+    site = stores().sites.get(site_id)
+    known = stores().curated.get(site_id, id)
     values = {"question": known.questions[0], "also": "\n".join(known.questions[1:]), "text": known.text}
     values |= {"links": "\n".join(known.links), "language": known.language}
     values |= {"valid_from": str(known.valid_from or ""), "valid_until": str(known.valid_until or "")}
@@ -117,14 +116,14 @@ def curated_one(site_id: str, id: int) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/answers/<int:id>")
 def curated_change(site_id: str, id: int) -> ResponseReturnValue:
-    return _saved(services().sites.get(site_id), services().curated.get(site_id, id))
+    return _saved(stores().sites.get(site_id), stores().curated.get(site_id, id))
 
 
 @page.post("/sites/<site_id>/answers/<int:id>/compare")
 def curated_compare(site_id: str, id: int) -> ResponseReturnValue:
     """Asks the pages once more what the answer says."""
-    site = services().sites.get(site_id)
-    check = services().own_answers.check(site, services().curated.get(site_id, id))
+    site = stores().sites.get(site_id)
+    check = own_answers().check(site, stores().curated.get(site_id, id))
     changed("compared an own answer with the pages", answer=id)
     if not check.outcome:
         flash("The pages could not be asked just now. Try again later.", "problem")
@@ -133,8 +132,8 @@ def curated_compare(site_id: str, id: int) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/answers/<int:id>/remove")
 def curated_remove(site_id: str, id: int) -> ResponseReturnValue:
-    services().sites.get(site_id)
-    removed = services().curated.remove(site_id, id)
+    stores().sites.get(site_id)
+    removed = stores().curated.remove(site_id, id)
     changed("removed an own answer", answer=id)
     flash("The answer is removed." if removed else "It was removed already.", "done")
     return redirect(url_for("admin.curated", site_id=site_id))
@@ -151,7 +150,7 @@ def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
         return _shown(site, known, form), UNPROCESSABLE
     operator = current_operator()
     made = replace(made, id=known.id if known else 0)
-    saved = services().curated.save(made, operator.email if operator else "")
+    saved = stores().curated.save(made, operator.email if operator else "")
     changed("changed an own answer" if known else "wrote an own answer", answer=saved.id)
     flash(_what_now(site, saved), "done")
     return redirect(url_for("admin.curated_one", site_id=site.id, id=saved.id))
@@ -159,10 +158,10 @@ def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
 
 def _what_now(site: Site, saved: CuratedAnswer) -> str:
     """Has the pages asked the same, and gaps closed that the answer meets; says what came of it."""
-    services().own_answers.check(site, saved)
+    own_answers().check(site, saved)
     if saved.state(utc_today()) is not CuratedState.ON:
         return "The answer is saved. It is not given just now."
-    closed = len(services().gap_work.curated_saved(site, saved.id))
+    closed = len(gap_work().curated_saved(site, saved.id))
     said = "The answer is saved. Visitors get it from now on."
     return f"{said} It closes {closed} {'gap' if closed == 1 else 'gaps'}." if closed else said
 
@@ -189,13 +188,13 @@ class ImportForm(Form):
 
 @files_page.get("/sites/<site_id>/answers/import")
 def curated_import(site_id: str) -> ResponseReturnValue:
-    return _shown_import(services().sites.get(site_id), ImportForm(formdata=None))
+    return _shown_import(stores().sites.get(site_id), ImportForm(formdata=None))
 
 
 @files_page.post("/sites/<site_id>/answers/import", large=True)
 def curated_take_in(site_id: str) -> ResponseReturnValue:
     """All of the file, or nothing of it."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     file = request.files.get("answers")
     if file is None or not file.filename:
         return _refused(site, [(0, "choose a file")])
@@ -205,7 +204,7 @@ def curated_take_in(site_id: str) -> ResponseReturnValue:
     except CuratedFileError as error:
         return _refused(site, error.errors)
     operator = current_operator()
-    new, replaced = services().curated.save_all(found, operator.email if operator else "")
+    new, replaced = stores().curated.save_all(found, operator.email if operator else "")
     changed("imported own answers", site_id, new=new, replaced=replaced)
     flash(f"{new} new, {replaced} replaced. Visitors get them from now on.", "done")
     return redirect(url_for("admin.curated", site_id=site_id))
@@ -214,19 +213,17 @@ def curated_take_in(site_id: str) -> ResponseReturnValue:
 @files_page.get("/sites/<site_id>/answers.csv")
 def curated_csv(site_id: str) -> ResponseReturnValue:
     """For spreadsheets."""
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     # The mark at the start tells Excel that it is UTF-8.
-    return _file(
-        "\ufeff" + written_csv(services().curated.all(site_id)), "text/csv", f"{site_id}-answers.csv"
-    )
+    return _file("\ufeff" + written_csv(stores().curated.all(site_id)), "text/csv", f"{site_id}-answers.csv")
 
 
 @files_page.get("/sites/<site_id>/answers.jsonl")
 def curated_jsonl(site_id: str) -> ResponseReturnValue:
     """For programs."""
-    services().sites.get(site_id)
+    stores().sites.get(site_id)
     return _file(
-        written_jsonl(services().curated.all(site_id)), "application/x-ndjson", f"{site_id}-answers.jsonl"
+        written_jsonl(stores().curated.all(site_id)), "application/x-ndjson", f"{site_id}-answers.jsonl"
     )
 
 

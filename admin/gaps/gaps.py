@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import database, gap_work, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form
 from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
@@ -163,7 +163,7 @@ def gaps() -> ResponseReturnValue:
     status = status if status in CHOICES else ""
     days, since = chosen_days()
     search = request.args.get("search", "").strip()[:200]
-    store = services().gaps
+    store = stores().gaps
     found = listed(
         lambda limit, offset: store.all(
             site_id=site_id,
@@ -188,14 +188,14 @@ def gaps() -> ResponseReturnValue:
         day_options=DAY_OPTIONS,
         search=search,
         is_filtered=bool(site_id or status or since or search),
-        reasked=last_reasked(services().database, site_id) if site_id else None,
+        reasked=last_reasked(database(), site_id) if site_id else None,
     )
 
 
 @page.post("/gaps/look")
 def gaps_look() -> ResponseReturnValue:
     """Looks at once at what was asked meanwhile, for a few seconds at most."""
-    looked = services().gap_work.look(5.0)
+    looked = gap_work().look(5.0)
     unchanged()
     if looked.busy:
         flash("The job worker is looking just now. Load this page again in a moment.", "done")
@@ -232,21 +232,21 @@ class GapForm(Form):
 
 @gap_page.get("/gaps/<gap_id>")
 def gap(gap_id: str) -> ResponseReturnValue:
-    found = services().gaps.get(gap_id)
+    found = stores().gaps.get(gap_id)
     form = GapForm(formdata=None, status=found.status.value, note=found.note).offer(found)
     return _shown(found, form)
 
 
 @gap_page.post("/gaps/<gap_id>")
 def gap_judge(gap_id: str) -> ResponseReturnValue:
-    found = services().gaps.get(gap_id)
+    found = stores().gaps.get(gap_id)
     form = GapForm(request.form).offer(found)
     if not form.validate():
         if form.status.errors:
             form.status.errors = ["Choose one of these."]
         return _shown(found, form), UNPROCESSABLE
     status = GapStatus(form.status.data)
-    services().gaps.judge(gap_id, status, (form.note.data or "").strip(), _who())
+    stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), _who())
     changed(f"marked a gap as {status_word(status).lower()}", found.site_id, gap=gap_id)
     flash("Saved.", "done")
     return redirect(url_for("admin.gap", gap_id=gap_id))
@@ -255,9 +255,9 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
 @gap_page.post("/gaps/<gap_id>/again")
 def gap_again(gap_id: str) -> ResponseReturnValue:
     """Asks it anew at once."""
-    found = services().gaps.get(gap_id)
+    found = stores().gaps.get(gap_id)
     try:
-        solved = services().gap_work.reask_one(found, _who())
+        solved = gap_work().reask_one(found, _who())
     except IndexFailure as error:
         flash(f"It could not be asked: {error}", "problem")
         return redirect(url_for("admin.gap", gap_id=gap_id))
@@ -275,14 +275,14 @@ def _who() -> str:
 
 
 def _shown(found: Gap, form: GapForm) -> str:
-    site = services().sites.find(found.site_id)
+    site = stores().sites.find(found.site_id)
     return render_template(
         "admin/gap.html",
         gap=found,
         site=site,
         form=form,
-        questions=listed(lambda limit, offset: services().gaps.questions(found.id, limit, offset), ROWS),
-        history=services().gaps.history(found.id),
+        questions=listed(lambda limit, offset: stores().gaps.questions(found.id, limit, offset), ROWS),
+        history=stores().gaps.history(found.id),
         given=_given(site, found),
     )
 
@@ -292,6 +292,6 @@ def _given(site: Site | None, found: Gap) -> str:
     if site is None or found.solved_by is None or not found.solved_by.curated:
         return ""
     try:
-        return services().curated.get(site.id, found.solved_by.curated).questions[0]
+        return stores().curated.get(site.id, found.solved_by.curated).questions[0]
     except UnknownCuratedAnswer:
         return ""

@@ -6,24 +6,19 @@ import platform
 import shutil
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, crawling, database, delivery, engine, shared, stores
 from admin.formats import duration
 from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, site_options
 from admin.overview.incident_kinds import KINDS, MODEL_KINDS, kind_of
 from admin.page import Page
 from server.domain.contact import ContactOptions, DeliveryState
+from server.settings import Settings
 from server.storage import schema
 from server.version import version
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
-    from server.settings import Settings
-
 
 ADVICE = {
     "database": ("Database", "Check DATABASE_URL, the disk's free space and the rights on DATA_DIR."),
@@ -59,11 +54,11 @@ class PartState:
     """As far as anybody looked."""
 
 
-def part_states(services: Services) -> list[PartState]:
+def part_states() -> list[PartState]:
     """Every part, in the order in which an answer needs them."""
-    parts = [_part(name, state) for name, state in services.readiness().items()]
-    parts += [_chat_model(services), _disk(services), _worker(services), *_contact(services)]
-    return [replace(part, since=services.heartbeat.since(part.name, part.is_well)) for part in parts]
+    parts = [_part(name, state) for name, state in engine().readiness().items()]
+    parts += [_chat_model(), _disk(), _worker(), *_contact()]
+    return [replace(part, since=shared().heartbeat.since(part.name, part.is_well)) for part in parts]
 
 
 def _part(name: str, state: str) -> PartState:
@@ -73,17 +68,17 @@ def _part(name: str, state: str) -> PartState:
     return PartState(label, False, state, advice)
 
 
-def _chat_model(services: Services) -> PartState:
-    name = _model_name(services.settings)
-    if not services.settings.uses_chat_model:
+def _chat_model() -> PartState:
+    name = _model_name(configuration().settings)
+    if not configuration().settings.uses_chat_model:
         return PartState("Chat model", True, f"{name}: answers are quoted from the pages, no model is called")
     since = datetime.now(UTC) - RECENT
     recent = [
         incident
-        for incident in services.incidents.recent(None, 200)
+        for incident in stores().incidents.recent(None, 200)
         if incident.at >= since and incident.kind in MODEL_KINDS
     ]
-    seconds, why = services.chat_pause()
+    seconds, why = engine().chat_pause()
     if seconds:
         says = f"{name} is left alone for {seconds:.0f} s after failures: {why}"
         return PartState("Chat model", False, says, kind_of(recent[0].kind).advice if recent else "")
@@ -103,23 +98,23 @@ def _model_name(settings: Settings) -> str:
     return settings.chat_model_name if settings.uses_chat_model else "Embedded writer"
 
 
-def _disk(services: Services) -> PartState:
+def _disk() -> PartState:
     """Of the data folder; a database elsewhere looks after its own."""
     try:
-        free = shutil.disk_usage(services.folder.path).free
+        free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:
         return PartState("Disk", False, f"DATA_DIR cannot be looked at: {error.strerror}", DISK)
     says = f"{free / 1e9:.1f} GB are free where DATA_DIR lies"
     return PartState("Disk", free >= FREE_BYTES, says, "" if free >= FREE_BYTES else DISK)
 
 
-def _worker(services: Services) -> PartState:
+def _worker() -> PartState:
     """No process is asked: a worker that takes no jobs is as bad as none, and jobs show both."""
-    last = services.heartbeat.last()
+    last = shared().heartbeat.last()
     if last and datetime.now(UTC) - last > PATIENCE:
         says = f"No worker has been seen for {duration((datetime.now(UTC) - last).total_seconds())}"
         return PartState("Queue worker", False, says, WORKER)
-    runs = [run for site in services.sites.all() if (run := services.crawls.latest(site.id))]
+    runs = [run for site in stores().sites.all() if (run := stores().crawls.latest(site.id))]
     waiting = [run for run in runs if run.state == "waiting"]
     running = [run for run in runs if run.state == "running"]
     oldest = min((run.started_at for run in waiting), default=None)
@@ -135,18 +130,18 @@ def _worker(services: Services) -> PartState:
     return PartState("Queue worker", True, f"{len(waiting)} crawls wait" if waiting else "Nothing waits")
 
 
-def _contact(services: Services) -> list[PartState]:
+def _contact() -> list[PartState]:
     """Nothing while no site takes messages and none is left from when one did."""
-    options = [ContactOptions.of(site.options) for site in services.sites.all()]
+    options = [ContactOptions.of(site.options) for site in stores().sites.all()]
     waiting, failed = (
-        services.contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
+        delivery().contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
     label = "Messages to people"
-    if any(one.email for one in options) and not services.settings.smtp_url:
+    if any(one.email for one in options) and not configuration().settings.smtp_url:
         says = "Messages of a site go to an e-mail address, but no mail server is set"
         advice = "Set SMTP_URL and MAIL_FROM, then start Docent again. Until then messages are kept."
         return [PartState(label, False, says, advice)]
-    due = services.deliveries.due_since()
+    due = delivery().deliveries.due_since()
     if due and datetime.now(UTC) - due > PATIENCE:
         return [PartState(label, False, "Some wait and nobody sends them", WORKER)]
     if failed:
@@ -167,18 +162,18 @@ def health() -> ResponseReturnValue:
     """Incidents of one `site` or of all, of one `kind` or any, of the last `days` or all that are kept."""
     sites, site_id = chosen_site()
     days, since = chosen_days()
-    kinds = services().incidents.kinds(site_id or None, since)
+    kinds = stores().incidents.kinds(site_id or None, since)
     kind = request.args.get("kind", "")
     kind = kind if kind in KINDS or kind in kinds else ""
     incidents = [
         (incident, kind_of(incident.kind, incident.message))
-        for incident in services().incidents.recent(site_id or None, SHOWN, since, kind)
+        for incident in stores().incidents.recent(site_id or None, SHOWN, since, kind)
     ]
     return render_template(
         "admin/health.html",
-        parts=part_states(services()),
+        parts=part_states(),
         versions=_versions(),
-        queued=len(services().jobs),
+        queued=len(crawling().jobs),
         incidents=incidents,
         sites=sites,
         site_id=site_id,
@@ -194,11 +189,11 @@ def health() -> ResponseReturnValue:
 
 def _versions() -> list[tuple[str, str]]:
     """What somebody who helps will ask for first."""
-    settings = services().settings
+    settings = configuration().settings
     return [
         ("Docent", version()),
         ("Schema of the database", schema.newest()),
-        ("Database", services().database.dialect),
+        ("Database", database().dialect),
         ("Python", platform.python_version()),
         ("System", f"{platform.system()} {platform.machine()}"),
         ("Chat model", settings.chat_model_name if settings.uses_chat_model else "none"),

@@ -10,7 +10,7 @@ from typing import Any
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import delivery, dialogue, stores
 from admin.formats import FILTERS, milliseconds, money, number
 from admin.lists import DAY_OPTIONS, began, chosen_site, site_options
 from admin.overview.charts import Chart, Series, lines, stacked
@@ -186,7 +186,7 @@ def overview() -> ResponseReturnValue:
     days = request.args.get("days", DEFAULT, type=int)
     period = Period(days if days in CHOICES else DEFAULT, datetime.now(UTC))
     ids = [site_id] if site_id else list(sites)
-    store = FigureStore(services().database)
+    store = dialogue().figures
     by_day = store.by_day(ids, period.days[0], period.days[-1])
     total = sum(by_day.values(), Figures())
     return render_template(
@@ -204,10 +204,10 @@ def overview() -> ResponseReturnValue:
         format=FILTERS,
         listed=url_for("admin.conversations", site=site_id or None),
         troubles=_troubles(site_id, period),
-        usage=services().usage.by_model(ids, period.days[0], period.days[-1]),
+        usage=stores().usage.by_model(ids, period.days[0], period.days[-1]),
         summaries=_summaries([sites[id] for id in ids], store.asked(ids, period.days[0], period.days[-1])),
-        waiting=services().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
-        failed=services().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
+        waiting=delivery().contact.total(site_id=site_id or None, state=DeliveryState.WAITING),
+        failed=delivery().contact.total(site_id=site_id or None, state=DeliveryState.FAILED),
     )
 
 
@@ -220,7 +220,7 @@ def _compared(
     before = store.between(ids, began, cut)
     if period.count > 1:
         before += store.total(ids, period.before_since.date(), began.date() - timedelta(days=1))
-    contact = services().contact
+    contact = delivery().contact
     written = contact.total(site_id=site_id or None, since=period.since)
     written_before = contact.total(
         site_id=site_id or None, since=period.before_since, until=period.before_until
@@ -257,8 +257,8 @@ def _day(day: str, figures: Figures) -> Day:
 
 def _troubles(site_id: str, period: Period) -> list[Trouble]:
     """Kinds of incidents of these days and of those before, the most frequent first."""
-    now = services().incidents.kinds(site_id or None, period.since)
-    before = services().incidents.kinds(site_id or None, period.before_since, period.before_until)
+    now = stores().incidents.kinds(site_id or None, period.since)
+    before = stores().incidents.kinds(site_id or None, period.before_since, period.before_until)
     found = [Trouble(name, kind_of(name), now.get(name, 0), before.get(name, 0)) for name in {*now, *before}]
     return sorted(found, key=lambda trouble: (-trouble.times, -trouble.before, trouble.name))
 
@@ -267,8 +267,8 @@ def _summaries(shown: list[Site], asked: Mapping[str, int]) -> list[Summary]:
     return [
         Summary(
             site,
-            services().content(site.id).counts()[0],
-            services().crawls.latest(site.id),
+            stores().content(site.id).counts()[0],
+            stores().crawls.latest(site.id),
             asked.get(site.id, 0),
         )
         for site in shown

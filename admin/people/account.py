@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import StringField
 
-from admin.access import services
+from admin.access import configuration, people_stores, shared
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
@@ -51,7 +51,7 @@ def account_password() -> ResponseReturnValue:
     form = PasswordForm()
     if not form.validate() or not is_own_password(form):
         return _shown(password=form), UNPROCESSABLE
-    services().operators.set_password(g.operator.id, hash_password(form.new.data))
+    people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
     changed("changed the own password")
     renew(g.operator)
     flash("Your password is changed. Every other browser is logged out.", "done")
@@ -79,8 +79,10 @@ def account_second_on() -> ResponseReturnValue:
             problem(form, "code", "This code does not fit. Check that the clock of your device is right.")
         return _enrolling(form, secret), UNPROCESSABLE
     codes = new_recovery_codes()
-    services().operators.set_second_factor(g.operator.id, services().seal.close(secret), step, codes)
-    services().cache.delete(_pending_key())
+    people_stores().operators.set_second_factor(
+        g.operator.id, configuration().seal.close(secret), step, codes
+    )
+    shared().cache.delete(_pending_key())
     changed("turned the second factor on")
     renew(g.operator)
     return render_template("admin/recovery_codes.html", codes=codes)
@@ -95,7 +97,7 @@ def account_codes() -> ResponseReturnValue:
         unchanged()
         return redirect(url_for("admin.account"))
     codes = new_recovery_codes()
-    services().operators.set_recovery_codes(g.operator.id, codes)
+    people_stores().operators.set_recovery_codes(g.operator.id, codes)
     changed("made new recovery codes")
     return render_template("admin/recovery_codes.html", codes=codes)
 
@@ -105,7 +107,7 @@ def account_second_off() -> ResponseReturnValue:
     form = PasswordAgain(prefix="second-")
     if not form.validate() or not is_own_password(form):
         return _shown(second=form), UNPROCESSABLE
-    services().operators.drop_second_factor(g.operator.id)
+    people_stores().operators.drop_second_factor(g.operator.id)
     changed("turned the second factor off")
     renew(g.operator)
     flash("The second factor is off. Your password alone opens your account.", "done")
@@ -119,7 +121,7 @@ def account_session_end(session_id: str) -> ResponseReturnValue:
         changed("ended the own session")
         log_out()
         return redirect(url_for("admin.login"))
-    if services().operator_sessions.end_one(g.operator.id, session_id):
+    if people_stores().sessions.end_one(g.operator.id, session_id):
         changed("ended a session of the own account")
         flash("That browser is logged out.", "done")
     else:
@@ -132,7 +134,7 @@ def account_session_end(session_id: str) -> ResponseReturnValue:
 def account_sessions_end() -> ResponseReturnValue:
     """All but this one."""
     here = current_session()
-    count = services().operator_sessions.end_all(g.operator.id, here.id if here else "")
+    count = people_stores().sessions.end_all(g.operator.id, here.id if here else "")
     changed("ended every other session of the own account", sessions=count)
     flash("Every other browser is logged out.", "done")
     return redirect(url_for("admin.account"))
@@ -143,13 +145,13 @@ def _pending_key() -> str:
 
 
 def _pending() -> str | None:
-    sealed = services().cache.get(_pending_key())
-    return services().seal.open(sealed) if sealed else None
+    sealed = shared().cache.get(_pending_key())
+    return configuration().seal.open(sealed) if sealed else None
 
 
 def _begin() -> str:
     secret = new_secret()
-    services().cache.set(_pending_key(), services().seal.close(secret), PENDING_S)
+    shared().cache.set(_pending_key(), configuration().seal.close(secret), PENDING_S)
     return secret
 
 
@@ -166,7 +168,7 @@ def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None
         "admin/account.html",
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
-        codes_left=services().operators.recovery_codes_left(operator.id),
-        sessions=services().operator_sessions.of(operator.id),
+        codes_left=people_stores().operators.recovery_codes_left(operator.id),
+        sessions=people_stores().sessions.of(operator.id),
         here=here.id if here else "",
     )

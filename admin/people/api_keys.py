@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import services
+from admin.access import configuration, people_stores, stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import site_choices
@@ -62,7 +62,7 @@ def api_key_make() -> ResponseReturnValue:
         return _shown(form), UNPROCESSABLE
     days = form.days.data
     ends_at = datetime.now(UTC) + timedelta(days=int(days)) if days else None
-    key, secret = services().api_keys.create(
+    key, secret = people_stores().api_keys.create(
         form.name.data.strip(),
         [Scope(one) for one in form.scopes.data],
         g.operator.email,
@@ -75,15 +75,15 @@ def api_key_make() -> ResponseReturnValue:
 
 @page.post("/settings/api-keys/<key_id>/revoke", role=Role.OWNER)
 def api_key_revoke(key_id: str) -> ResponseReturnValue:
-    key = services().api_keys.get(key_id)
+    key = people_stores().api_keys.get(key_id)
     if key is None:
         abort(404)
     if key.on:
-        services().api_keys.revoke(key.id)
+        people_stores().api_keys.revoke(key.id)
         changed("revoked an API key", key=key.shown, name=key.name)
         flash(f"The key “{key.name}” opens nothing any more.", "done")
     else:
-        services().api_keys.remove(key.id)
+        people_stores().api_keys.remove(key.id)
         changed("removed a revoked API key", key=key.shown, name=key.name)
         flash(f"The key “{key.name}” is off the list.", "done")
     return redirect(url_for("admin.api_keys"))
@@ -99,8 +99,8 @@ def _shown(form: KeyForm) -> str:
     return render_template(
         "admin/api_keys.html",
         form=form,
-        keys=services().api_keys.all(),
-        sites={site.id: site for site in services().sites.all()},
-        base=services().settings.base_url,
-        limit=services().settings.api_limit,
+        keys=people_stores().api_keys.all(),
+        sites={site.id: site for site in stores().sites.all()},
+        base=configuration().settings.base_url,
+        limit=configuration().settings.api_limit,
     )

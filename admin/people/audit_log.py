@@ -10,7 +10,7 @@ from typing import Any
 from flask import Response, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import people_stores, stores
 from admin.lists import DAY_OPTIONS, chosen_days, listed, site_options
 from admin.page import Page
 from admin.settings import settings as settings_page
@@ -28,11 +28,11 @@ COLUMNS = ("at", "operator", "action", "site", "details")
 def audit_log() -> ResponseReturnValue:
     """Filtered by `operator`, `site`, `action` and `days`; what is not known finds nothing."""
     wanted, days = _filters()
-    people, actions = services().audit.choices()
-    sites = {site.id: site for site in services().sites.all()}
+    people, actions = people_stores().audit.choices()
+    sites = {site.id: site for site in stores().sites.all()}
     return render_template(
         "admin/audit_log.html",
-        changes=listed(lambda limit, offset: services().audit.recent(limit, offset, **wanted), ROWS),
+        changes=listed(lambda limit, offset: people_stores().audit.recent(limit, offset, **wanted), ROWS),
         wanted=wanted,
         days=days,
         day_options=DAY_OPTIONS,
@@ -52,7 +52,7 @@ def audit_log() -> ResponseReturnValue:
 @page.get("/settings/audit.csv", role=Role.OWNER)
 def audit_csv() -> ResponseReturnValue:
     wanted, _ = _filters()
-    changes = services().audit.every(**wanted)
+    changes = people_stores().audit.every(**wanted)
     answer = Response(_csv(changes), mimetype="text/csv; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="docent-audit.csv"'
     return answer

@@ -6,7 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
-from admin.access import services
+from admin.access import configuration, people_stores
 from admin.audit import note_login
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
@@ -64,14 +64,14 @@ def login_operator() -> ResponseReturnValue:
     if wait := seconds_to_wait(form.email.data):
         problem(form, "password", f"Too many attempts. Try again in {wait} s.")
         return _shown(form), 429, {"Retry-After": str(wait)}
-    operator = services().operators.find(form.email.data)
+    operator = people_stores().operators.find(form.email.data)
     password = form.password.data[:LONGEST]
     if not verify(password, operator.password_hash if operator else None) or operator is None:
         problem(form, "password", "E-mail or password is wrong. Check both and try again.")
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
-        services().operators.set_password(operator.id, hash_password(password))
-        operator = services().operators.get(operator.id) or operator
+        people_stores().operators.set_password(operator.id, hash_password(password))
+        operator = people_stores().operators.get(operator.id) or operator
     if operator.has_second_factor:
         wait_for_second_factor(operator, safe_next(form.next.data))
         return redirect(url_for("admin.login_code"))
@@ -99,7 +99,7 @@ def login_with_code() -> ResponseReturnValue:
     if wait := seconds_to_wait_for_code(operator.id):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
-    if not accepts(services().operators, operator, _secret(operator), form.code.data):
+    if not accepts(people_stores().operators, operator, _secret(operator), form.code.data):
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
         return render_template("admin/login_code.html", form=form), UNPROCESSABLE
     return _let_in(operator, safe_next(target))
@@ -121,10 +121,10 @@ def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
 def _secret(operator: Operator) -> str:
     """Empty when SECRET_KEY was changed: then only recovery codes open."""
     try:
-        return services().seal.open(operator.totp_secret)
+        return configuration().seal.open(operator.totp_secret)
     except SealBroken:
         return ""
 
 
 def _shown(form: LoginForm) -> str:
-    return render_template("admin/login.html", form=form, no_operator=not services().operators.count())
+    return render_template("admin/login.html", form=form, no_operator=not people_stores().operators.count())

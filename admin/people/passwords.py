@@ -11,7 +11,7 @@ from flask import g, request
 from wtforms import PasswordField
 from wtforms.validators import EqualTo, Length
 
-from admin.access import services
+from admin.access import configuration, shared
 from admin.forms import Form, Needed, problem
 
 SHORTEST = 12
@@ -59,12 +59,12 @@ def password_again(label: str = "Password again", *, of: str = "password") -> Pa
 
 def seconds_to_wait(account: str = "") -> int:
     """Counts this attempt; 0 when it may go on, else the seconds until the next one may."""
-    rule = services().settings.login_limit
+    rule = configuration().settings.login_limit
     keys = [f"login-address:{request.remote_addr}"]
     if account:
         # The same for accounts that do not exist: the limit must not tell which ones do.
         keys.append(f"login-account:{account.strip().casefold()[:320]}")
-    return math.ceil(max(services().limits.hit(rule, key) for key in keys))
+    return math.ceil(max(shared().limits.hit(rule, key) for key in keys))
 
 
 CODES = "20/hour"
@@ -73,7 +73,7 @@ CODES = "20/hour"
 
 def seconds_to_wait_for_code(operator_id: int) -> int:
     """The same for the second factor of an operator whose password was right."""
-    return math.ceil(services().limits.hit(CODES, f"login-code:{operator_id}"))
+    return math.ceil(shared().limits.hit(CODES, f"login-code:{operator_id}"))
 
 
 class PasswordAgain(Form):

@@ -6,7 +6,7 @@ from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectChoice, SelectField
 
-from admin.access import services
+from admin.access import configuration, people_stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
@@ -49,20 +49,20 @@ def people_invite() -> ResponseReturnValue:
     """The link is shown once, to be handed over; where a mail server is set it is sent too."""
     form = InviteForm()
     valid = form.validate()
-    if valid and services().operators.find(form.email.data):
+    if valid and people_stores().operators.find(form.email.data):
         problem(form, "email", "This person has an account already. Change the role in the list.")
         valid = False
     if not valid:
         return _shown(form), UNPROCESSABLE
     role = Role(form.role.data)
-    secret = services().operator_links.invite(form.email.data, role, g.operator.email)
+    secret = people_stores().links.invite(form.email.data, role, g.operator.email)
     changed("invited", person=form.email.data.strip().lower(), role=role.value)
     return _link_shown(LinkKind.INVITE, form.email.data.strip(), secret)
 
 
 @page.post("/settings/people/links/<link_id>/withdraw", role=Role.OWNER)
 def people_withdraw(link_id: str) -> ResponseReturnValue:
-    link = services().operator_links.withdraw(link_id)
+    link = people_stores().links.withdraw(link_id)
     if link is None:
         unchanged()
         flash("That link was used or withdrawn already.", "done")
@@ -79,9 +79,9 @@ def person(operator_id: int) -> ResponseReturnValue:
         "admin/person.html",
         person=found,
         roles=ROLES,
-        sessions=services().operator_sessions.of(found.id),
+        sessions=people_stores().sessions.of(found.id),
         is_self=found.id == g.operator.id,
-        changes=services().audit.recent(10, operator=found.email),
+        changes=people_stores().audit.recent(10, operator=found.email),
     )
 
 
@@ -95,7 +95,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
         flash("Choose one of the three roles.", "problem")
         return redirect(url_for("admin.person", operator_id=found.id))
     try:
-        services().operators.set_role(found.id, Role(wanted))
+        people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
         unchanged()
         flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
@@ -104,7 +104,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     if found.id == g.operator.id:
         renew(g.operator)
     else:
-        services().operator_sessions.end_all(found.id)
+        people_stores().sessions.end_all(found.id)
     flash(f"{found.email} is now {wanted}, and has to log in again.", "done")
     return redirect(url_for("admin.people") if Role(wanted) is Role.OWNER else url_for("admin.overview"))
 
@@ -113,7 +113,7 @@ def person_role(operator_id: int) -> ResponseReturnValue:
 def person_reset(operator_id: int) -> ResponseReturnValue:
     """A link that sets a new password. The old one works until it is used."""
     found = _found(operator_id)
-    secret = services().operator_links.reset(found.id, found.email, found.role, g.operator.email)
+    secret = people_stores().links.reset(found.id, found.email, found.role, g.operator.email)
     changed("made a link for a new password", person=found.email)
     return _link_shown(LinkKind.RESET, found.email, secret)
 
@@ -122,8 +122,8 @@ def person_reset(operator_id: int) -> ResponseReturnValue:
 def person_second_off(operator_id: int) -> ResponseReturnValue:
     """For who has lost the device and the recovery codes."""
     found = _found(operator_id)
-    services().operators.drop_second_factor(found.id)
-    services().operator_sessions.end_all(found.id, g.operator_session.id)
+    people_stores().operators.drop_second_factor(found.id)
+    people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("turned a second factor off", person=found.email)
     flash(f"The second factor of {found.email} is off.", "done")
     return redirect(url_for("admin.person", operator_id=found.id))
@@ -132,7 +132,7 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
 @page.post("/settings/people/<int:operator_id>/sessions/end", role=Role.OWNER)
 def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
-    count = services().operator_sessions.end_all(found.id, g.operator_session.id)
+    count = people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("ended sessions", person=found.email, sessions=count)
     flash(f"{found.email} is logged out everywhere{' else' if found.id == g.operator.id else ''}.", "done")
     return redirect(url_for("admin.person", operator_id=found.id))
@@ -141,7 +141,7 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
 @page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
 def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue:
     found = _found(operator_id)
-    if not services().operator_sessions.end_one(found.id, session_id):
+    if not people_stores().sessions.end_one(found.id, session_id):
         abort(404)
     changed("ended a session", person=found.email)
     flash("That browser is logged out.", "done")
@@ -156,7 +156,7 @@ def person_remove(operator_id: int) -> ResponseReturnValue:
         flash("Another owner has to remove you.", "problem")
         return redirect(url_for("admin.person", operator_id=found.id))
     try:
-        services().operators.remove(found.id)
+        people_stores().operators.remove(found.id)
     except LastOwner:
         unchanged()
         flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
@@ -168,7 +168,7 @@ def person_remove(operator_id: int) -> ResponseReturnValue:
 
 def _found(operator_id: int) -> Operator:
     # Larger numbers than a database has are no operator's, and no database takes them.
-    found = services().operators.get(operator_id) if operator_id < 2**63 else None
+    found = people_stores().operators.get(operator_id) if operator_id < 2**63 else None
     if found is None:
         abort(404)
     return found
@@ -177,7 +177,7 @@ def _found(operator_id: int) -> Operator:
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
     path = url_for(f"admin.{endpoint}", token=secret)
-    link = services().settings.base_url + path
+    link = configuration().settings.base_url + path
     return render_template(
         "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)
     )
@@ -187,8 +187,8 @@ def _shown(form: InviteForm) -> str:
     return render_template(
         "admin/people.html",
         form=form,
-        people=services().operators.all(),
-        sessions=services().operator_sessions.counts(),
-        links=services().operator_links.open(),
-        mail_is_set=bool(services().settings.smtp_url),
+        people=people_stores().operators.all(),
+        sessions=people_stores().sessions.counts(),
+        links=people_stores().links.open(),
+        mail_is_set=bool(configuration().settings.smtp_url),
     )

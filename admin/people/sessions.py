@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from flask import g, request, session, url_for
 
-from admin.access import services
+from admin.access import configuration, people_stores
 
 if TYPE_CHECKING:
     from server.storage.operator_sessions import OperatorSession
@@ -29,9 +29,9 @@ _SECRET, _HALF = "operator_session", "half_way"
 def log_in(operator_id: int) -> None:
     """Starts a new session; whatever the old one held is gone."""
     log_out()
-    lifetime = timedelta(hours=services().settings.session_hours)
+    lifetime = timedelta(hours=configuration().settings.session_hours)
     browser = request.headers.get("User-Agent", "")
-    session[_SECRET] = services().operator_sessions.start(
+    session[_SECRET] = people_stores().sessions.start(
         operator_id, lifetime, request.remote_addr or "", browser
     )
     session.permanent = True
@@ -41,7 +41,7 @@ def log_out() -> None:
     """Ends the session on the server and empties the cookie."""
     secret = session.get(_SECRET)
     if isinstance(secret, str):
-        services().operator_sessions.end(secret)
+        people_stores().sessions.end(secret)
     session.clear()
     g.pop("operator", None)
     g.pop("operator_session", None)
@@ -51,7 +51,7 @@ def current_operator() -> Operator | None:
     """The operator of this request; None when nobody is logged in."""
     if "operator" not in g:
         secret = session.get(_SECRET)
-        found = services().operator_sessions.find(secret) if isinstance(secret, str) else None
+        found = people_stores().sessions.find(secret) if isinstance(secret, str) else None
         g.operator_session, g.operator = found or (None, None)
     found_operator: Operator | None = g.operator
     return found_operator
@@ -67,7 +67,7 @@ def current_session() -> OperatorSession | None:
 def renew(operator: Operator) -> None:
     """Ends every session of the operator of this request, and starts a new one here: after a change of what
     proves who it is, or of the role."""
-    services().operator_sessions.end_all(operator.id)
+    people_stores().sessions.end_all(operator.id)
     log_in(operator.id)
     g.operator, g.operator_session = operator, None  # for the audit log
 
@@ -83,7 +83,7 @@ def waiting_operator() -> tuple[Operator, str] | None:
     half = session.get(_HALF)
     if not isinstance(half, list) or len(half) != 4 or half[2] < time():
         return None
-    operator = services().operators.get(int(half[0]))
+    operator = people_stores().operators.get(int(half[0]))
     if operator is None or _mark(operator) != half[1]:
         return None
     return operator, str(half[3])

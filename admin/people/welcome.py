@@ -6,7 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField
 
-from admin.access import services
+from admin.access import people_stores
 from admin.audit import note
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
@@ -39,12 +39,12 @@ def welcome_operator() -> ResponseReturnValue:
     form, link = _sent(LinkKind.INVITE)
     if isinstance(link, OperatorLink):
         try:
-            id = services().operators.create(link.email, hash_password(form.password.data), link.role)
+            id = people_stores().operators.create(link.email, hash_password(form.password.data), link.role)
         except OperatorExists:
             flash("This address has an account already. Log in.", "problem")
             return redirect(url_for("admin.login"))
         log_in(id)
-        if operator := services().operators.get(id):
+        if operator := people_stores().operators.get(id):
             note(operator, "accepted an invitation", role=link.role.value, from_=link.made_by)
         flash("Your account is made, and you are logged in. The link is used up.", "done")
         return redirect(url_for("admin.overview"))
@@ -62,15 +62,17 @@ def new_password_set() -> ResponseReturnValue:
     form, link = _sent(LinkKind.RESET)
     if not isinstance(link, OperatorLink):
         return link
-    operator = services().operators.get(link.operator_id or 0)
+    operator = people_stores().operators.get(link.operator_id or 0)
     if operator is None:
         return _asked(LinkKind.RESET)
-    services().operators.set_password(operator.id, hash_password(form.password.data))
-    services().operator_sessions.end_all(operator.id)
+    people_stores().operators.set_password(operator.id, hash_password(form.password.data))
+    people_stores().sessions.end_all(operator.id)
     note(operator, "set a new password by a link", from_=link.made_by)
     if operator.has_second_factor:
         log_out()
-        wait_for_second_factor(services().operators.get(operator.id) or operator, url_for("admin.overview"))
+        wait_for_second_factor(
+            people_stores().operators.get(operator.id) or operator, url_for("admin.overview")
+        )
         return redirect(url_for("admin.login_code"))
     log_in(operator.id)
     flash("Your new password is set, and you are logged in. The link is used up.", "done")
@@ -79,7 +81,7 @@ def new_password_set() -> ResponseReturnValue:
 
 def _asked(kind: LinkKind) -> ResponseReturnValue:
     token = request.args.get("token", "")
-    link = services().operator_links.find(token) if token else None
+    link = people_stores().links.find(token) if token else None
     if link is None or link.kind is not kind:
         return _shown(kind, ChosenPassword(formdata=None), None), WRONG
     return _shown(kind, ChosenPassword(formdata=None, token=token), link)
@@ -92,12 +94,12 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
         problem(form, "password", f"Too many attempts. Try again in {wait} s.")
         return form, (_shown(kind, form, None), 429, {"Retry-After": str(wait)})
     token = form.token.data or ""
-    link = services().operator_links.find(token)
+    link = people_stores().links.find(token)
     if link is None or link.kind is not kind:
         return form, (_shown(kind, form, None), WRONG)
     if not form.validate():
         return form, (_shown(kind, form, link), UNPROCESSABLE)
-    used = services().operator_links.use(token)
+    used = people_stores().links.use(token)
     return form, used or (_shown(kind, form, None), WRONG)
 
 
@@ -120,7 +122,7 @@ class SetupForm(Form):
 @page.get("/setup")
 def setup() -> ResponseReturnValue:
     """The link is used up by sending the form, not by opening the page."""
-    if services().operators.count():
+    if people_stores().operators.count():
         flash("This Docent has its first operator already. Log in.", "problem")
         return redirect(url_for("admin.login"))
     form = SetupForm(token=request.args.get("token", ""))
@@ -130,7 +132,7 @@ def setup() -> ResponseReturnValue:
 @page.post("/setup")
 def setup_operator() -> ResponseReturnValue:
     form = SetupForm()
-    if services().operators.count():
+    if people_stores().operators.count():
         flash("This Docent has its first operator already. Log in.", "problem")
         return redirect(url_for("admin.login"))
     if wait := seconds_to_wait():
@@ -138,8 +140,8 @@ def setup_operator() -> ResponseReturnValue:
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
     if not form.validate():
         return render_template("admin/setup.html", form=form, invited=True), UNPROCESSABLE
-    if not services().operators.use_setup_token(form.token.data or ""):
+    if not people_stores().operators.use_setup_token(form.token.data or ""):
         return render_template("admin/setup.html", form=form, invited=False), 403
-    log_in(services().operators.create(form.email.data, hash_password(form.password.data)))
+    log_in(people_stores().operators.create(form.email.data, hash_password(form.password.data)))
     flash("Your account is made, and you are logged in. The setup link is used up.", "done")
     return redirect(url_for("admin.overview"))

@@ -9,7 +9,14 @@ from flask import current_app, flash, redirect, render_template, request, url_fo
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from admin.access import services
+from admin.access import (
+    configuration,
+    crawling,
+    dialogue,
+    playground_runner,
+    quality_stores,
+    stores,
+)
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
@@ -32,7 +39,6 @@ from server.playground.order import (
 from server.retrieval.table import STRATEGIES
 from server.storage.errors import UnknownConversation
 from server.storage.playground import ASKING, KeptRun
-from server.storage.questions import QuestionLog
 
 page = Page(menu="Playground")
 
@@ -53,30 +59,30 @@ def playground_ask() -> ResponseReturnValue:
     """Asks, and leads to the run's own address."""
     unchanged()
     values = typed(request.form)
-    site = services().sites.find(values.get("site", ""))
+    site = stores().sites.find(values.get("site", ""))
     if site is None:
         return _form(values, {"site": "Choose a site."}), UNPROCESSABLE
     operator = current_operator()
     try:
-        order = read_order(values, site, services().settings)
-        run = services().playground.start(site, order, values, operator.email if operator else "")
+        order = read_order(values, site, configuration().settings)
+        run = playground_runner().start(site, order, values, operator.email if operator else "")
     except WrongOrder as wrong:
         return _form(values, wrong.problems), UNPROCESSABLE
-    services().playground.wait(run.id, SHORTLY_S)
+    playground_runner().wait(run.id, SHORTLY_S)
     return redirect(url_for("admin.playground_run", run_id=run.id))
 
 
 @page.get("/playground/<run_id>")
 def playground_run(run_id: str) -> ResponseReturnValue:
     """What a run came to. Who has the address and is logged in sees the same."""
-    shown = _shown(services().playground_runs.get(run_id))
+    shown = _shown(stores().playground_runs.get(run_id))
     return render_template("admin/playground_run.html", **shown)
 
 
 @page.get("/playground/<run_id>/progress")
 def playground_progress(run_id: str) -> ResponseReturnValue:
     """The results as they are now, and whether to ask again; polled by progress.js."""
-    shown = _shown(services().playground_runs.get(run_id))
+    shown = _shown(stores().playground_runs.get(run_id))
     return {
         "active": shown["active"],
         "version": shown["version"],
@@ -87,8 +93,8 @@ def playground_progress(run_id: str) -> ResponseReturnValue:
 @page.post("/playground/<run_id>/use")
 def playground_use(run_id: str) -> ResponseReturnValue:
     """Saves a way's settings for its site, and reads the site again where its search needs that."""
-    run = services().playground_runs.get(run_id)
-    before, ways = services().sites.get(run.site_id), ways_of(run)
+    run = stores().playground_runs.get(run_id)
+    before, ways = stores().sites.get(run.site_id), ways_of(run)
     number = request.form.get("way", "")
     back = redirect(url_for("admin.playground_run", run_id=run_id))
     if not number.isdecimal() or not 1 <= int(number[:3]) <= len(ways):
@@ -97,12 +103,12 @@ def playground_use(run_id: str) -> ResponseReturnValue:
         return back
     way = ways[int(number) - 1]
     try:
-        order = read_order(run.asked["typed"], before, services().settings)
+        order = read_order(run.asked["typed"], before, configuration().settings)
     except WrongOrder as wrong:
         unchanged()
         flash(f"These settings cannot be taken any more: {wrong}", "problem")
         return back
-    after = services().sites.change(run.site_id, lambda site: order.site(site, way))
+    after = stores().sites.change(run.site_id, lambda site: order.site(site, way))
     done = _differences(before, after)
     if not done:
         unchanged()
@@ -111,7 +117,7 @@ def playground_use(run_id: str) -> ResponseReturnValue:
     changed("took settings over from the playground", site_id=run.site_id, run=run_id, changes=done)
     flash("Saved. The next question is answered this way.", "done")
     if before.strategy != after.strategy and after.generation:
-        services().start_crawl(run.site_id)
+        crawling().start(run.site_id)
         flash("The site is read again, so that the new search knows all of it.", "done")
     return back
 
@@ -119,9 +125,9 @@ def playground_use(run_id: str) -> ResponseReturnValue:
 def _filled() -> dict[str, str]:
     known = request.args.get("run", "")
     if known:
-        run = services().playground_runs.get(known)
+        run = stores().playground_runs.get(known)
         return {**run.asked.get("typed", {}), "question": run.question, "site": run.site_id}
-    message = QuestionLog(services().database).find(request.args.get("message", ""))
+    message = dialogue().questions.find(request.args.get("message", ""))
     if message is None:
         question = request.args.get("question", "")[:QUESTION_CHARS]
         return {"question": question, "site": request.args.get("site", "")}
@@ -132,7 +138,7 @@ def _filled() -> dict[str, str]:
 def _turns_before(conversation_id: str, message_id: str) -> tuple[Turn, ...]:
     """What was said in a conversation before one of its messages."""
     try:
-        messages = services().conversations.get(conversation_id).messages
+        messages = dialogue().conversations.get(conversation_id).messages
     except UnknownConversation:
         return ()
     place = next((n for n, one in enumerate(messages) if one.id == message_id), 0)
@@ -141,7 +147,7 @@ def _turns_before(conversation_id: str, message_id: str) -> tuple[Turn, ...]:
 
 
 def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
-    sites = services().sites.all()
+    sites = stores().sites.all()
     form = form_of(values, sites, problems)
     rows = [number for number in range(WAYS) if number < 2 or opened(form, _of_way(number))]
     return render_template(
@@ -159,10 +165,10 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
             "switches": opened(form, [f"tune_{name}" for name in SWITCHES]),
             "rest": opened(form, ("curated", "answer_cache", "prompts")),
         },
-        model=services().settings.uses_chat_model,
-        lately=services().playground_runs.recent(LATELY),
+        model=configuration().settings.uses_chat_model,
+        lately=stores().playground_runs.recent(LATELY),
         names={site.id: site.name for site in sites},
-        kept=services().settings,
+        kept=configuration().settings,
     )
 
 
@@ -171,7 +177,7 @@ def _of_way(number: int) -> tuple[str, ...]:
 
 
 def _shown(run: KeptRun) -> dict[str, object]:
-    site, settings = services().sites.get(run.site_id), services().settings
+    site, settings = stores().sites.get(run.site_id), configuration().settings
     columns = columns_of(run, ways_of(run), settings.playground_seconds, datetime.now(UTC))
     values = run.asked.get("typed", {})
     savable = "admin.quality_add_case" in current_app.view_functions
@@ -185,7 +191,7 @@ def _shown(run: KeptRun) -> dict[str, object]:
         "told": told(values),
         "history": values.get("history", ""),
         "link": url_for("admin.playground_run", run_id=run.id, _external=True),
-        "testsets": services().testsets.all(site.id) if savable else None,
+        "testsets": quality_stores().testsets.all(site.id) if savable else None,
         "cited": _cited(columns),
         "answered": any(column.answer.citations for column in columns),
     }

@@ -9,7 +9,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
 
-from admin.access import services
+from admin.access import configuration, quality_stores, stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
@@ -54,8 +54,8 @@ class ChangeForm(CaseForm):
 @page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
 def quality_case_new(site_id: str) -> ResponseReturnValue:
     """An empty form; `?testset=` chooses the set."""
-    site = services().sites.get(site_id)
-    known = services().testsets.all(site_id)
+    site = stores().sites.get(site_id)
+    known = quality_stores().testsets.all(site_id)
     wanted = request.args.get("testset", "")
     form = AddForm(formdata=None, testset=wanted if wanted in {str(one.id) for one in known} else NEW)
     return _add_page(site, known, form)
@@ -64,8 +64,8 @@ def quality_case_new(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/cases")
 def quality_add_case(site_id: str) -> ResponseReturnValue:
     """From the playground, a conversation, or the form above; goes back to `next`."""
-    site = services().sites.get(site_id)
-    known = services().testsets.all(site_id)
+    site = stores().sites.get(site_id)
+    known = quality_stores().testsets.all(site_id)
     form = AddForm(request.form)
     case = _written(form) if form.validate() else None
     chosen = next((one for one in known if str(one.id) == form.testset.data), None)
@@ -78,9 +78,9 @@ def quality_add_case(site_id: str) -> ResponseReturnValue:
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
 def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
-    stored = services().testsets.case(site_id, id, number)
-    meant = case_of(stored, site, services().settings)
+    site = stores().sites.get(site_id)
+    stored = quality_stores().testsets.case(site_id, id, number)
+    meant = case_of(stored, site, configuration().settings)
     kind = meant.type if meant.type in TYPES else "lookup"
     form = ChangeForm(
         formdata=None,
@@ -90,18 +90,18 @@ def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
         answer=meant.answer,
         kind=kind,
     )
-    return _case_page(site, services().testsets.get(site_id, id), stored, form)
+    return _case_page(site, quality_stores().testsets.get(site_id, id), stored, form)
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
 def quality_case_change(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
-    stored = services().testsets.case(site_id, id, number)
+    site = stores().sites.get(site_id)
+    stored = quality_stores().testsets.case(site_id, id, number)
     form = ChangeForm(request.form)
     case = _written(form, stored) if form.validate() else None
     if case is None:
-        return _case_page(site, services().testsets.get(site_id, id), stored, form), UNPROCESSABLE
-    services().testsets.replace(site_id, id, case)
+        return _case_page(site, quality_stores().testsets.get(site_id, id), stored, form), UNPROCESSABLE
+    quality_stores().testsets.replace(site_id, id, case)
     changed("changed a question of a test set", testset=id, question=stored.case_id)
     flash("The question is saved.", "done")
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
@@ -109,8 +109,8 @@ def quality_case_change(site_id: str, id: int, number: int) -> ResponseReturnVal
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>/remove")
 def quality_case_remove(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    services().sites.get(site_id)
-    removed = services().testsets.take_out(site_id, id, number)
+    stores().sites.get(site_id)
+    removed = quality_stores().testsets.take_out(site_id, id, number)
     changed("took a question out of a test set", testset=id, question=number)
     flash("The question is taken out." if removed else "It was taken out already.", "done")
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
@@ -131,7 +131,7 @@ def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | No
 
 
 def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
-    most = services().settings.testsets_per_site
+    most = configuration().settings.testsets_per_site
     if len(form.name.data or "") > LONGEST_NAME:
         problem(form, "name", f"Choose a name of at most {LONGEST_NAME} characters.")
     elif len(known) >= most:
@@ -142,16 +142,16 @@ def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
 
 
 def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: AddForm) -> ResponseReturnValue:
-    most = services().settings.testset_questions
+    most = configuration().settings.testset_questions
     if chosen is not None and (chosen.is_open or chosen.count >= most):
         problem(form, "testset", _not_now(chosen, most))
-        return _add_page(site, services().testsets.all(site.id), form), UNPROCESSABLE
+        return _add_page(site, quality_stores().testsets.all(site.id), form), UNPROCESSABLE
     if chosen is None:
         day = datetime.now(UTC).strftime("%Y-%m-%d")
-        chosen = services().testsets.create(
+        chosen = quality_stores().testsets.create(
             site.id, (form.name.data or "").strip() or f"Questions of {day}", "hand"
         )
-    kept = services().testsets.add(site.id, chosen.id, case)
+    kept = quality_stores().testsets.add(site.id, chosen.id, case)
     changed("added a question to a test set", testset=chosen.id, question=kept.case_id)
     flash(f"The question is saved to “{chosen.name}”.", "done")
     here = url_for("admin.quality_testset", site_id=site.id, id=chosen.id)

@@ -9,7 +9,7 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import quality_stores, stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
@@ -43,7 +43,7 @@ class Side:
 @page.get("/sites/<site_id>/quality/compare")
 def quality_compare(site_id: str) -> ResponseReturnValue:
     """`?before=` and `?after=` are run:way; `?metric=` and `?show=` choose what is listed."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     sides = _sides(site_id)
     before, after = _chosen(sides)
     metric = request.args.get("metric", "")
@@ -68,7 +68,7 @@ def quality_compare(site_id: str) -> ResponseReturnValue:
 
 def _sides(site_id: str) -> list[Side]:
     """Every way of the newest runs that are done."""
-    ended = [run for run in services().quality_runs.all(site_id, RUNS) if run.state == DONE]
+    ended = [run for run in quality_stores().runs.all(site_id, RUNS) if run.state == DONE]
     return [Side(run, str(way["name"])) for run in ended for way in run.summary]
 
 
@@ -103,7 +103,7 @@ def _differences(before: Side, after: Side, metric: str) -> Differences | None:
 def _rows(side: Side) -> list[dict[str, Any]]:
     """In the order of the report's ways, which is that of the summary."""
     names = [way["name"] for way in side.run.summary]
-    return services().quality_runs.report_rows(side.run.id, names.index(side.way))
+    return quality_stores().runs.report_rows(side.run.id, names.index(side.way))
 
 
 ANSWER_ROWS = 25
@@ -120,15 +120,15 @@ SHOWN = {
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/answers")
 def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
     """Filtered by `?way=`, `?show=` and `?search=`."""
-    site, run = services().sites.get(site_id), services().quality_runs.get(site_id, run_id)
-    report = services().quality_runs.report_head(run.id)
+    site, run = stores().sites.get(site_id), quality_stores().runs.get(site_id, run_id)
+    report = quality_stores().runs.report_head(run.id)
     if report is None or not report["runs"]:
         abort(404)
     ways = ways_of(report)
     way = request.args.get("way", "")
     way = way if way in ways else ways[0]
     show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]
-    every = services().quality_runs.report_rows(run.id, ways.index(way))
+    every = quality_stores().runs.report_rows(run.id, ways.index(way))
     rows = [row for row in every if _is_shown(row, show, search)]
     questions = listed(lambda limit, offset: rows[offset : offset + limit], ANSWER_ROWS)
     ids = [row["id"] for row in questions.rows]
@@ -143,7 +143,7 @@ def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
         search=search,
         total=len(rows),
         questions=questions,
-        answers=services().quality_runs.answers(run.id, ways.index(way), ids),
+        answers=quality_stores().runs.answers(run.id, ways.index(way), ids),
         ranked=RANKED,
     )
 

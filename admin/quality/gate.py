@@ -6,7 +6,7 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
-from admin.access import services
+from admin.access import configuration, crawling, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
@@ -33,7 +33,7 @@ class GateForm(Form):
 
 @page.get("/sites/<site_id>/quality/gate")
 def quality_gate(site_id: str) -> ResponseReturnValue:
-    site, gate = services().sites.get(site_id), services().gates.get(site_id)
+    site, gate = stores().sites.get(site_id), quality_stores().gates.get(site_id)
     values = {}
     if gate is not None:
         values = {"testset": str(gate.testset_id), "metric": gate.metric, "most": gate.most}
@@ -44,17 +44,17 @@ def quality_gate(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/gate")
 def quality_gate_set(site_id: str) -> ResponseReturnValue:
     """From the next crawl on."""
-    site, form = services().sites.get(site_id), GateForm(request.form)
+    site, form = stores().sites.get(site_id), GateForm(request.form)
     form.validate()
     testset = next(
-        (one for one in services().testsets.all(site_id) if str(one.id) == form.testset.data), None
+        (one for one in quality_stores().testsets.all(site_id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
         problem(form, "testset", "Choose a test set that holds questions.")
     if form.errors or testset is None:
         return _shown(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100
-    services().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
+    quality_stores().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
     changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
     flash("The gate is on. It counts from the next crawl on.", "done")
     return redirect(url_for("admin.quality_gate", site_id=site_id))
@@ -62,8 +62,8 @@ def quality_gate_set(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/quality/gate/off")
 def quality_gate_off(site_id: str) -> ResponseReturnValue:
-    services().sites.get(site_id)
-    if services().gates.remove(site_id):
+    stores().sites.get(site_id)
+    if quality_stores().gates.remove(site_id):
         changed("turned the quality gate off")
         flash("The gate is off. The next crawl goes live unmeasured, with what is held back.", "done")
     else:
@@ -86,14 +86,16 @@ def quality_gate_drop(site_id: str) -> ResponseReturnValue:
 
 
 def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturnValue:
-    services().sites.get(site_id)
-    held = services().gates.held(site_id)
+    stores().sites.get(site_id)
+    held = quality_stores().gates.held(site_id)
     operator = current_operator()
     asked = request.form.get("check", type=int)
     if held is None or held.state != HELD or asked != held.id:
         unchanged()
         flash("Nothing is held back any more, or another index is: look again.", "problem")
-    elif not services().crawling.decide(services().gates, held, state, operator.email if operator else ""):
+    elif not crawling().control.decide(
+        quality_stores().gates, held, state, operator.email if operator else ""
+    ):
         unchanged()
         flash("A crawl of the site is under way: it is measured again at its end.", "problem")
     else:
@@ -108,10 +110,10 @@ def _shown(site: Site, form: GateForm) -> str:
         "admin/quality_gate.html",
         site=site,
         form=form,
-        gate=services().gates.get(site.id),
-        held=services().gates.held(site.id),
-        checks=services().gates.history(site.id, CHECKS),
+        gate=quality_stores().gates.get(site.id),
+        held=quality_stores().gates.held(site.id),
+        checks=quality_stores().gates.history(site.id, CHECKS),
         words=CHECK_WORDS,
         has_sets=bool(form.testset.choices),
-        asks_model=services().settings.uses_chat_model and needs_answers(form.metric.data or ""),
+        asks_model=configuration().settings.uses_chat_model and needs_answers(form.metric.data or ""),
     )

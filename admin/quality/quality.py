@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import quality_stores, stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality.words import CHECK_WORDS, MAIN, ORIGINS
@@ -33,12 +33,12 @@ class Row:
 @page.get("/quality")
 def quality() -> ResponseReturnValue:
     """Choose the site."""
-    found = services()
+    found = quality_stores()
     gates, held = found.gates.all(), found.gates.all_held()
-    newest, counts = found.quality_runs.newest(), found.testsets.counts()
+    newest, counts = found.runs.newest(), found.testsets.counts()
     rows = [
         Row(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
-        for site in found.sites.all()
+        for site in stores().sites.all()
     ]
     return render_template("admin/quality.html", rows=rows)
 
@@ -115,8 +115,8 @@ RUNS = 20
 @site_page.get("/sites/<site_id>/quality")
 def quality_site(site_id: str) -> ResponseReturnValue:
     """`?set=` and `?metric=` choose what is drawn over time."""
-    found = services()
-    site = found.sites.get(site_id)
+    found = quality_stores()
+    site = stores().sites.get(site_id)
     testsets = found.testsets.all(site_id)
     gate = found.gates.get(site_id)
     drawn = _drawn([one.id for one in testsets])
@@ -126,7 +126,7 @@ def quality_site(site_id: str) -> ResponseReturnValue:
         "admin/quality_site.html",
         site=site,
         testsets=testsets,
-        runs=listed(lambda limit, offset: found.quality_runs.all(site_id, limit, offset), RUNS),
+        runs=listed(lambda limit, offset: found.runs.all(site_id, limit, offset), RUNS),
         gate=gate,
         gate_set=next((one for one in testsets if gate and one.id == gate.testset_id), None),
         held=found.gates.held(site_id),
@@ -136,7 +136,7 @@ def quality_site(site_id: str) -> ResponseReturnValue:
         set_options=[(one.id, one.name) for one in testsets],
         metric_options=[(name, name) for name in METRICS],
         first_metric=METRICS[0],
-        trend=trend_of(found.quality_runs.ended_of(drawn), metric) if drawn else None,
+        trend=trend_of(found.runs.ended_of(drawn), metric) if drawn else None,
         origins=ORIGINS,
         check_words=CHECK_WORDS,
         main=MAIN,
@@ -148,4 +148,4 @@ def _drawn(ids: list[int]) -> int:
     wanted = request.args.get("set", 0, type=int)
     if wanted in ids:
         return wanted
-    return next((id for id in ids if services().quality_runs.ended_of(id, 1)), 0)
+    return next((id for id in ids if quality_stores().runs.ended_of(id, 1)), 0)

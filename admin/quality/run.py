@@ -10,7 +10,7 @@ from flask import Response, abort, flash, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from admin.access import services
+from admin.access import crawling, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.page import Page
 from admin.quality import quality as quality_page
@@ -30,7 +30,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 def quality_run(site_id: str, run_id: int) -> ResponseReturnValue:
     """How it stands; the report once there is one."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report_head(run.id) if run.state == DONE else None
+    report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
     return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))
 
 
@@ -49,7 +49,7 @@ def quality_run_progress(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_file(site_id: str, run_id: int, form: str) -> ResponseReturnValue:
     """The report as a file: html, json or md; or every answer as jsonl."""
     _, run = _found(site_id, run_id)
-    report = services().quality_runs.report(run.id)
+    report = quality_stores().runs.report(run.id)
     if form not in FORMS or report is None:
         abort(404)
     name = f"{site_id}-run-{run.id}.{form}"
@@ -63,7 +63,7 @@ def quality_run_file(site_id: str, run_id: int, form: str) -> ResponseReturnValu
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/stop")
 def quality_run_stop(site_id: str, run_id: int) -> ResponseReturnValue:
     _, run = _found(site_id, run_id)
-    if not services().quality_runs.stop(site_id, run_id):
+    if not quality_stores().runs.stop(site_id, run_id):
         unchanged()
         flash("The run had ended already.", "done")
     else:
@@ -75,7 +75,7 @@ def quality_run_stop(site_id: str, run_id: int) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/resume")
 def quality_run_resume(site_id: str, run_id: int) -> ResponseReturnValue:
     _, run = _found(site_id, run_id)
-    if services().quality_runs.resume(site_id, run_id):
+    if quality_stores().runs.resume(site_id, run_id):
         changed("resumed a quality run", run=run.id)
         flash("The run goes on where it was.", "done")
     else:
@@ -88,7 +88,7 @@ def quality_run_resume(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_agree(site_id: str, run_id: int) -> ResponseReturnValue:
     """What it costs of models is agreed to."""
     _, run = _found(site_id, run_id)
-    if run.state == ASKS and services().quality_runs.agree(site_id, run_id, {**run.chosen, AGREED: True}):
+    if run.state == ASKS and quality_stores().runs.agree(site_id, run_id, {**run.chosen, AGREED: True}):
         changed("agreed to what a quality run costs", run=run.id, **run.chosen.get("costs", {}))
         flash("The run goes on.", "done")
     else:
@@ -99,8 +99,8 @@ def quality_run_agree(site_id: str, run_id: int) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/remove")
 def quality_run_remove(site_id: str, run_id: int) -> ResponseReturnValue:
-    services().sites.get(site_id)
-    if services().quality_runs.remove(site_id, run_id):
+    stores().sites.get(site_id)
+    if quality_stores().runs.remove(site_id, run_id):
         changed("deleted a quality run", run=run_id)
         flash(f"Run {run_id} is deleted.", "done")
     else:
@@ -113,7 +113,7 @@ def quality_run_remove(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
     """The site answers by one of the ways from now on; what its index lacks is built by a crawl."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report_head(run.id) or {"runs": []}
+    report = quality_stores().runs.report_head(run.id) or {"runs": []}
     way = next((one for one in report["runs"] if one["name"] == request.form.get("way", "")), None)
     if way is None:
         unchanged()
@@ -123,10 +123,10 @@ def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
         unchanged()
         flash(f"{site.name} answers by {way['name']} already.", "done")
         return _back(run)
-    services().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
+    stores().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
     changed("took the way that a quality run showed", run=run.id, before=site.strategy, now=way["name"])
     if site.strategy != way["strategy"]:
-        services().start_crawl(site_id)
+        crawling().start(site_id)
         flash(f"{site.name} answers by {way['name']} now. A crawl brings its index up to date.", "done")
     else:
         flash(f"{site.name} answers by {way['name']} now.", "done")
@@ -137,30 +137,30 @@ def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
 def quality_run_choices(site_id: str, run_id: int) -> ResponseReturnValue:
     """What the strategy auto chooses for each kind of question."""
     site, run = _found(site_id, run_id)
-    report = services().quality_runs.report_head(run.id)
+    report = quality_stores().runs.report_head(run.id)
     if not report or not report["choices"]:
         unchanged()
         flash("This run shows no strategy to be better than hybrid on any kind of question.", "problem")
         return _back(run)
-    services().sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
+    stores().sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
     chosen = {kind: one["strategy"] for kind, one in report["choices"].items()}
     changed("let auto choose by a quality run", run=run.id, choices=chosen)
     if site.strategy.partition("[")[0] == "auto":
-        services().start_crawl(site_id)
+        crawling().start(site_id)
     flash("The strategy auto goes by this run from now on.", "done")
     return _back(run)
 
 
 def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | Iterator[bytes]:
     if form == "jsonl":
-        return answer_lines(services().quality_runs, run.id)
+        return answer_lines(quality_stores().runs, run.id)
     if form == "json":
         return json_report(report)
     return html_report(report) if form == "html" else markdown_report(report)
 
 
 def _found(site_id: str, run_id: int) -> tuple[Site, QualityRun]:
-    return services().sites.get(site_id), services().quality_runs.get(site_id, run_id)
+    return stores().sites.get(site_id), quality_stores().runs.get(site_id, run_id)
 
 
 def _back(run: QualityRun) -> ResponseReturnValue:
@@ -169,7 +169,7 @@ def _back(run: QualityRun) -> ResponseReturnValue:
 
 def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
     waits = run.state == "waiting"
-    before = services().quality_runs.before(run) if waits else 0
+    before = quality_stores().runs.before(run) if waits else 0
     return {
         "site": site,
         "run": run,

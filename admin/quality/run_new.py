@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import configuration, quality_stores, stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
@@ -49,7 +49,7 @@ class RunForm(Form):
 @page.get("/sites/<site_id>/quality/runs/new", role=Role.EDITOR)
 def quality_run_new(site_id: str) -> ResponseReturnValue:
     """`?testset=` chooses the set."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     name = site.strategy if site.strategy in STRATEGIES else ""
     form = RunForm(
         formdata=None,
@@ -65,11 +65,11 @@ def quality_run_new(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/runs/new")
 def quality_run_start(site_id: str) -> ResponseReturnValue:
     """Queued here, carried out by the worker."""
-    site, form = services().sites.get(site_id), RunForm(request.form)
+    site, form = stores().sites.get(site_id), RunForm(request.form)
     form.validate()
     specs = _specs(form)
     testset = next(
-        (one for one in services().testsets.all(site_id) if str(one.id) == form.testset.data), None
+        (one for one in quality_stores().testsets.all(site_id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
         problem(form, "testset", "Choose a test set that holds questions.")
@@ -79,7 +79,7 @@ def quality_run_start(site_id: str) -> ResponseReturnValue:
         problem(form, "flows", "Choose at least one flow.")
     if len(specs) * len(form.flows.data or ()) > MOST_WAYS:
         problem(form, "flows", f"Strategies times flows may be {MOST_WAYS} at most: choose fewer.")
-    if form.judge.data == "model" and not services().settings.uses_chat_model:
+    if form.judge.data == "model" and not configuration().settings.uses_chat_model:
         problem(form, "judge", "There is no chat model: set OPENAI_API_KEY, or choose counted words.")
     if form.errors or testset is None:
         return _shown(site, form), UNPROCESSABLE
@@ -87,8 +87,8 @@ def quality_run_start(site_id: str) -> ResponseReturnValue:
         **{"strategies": specs, "flows": form.flows.data, "judge": form.judge.data},
         **{"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)},
     }
-    kept = services().settings.quality_runs_kept
-    run = services().quality_runs.queue(site_id, testset.id, testset.name, chosen, kept)
+    kept = configuration().settings.quality_runs_kept
+    run = quality_stores().runs.queue(site_id, testset.id, testset.name, chosen, kept)
     changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
     flash("The run is queued. You may leave this page.", "done")
     return redirect(url_for("admin.quality_run", site_id=site_id, run_id=run.id))
@@ -114,5 +114,5 @@ def _shown(site: Site, form: RunForm) -> str:
         site=site,
         form=form,
         has_sets=bool(form.testset.choices),
-        has_model=services().settings.uses_chat_model,
+        has_model=configuration().settings.uses_chat_model,
     )

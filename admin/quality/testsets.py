@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import services
+from admin.access import configuration, database, quality_stores, stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
 from admin.lists import listed
@@ -42,14 +42,14 @@ class NameForm(Form):
 @page.get("/sites/<site_id>/quality/sets/<int:id>")
 def quality_testset(site_id: str, id: int) -> ResponseReturnValue:
     """Its questions, searched by `?search=`."""
-    site, testset = services().sites.get(site_id), services().testsets.get(site_id, id)
+    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
     return _shown(site, testset, NameForm(formdata=None, name=testset.name))
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/progress")
 def quality_testset_progress(site_id: str, id: int) -> ResponseReturnValue:
     """Whether it is made yet; polled by progress.js."""
-    site, testset = services().sites.get(site_id), services().testsets.get(site_id, id)
+    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
     return {
         "active": testset.is_open,
         "version": f"{testset.state} {testset.count}",
@@ -60,10 +60,10 @@ def quality_testset_progress(site_id: str, id: int) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/quality/sets/<int:id>.jsonl")
 def quality_testset_file(site_id: str, id: int) -> ResponseReturnValue:
     """The set as a question file; uploaded again it is the same set."""
-    services().sites.get(site_id)
-    testset = services().testsets.get(site_id, id)
+    stores().sites.get(site_id)
+    testset = quality_stores().testsets.get(site_id, id)
     return Response(
-        file_of(services().testsets.cases(site_id, id)),
+        file_of(quality_stores().testsets.cases(site_id, id)),
         mimetype="application/jsonl",
         headers={"Content-Disposition": f'attachment; filename="{site_id}-questions-{testset.id}.jsonl"'},
     )
@@ -71,11 +71,11 @@ def quality_testset_file(site_id: str, id: int) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>")
 def quality_testset_rename(site_id: str, id: int) -> ResponseReturnValue:
-    site, testset = services().sites.get(site_id), services().testsets.get(site_id, id)
+    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
     form = NameForm(request.form)
     if not form.validate():
         return _shown(site, testset, form), UNPROCESSABLE
-    services().testsets.rename(site_id, id, form.name.data.strip())
+    quality_stores().testsets.rename(site_id, id, form.name.data.strip())
     changed("renamed a test set", testset=id, name=form.name.data.strip())
     flash("The name is saved.", "done")
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
@@ -84,13 +84,13 @@ def quality_testset_rename(site_id: str, id: int) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/sets/<int:id>/remove")
 def quality_testset_remove(site_id: str, id: int) -> ResponseReturnValue:
     """Not while the gate measures by it."""
-    services().sites.get(site_id)
-    testset = services().testsets.get(site_id, id)
-    gate = services().gates.get(site_id)
+    stores().sites.get(site_id)
+    testset = quality_stores().testsets.get(site_id, id)
+    gate = quality_stores().gates.get(site_id)
     if gate is not None and gate.testset_id == id:
         flash("The quality gate measures by this test set: choose another one for it first.", "problem")
         return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
-    services().testsets.remove(site_id, id)
+    quality_stores().testsets.remove(site_id, id)
     changed("deleted a test set", testset=id, name=testset.name)
     flash(f"“{testset.name}” is deleted. Reports of its runs stay.", "done")
     return redirect(url_for("admin.quality_site", site_id=site_id))
@@ -98,7 +98,7 @@ def quality_testset_remove(site_id: str, id: int) -> ResponseReturnValue:
 
 def _shown(site: Site, testset: StoredTestSet, form: NameForm) -> str:
     search = request.args.get("search", "").strip()[:200]
-    found = services().testsets
+    found = quality_stores().testsets
     return render_template(
         "admin/quality_testset.html",
         site=site,
@@ -150,17 +150,17 @@ class ConversationsForm(Form):
 
 @page.get("/sites/<site_id>/quality/sets", role=Role.EDITOR)
 def quality_testset_new(site_id: str) -> ResponseReturnValue:
-    return _shown_new(services().sites.get(site_id))
+    return _shown_new(stores().sites.get(site_id))
 
 
 @page.post("/sites/<site_id>/quality/sets/headings")
 def quality_testset_headings(site_id: str) -> ResponseReturnValue:
     """Ordered here, made by the worker."""
-    site, form = services().sites.get(site_id), HeadingsForm()
+    site, form = stores().sites.get(site_id), HeadingsForm()
     kinds = list(form.kinds.data or ())
     if form.validate() and not kinds:
         problem(form, "kinds", "Choose at least one.")
-    elif MODEL in kinds and not services().settings.uses_chat_model:
+    elif MODEL in kinds and not configuration().settings.uses_chat_model:
         problem(form, "kinds", "There is no chat model: set OPENAI_API_KEY, or leave it out.")
     elif not form.errors and not site.generation:
         problem(form, "count", "The site is not read yet: crawl it first.")
@@ -168,7 +168,7 @@ def quality_testset_headings(site_id: str) -> ResponseReturnValue:
         return _shown_new(site, headings=form), UNPROCESSABLE
     chosen = {"count": form.count.data, "kinds": kinds, "unanswerable": form.unanswerable.data}
     name = (form.headings_name.data or "").strip() or f"Headings, {_day()}"
-    made = services().testsets.order(site_id, name, "headings", {**chosen, "seed": form.seed.data})
+    made = quality_stores().testsets.order(site_id, name, "headings", {**chosen, "seed": form.seed.data})
     changed("ordered a test set from headings", testset=made.id, name=name)
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=made.id))
 
@@ -176,7 +176,7 @@ def quality_testset_headings(site_id: str) -> ResponseReturnValue:
 @page.post("/sites/<site_id>/quality/sets/upload", large=True)
 def quality_testset_upload(site_id: str) -> ResponseReturnValue:
     """All of the file or nothing."""
-    site, form = services().sites.get(site_id), UploadForm()
+    site, form = stores().sites.get(site_id), UploadForm()
     file = form.file.data
     form.validate()
     if not file or not getattr(file, "filename", ""):
@@ -184,12 +184,12 @@ def quality_testset_upload(site_id: str) -> ResponseReturnValue:
     if form.errors or _is_full(site, form, "upload_name"):
         return _shown_new(site, upload=form), UNPROCESSABLE
     try:
-        made = read_upload(file.read(), site, services().settings)
+        made = read_upload(file.read(), site, configuration().settings)
     except BadQuestions as error:
         problem(form, "file", "Nothing was stored. " + error.problems[0])
         return _shown_new(site, upload=form, problems=error.problems), UNPROCESSABLE
     name = (form.upload_name.data or "").strip() or file.filename[:100]
-    stored = services().testsets.create(site_id, name, "upload", made)
+    stored = quality_stores().testsets.create(site_id, name, "upload", made)
     changed("uploaded a test set", testset=stored.id, name=name, questions=len(made))
     flash(f"“{name}” has {len(made):,} questions.", "done")
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=stored.id))
@@ -197,26 +197,26 @@ def quality_testset_upload(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/quality/sets/conversations")
 def quality_testset_conversations(site_id: str) -> ResponseReturnValue:
-    site, form = services().sites.get(site_id), ConversationsForm()
+    site, form = stores().sites.get(site_id), ConversationsForm()
     if form.validate() and not form.helped.data and form.refused.data == LEAVE_OUT:
         problem(form, "helped", "Choose questions with a thumb up, refused ones, or both.")
     if form.errors or _is_full(site, form, "visitors_name"):
         return _shown_new(site, visitors=form), UNPROCESSABLE
     wanted = Wanted(bool(form.helped.data), form.refused.data, form.days.data or 1, form.most.data or 1)
-    made = questions_of_visitors(services().database, site, wanted, services().settings)
+    made = questions_of_visitors(database(), site, wanted, configuration().settings)
     if not made:
         problem(form, "days", "Visitors asked no such question in these days: look back further.")
         return _shown_new(site, visitors=form), UNPROCESSABLE
     name = (form.visitors_name.data or "").strip() or f"Conversations, {_day()}"
-    stored = services().testsets.create(site_id, name, "conversations", made)
+    stored = quality_stores().testsets.create(site_id, name, "conversations", made)
     changed("made a test set from conversations", testset=stored.id, name=name, questions=len(made))
     flash(f"“{name}” has {len(made):,} questions. Look through them: visitors write what they like.", "done")
     return redirect(url_for("admin.quality_testset", site_id=site_id, id=stored.id))
 
 
 def _is_full(site: Site, form: Form, field: str) -> bool:
-    most = services().settings.testsets_per_site
-    if len(services().testsets.all(site.id, most)) < most:
+    most = configuration().settings.testsets_per_site
+    if len(quality_stores().testsets.all(site.id, most)) < most:
         return False
     problem(form, field, f"The site has {most} test sets (TESTSETS_PER_SITE): delete one first.")
     return True
@@ -237,7 +237,7 @@ def _shown_new(
     return render_template(
         "admin/quality_testset_new.html",
         site=site,
-        settings=services().settings,
+        settings=configuration().settings,
         headings=headings or HeadingsForm(formdata=None, kinds=usual),
         upload=upload or UploadForm(formdata=None),
         visitors=visitors or ConversationsForm(formdata=None, helped=True),

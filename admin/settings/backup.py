@@ -9,7 +9,7 @@ from flask import flash, g, redirect, render_template, request, send_file, url_f
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, StringField
 
-from admin.access import services
+from admin.access import configuration, crawling, database, people_stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, problem
 from admin.page import Page
@@ -51,10 +51,10 @@ def backup_make() -> ResponseReturnValue:
     form = BackupForm(prefix="make-")
     if not form.validate() or not is_own_password(form):
         return _shown(make=form), UNPROCESSABLE
-    secret = services().secret_key if form.secret.data else ""
-    file = tempfile.TemporaryFile(dir=services().folder.path)  # noqa: SIM115  the response closes it
+    secret = configuration().secret_key if form.secret.data else ""
+    file = tempfile.TemporaryFile(dir=configuration().folder.path)  # noqa: SIM115  the response closes it
     try:
-        manifest = write_backup(services().database, file, version(), secret)
+        manifest = write_backup(database(), file, version(), secret)
     except BaseException:
         file.close()
         raise
@@ -83,12 +83,14 @@ def backup_restore() -> ResponseReturnValue:
         return _shown(bring=form), UNPROCESSABLE
     try:
         with open_backup(upload.stream) as found:  # type: ignore[arg-type]
-            sites = restore_all(services().database, services().folder.path, found, services().start_crawl)
-            made_at, other_key = found.manifest.made_at, found.secret not in ("", services().secret_key)
+            sites = restore_all(database(), configuration().folder.path, found, crawling().start)
+            made_at, other_key = found.manifest.made_at, found.secret not in ("", configuration().secret_key)
     except BadBackup as error:
         problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
         return _shown(bring=form), UNPROCESSABLE
-    services().audit.add(g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)})
+    people_stores().audit.add(
+        g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
+    )
     unchanged()  # noted above: the log of before is gone
     g.pop("operator")
     flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
@@ -104,6 +106,6 @@ def _shown(*, make: BackupForm | None = None, bring: RestoreForm | None = None) 
         "admin/backup.html",
         make=make or BackupForm(formdata=None, prefix="make-"),
         bring=bring or RestoreForm(formdata=None, prefix="restore-"),
-        most=services().settings.sources_upload_bytes,
+        most=configuration().settings.sources_upload_bytes,
         word=WORD,
     )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flask import flash, g, request
 
-from admin.access import services
+from admin.access import configuration
 from admin.audit import changed, unchanged
 from server.changeable_settings import SECRETS, WrongSetting, shown
 from server.settings import Settings, as_text
@@ -91,7 +91,7 @@ def fields_of(
     names: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
 ) -> list[SettingField]:
     """The fields with what holds, or with what was `typed`."""
-    live = services().live
+    live = configuration().live
     overrides, settings, base, problems = live.overrides, live.current, live.base, live.problems
     made = []
     for name in names:
@@ -119,7 +119,7 @@ def fields_of(
 def typed_values(names: Iterable[str]) -> dict[str, str]:
     """What was typed for settings, of those that differ from what holds. An empty secret stays as it is,
     unless its tick to remove it is set."""
-    settings, typed = services().live.current, {}
+    settings, typed = configuration().live.current, {}
     for name in names:
         text = request.form.get(name, "").replace("\r\n", "\n").strip()
         if name in SECRETS:
@@ -141,9 +141,9 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
         unchanged()
         flash("Nothing was changed.", "done")
         return None
-    before = services().live.current
+    before = configuration().live.current
     try:
-        after = services().live.change(values, g.operator.email)
+        after = configuration().live.change(values, g.operator.email)
     except WrongSetting as error:
         return {error.name: sentence_of(error)}
     details = {name.upper(): [shown(name, before), shown(name, after)] for name in values}

@@ -9,7 +9,7 @@ from time import perf_counter
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
@@ -135,18 +135,18 @@ def settings_models_save() -> ResponseReturnValue:
     """Another embedding model needs every site to be read again, and that it is wanted."""
     values = typed_values(MODELS)
     try:
-        after = services().live.tried(values)
+        after = configuration().live.tried(values)
     except WrongSetting as error:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
-    reindex = _fingerprint(after) != _fingerprint(services().live.current)
+    reindex = _fingerprint(after) != _fingerprint(configuration().live.current)
     if reindex and "reindex" not in request.form:
         return _shown(values, {"embedding_model": REINDEX}, reindex=True), UNPROCESSABLE
     if wrong := save(MODELS):
         return _shown(values, wrong), UNPROCESSABLE
     if reindex:
-        sites = [site for site in services().sites.all() if site.generation]
+        sites = [site for site in stores().sites.all() if site.generation]
         for site in sites:
-            services().start_crawl(site.id)
+            crawling().start(site.id)
         flash(f"{len(sites)} sites are read again, so that their vectors fit the new model.", "done")
     return redirect(url_for("admin.settings_models"))
 
@@ -157,10 +157,10 @@ def settings_models_test() -> ResponseReturnValue:
     unchanged()
     values = typed_values(MODELS)
     try:
-        wanted = services().live.tried(values)
+        wanted = configuration().live.tried(values)
     except WrongSetting as error:
         return _shown(values, {error.name: sentence_of(error)}), UNPROCESSABLE
-    trials = try_models(wanted, services().folder)
+    trials = try_models(wanted, configuration().folder)
     return _shown(values, trials=trials, offered=_offered(wanted), unsaved=bool(values))
 
 
@@ -197,5 +197,5 @@ def _shown(
         offered=offered or [],
         unsaved=unsaved,
         reindex=reindex,
-        uses_model=services().settings.uses_chat_model,
+        uses_model=configuration().settings.uses_chat_model,
     )

@@ -7,13 +7,14 @@ from datetime import UTC, datetime, timedelta
 from flask import flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import configuration, database, delivery, people_stores, shared, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.settings.fields import LABELS, fields_of, save, sentence_of, typed_values
+from server.answering.engine import daily_limit
 from server.changeable_settings import CHANGEABLE, GROUPS, WrongSetting, shown
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
@@ -21,7 +22,6 @@ from server.domain.roles import Role
 from server.domain.spending import Used
 from server.domain.visiting import Consent
 from server.runtime.models import spent_today
-from server.runtime.sites import daily_limit
 from server.storage.retention import Retention
 
 page = Page(menu="Settings", section="Overview")
@@ -30,7 +30,7 @@ page = Page(menu="Settings", section="Overview")
 @page.get("/settings", role=Role.OWNER)
 def settings() -> ResponseReturnValue:
     """Every changed setting on one page, with who changed it."""
-    live = services().live
+    live = configuration().live
     overrides = live.overrides
     return render_template(
         "admin/settings.html",
@@ -44,10 +44,10 @@ def settings() -> ResponseReturnValue:
             for name, one in overrides.items()
         ],
         problems=live.problems,
-        operators=services().operators.all(),
-        keys=[key for key in services().api_keys.all() if key.on and not key.is_over],
-        hooks=services().webhooks.all(),
-        changes=services().audit.recent(8),
+        operators=people_stores().operators.all(),
+        keys=[key for key in people_stores().api_keys.all() if key.on and not key.is_over],
+        hooks=delivery().webhooks.all(),
+        changes=people_stores().audit.recent(8),
         settings=live.current,
     )
 
@@ -56,13 +56,13 @@ def settings() -> ResponseReturnValue:
 def settings_back() -> ResponseReturnValue:
     """Lets the value with which Docent was started hold again."""
     name = request.form.get("back", "")
-    override = services().live.overrides.get(name)
+    override = configuration().live.overrides.get(name)
     if override is None:
         unchanged()
         flash("That setting was not changed here.", "problem")
     else:
         try:
-            services().live.take_back({name})
+            configuration().live.take_back({name})
         except WrongSetting as error:
             unchanged()
             flash(f"It was not taken back: {sentence_of(error)}", "problem")
@@ -96,11 +96,9 @@ def settings_budgets_save() -> ResponseReturnValue:
 
 
 def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
-    settings = services().settings
-    used = services().usage.today_by_site()
-    sites = [
-        (site, used.get(site.id, Used()), daily_limit(site, settings)) for site in services().sites.all()
-    ]
+    settings = configuration().settings
+    used = stores().usage.today_by_site()
+    sites = [(site, used.get(site.id, Used()), daily_limit(site, settings)) for site in stores().sites.all()]
     return render_template(
         "admin/settings_budgets.html",
         **{
@@ -111,7 +109,7 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
         sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
         total=sum((one.tokens for one in used.values()), 0),
         cost=sum((one.cost for one in used.values()), 0.0),
-        counted=spent_today(settings, services().cache),
+        counted=spent_today(settings, shared().cache),
         limit=settings.model_daily_tokens,
     )
 
@@ -137,8 +135,8 @@ def settings_privacy_save() -> ResponseReturnValue:
 
 def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
     """With how many conversations would go for some choices: a number that is seen is chosen with care."""
-    days, now = services().settings.conversation_days, datetime.now(UTC)
-    retention = Retention(services().database)
+    days, now = configuration().settings.conversation_days, datetime.now(UTC)
+    retention = Retention(database())
     choices = sorted({*EXAMPLES, *([days] if days else [])})
     return render_template(
         "admin/settings_privacy.html",
@@ -146,7 +144,7 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
         general=(errors or {}).get("", ""),
         days=days,
         counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
-        sites=[(site, Consent.of(site.options)) for site in services().sites.all()[:100]],
+        sites=[(site, Consent.of(site.options)) for site in stores().sites.all()[:100]],
     )
 
 
@@ -180,7 +178,7 @@ def settings_mail_test() -> ResponseReturnValue:
     unchanged()
     typed = typed_values(MAIL)
     try:
-        wanted = services().live.tried(typed)
+        wanted = configuration().live.tried(typed)
     except WrongSetting as error:
         return _shown_mail(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
     if not wanted.smtp_url:
@@ -201,6 +199,6 @@ def _shown_mail(
         **{name: fields_of(GROUPS[name], typed, errors) for name in ("mail", "sending")},
         general=(errors or {}).get("", ""),
         unsaved=unsaved,
-        wanting=[site for site in services().sites.all() if ContactOptions.of(site.options).email],
-        is_set=bool(services().settings.smtp_url),
+        wanting=[site for site in stores().sites.all() if ContactOptions.of(site.options).email],
+        is_set=bool(configuration().settings.smtp_url),
     )

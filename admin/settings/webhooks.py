@@ -10,7 +10,7 @@ from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.access import services
+from admin.access import configuration, delivery, stores
 from admin.addresses import BadAddress, parse_address
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -77,7 +77,9 @@ def webhook_add() -> ResponseReturnValue:
         return _shown(form), UNPROCESSABLE
     secret = secrets.token_urlsafe(32)
     kinds = [EventKind(kind) for kind in form.kinds.data]
-    id = services().webhooks.add(form.url.data, services().seal.close(secret), kinds, form.site.data or None)
+    id = delivery().webhooks.add(
+        form.url.data, configuration().seal.close(secret), kinds, form.site.data or None
+    )
     changed("added a webhook", form.site.data, webhook=id, url=form.url.data, events=form.kinds.data)
     return _secret_shown(id, secret)
 
@@ -94,7 +96,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
     hook, form = _found(webhook_id), _form()
     if not form.validate():
         return _one_shown(hook, form), UNPROCESSABLE
-    services().webhooks.change(
+    delivery().webhooks.change(
         hook.id, url=form.url.data, kinds=sorted(form.kinds.data), site_id=form.site.data or None
     )
     changed("changed a webhook", form.site.data, webhook=hook.id, url=form.url.data, events=form.kinds.data)
@@ -104,7 +106,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
 
 @page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
 def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
-    services().webhooks.change(_found(webhook_id).id, on=state == "on")
+    delivery().webhooks.change(_found(webhook_id).id, on=state == "on")
     changed(f"turned a webhook {state}", webhook=webhook_id)
     return redirect(url_for("admin.webhook", webhook_id=webhook_id))
 
@@ -113,14 +115,14 @@ def webhook_switch(webhook_id: str, state: str) -> ResponseReturnValue:
 def webhook_secret(webhook_id: str) -> ResponseReturnValue:
     """Another secret; what is signed with the old one is refused by the other side from now on."""
     hook, secret = _found(webhook_id), secrets.token_urlsafe(32)
-    services().webhooks.change(hook.id, secret=services().seal.close(secret))
+    delivery().webhooks.change(hook.id, secret=configuration().seal.close(secret))
     changed("made a new secret of a webhook", webhook=hook.id)
     return _secret_shown(hook.id, secret)
 
 
 @page.post("/settings/webhooks/<webhook_id>/test", role=Role.OWNER)
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
-    services().events.test(_found(webhook_id).id)
+    delivery().events.test(_found(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
     flash("A test is on its way. Load this page again in a moment to see whether it arrived.", "done")
     return redirect(url_for("admin.webhook", webhook_id=webhook_id))
@@ -129,10 +131,10 @@ def webhook_test(webhook_id: str) -> ResponseReturnValue:
 @page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
 def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
     hook = _found(webhook_id)
-    known = services().event_deliveries.of([event_id]).get(event_id, [])
+    known = delivery().event_deliveries.of([event_id]).get(event_id, [])
     if not any(one.channel == hook.id for one in known):
         abort(404)
-    services().event_deliveries.again(event_id, [hook.id])
+    delivery().event_deliveries.again(event_id, [hook.id])
     changed("sent an event again", webhook=hook.id, event=event_id)
     flash("It is being sent again.", "done")
     return redirect(url_for("admin.webhook", webhook_id=hook.id))
@@ -141,7 +143,7 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
 @page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
 def webhook_remove(webhook_id: str) -> ResponseReturnValue:
     hook = _found(webhook_id)
-    services().webhooks.remove(hook.id)
+    delivery().webhooks.remove(hook.id)
     changed("removed a webhook", url=hook.url)
     flash("The webhook and its delivery log are removed.", "done")
     return redirect(url_for("admin.webhooks"))
@@ -149,7 +151,7 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
 
 def _found(webhook_id: str) -> EventHook:
     try:
-        return services().webhooks.get(webhook_id)
+        return delivery().webhooks.get(webhook_id)
     except UnknownWebhook:
         abort(404)
 
@@ -163,14 +165,14 @@ def _form(*, fresh: bool = False, **data: object) -> HookForm:
 
 
 def _shown(form: HookForm) -> str:
-    sites = {site.id: site for site in services().sites.all()}
-    return render_template("admin/webhooks.html", form=form, hooks=services().webhooks.all(), sites=sites)
+    sites = {site.id: site for site in stores().sites.all()}
+    return render_template("admin/webhooks.html", form=form, hooks=delivery().webhooks.all(), sites=sites)
 
 
 def _one_shown(hook: EventHook, form: HookForm) -> str:
     state = next((known for known in DeliveryState if known == request.args.get("state")), None)
     sent = listed(
-        lambda limit, offset: services().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
+        lambda limit, offset: delivery().events.sent(limit, offset, webhook_id=hook.id, state=state), ROWS
     )
     return render_template(
         "admin/webhook.html",

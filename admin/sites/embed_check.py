@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import StopValidation
 
-from admin.access import services
+from admin.access import configuration, shared, stores
 from admin.addresses import BadAddress, is_private, parse_address
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -36,7 +36,7 @@ class PageForm(Form):
 
 @page.get("/sites/<site_id>/embed-check")
 def embed_check(site_id: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     start = site.start_urls[0] if site.start_urls else ""
     return _shown(site, PageForm(formdata=None, address=start))
 
@@ -45,11 +45,11 @@ def embed_check(site_id: str) -> ResponseReturnValue:
 def embed_check_run(site_id: str) -> ResponseReturnValue:
     """Opens the page and asks as its visitors would; takes as long as that takes."""
     unchanged()
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     form = PageForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
-    settings = services().settings
+    settings = configuration().settings
     if is_private(form.address.data) and not (site.allow_private or settings.crawl_allow_private):
         form.address.errors = ["This is an address of a private network, which Docent may not open."]
         return _shown(site, form), UNPROCESSABLE
@@ -68,5 +68,5 @@ def _shown(site: Site, form: PageForm, steps: object = ()) -> str:
         form=form,
         steps=steps,
         snippet=snippet_of(site),
-        seen=services().sightings.of(site),
+        seen=shared().sightings.of(site),
     )

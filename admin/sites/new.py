@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.addresses import BadAddress, free_id, is_private, parse_address, suggest_id
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -36,7 +36,7 @@ class SiteForm(Form):
             field.data = parse_address(field.data)
         except BadAddress as error:
             raise StopValidation(str(error)) from error
-        if is_private(field.data) and not services().settings.crawl_allow_private:
+        if is_private(field.data) and not configuration().settings.crawl_allow_private:
             raise StopValidation(
                 "This is an address of this machine or of a private network. To let Docent read such sites, "
                 "start it with CRAWL_ALLOW_PRIVATE=1 and add the site again."
@@ -66,7 +66,7 @@ def site_create() -> ResponseReturnValue:
         return _looked_at(form)
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
-    services().start_crawl(site.id)
+    crawling().start(site.id)
     flash(f"{site.name} is added. Docent is reading it now.", "done")
     return redirect(url_for("admin.site", site_id=site.id))
 
@@ -77,13 +77,13 @@ def site_create_of_sources() -> ResponseReturnValue:
     if not form.validate():
         return _shown(name_form=form), UNPROCESSABLE
     name = form.site_name.data.strip()
-    taken = {site.id for site in services().sites.all()}
-    settings = services().settings
+    taken = {site.id for site in stores().sites.all()}
+    settings = configuration().settings
     site = Site(
         id=free_id(name, taken), name=name, title="", strategy=settings.strategy, flow=settings.flow,
         options=settings.new_site_options,
     )  # fmt: skip
-    services().sites.create(site)
+    stores().sites.create(site)
     flash(f"{name} is added. Now give it files, single pages or answers.", "done")
     return redirect(url_for("admin.sources", site_id=site.id))
 
@@ -95,7 +95,7 @@ def _looked_at(form: SiteForm) -> ResponseReturnValue:
         return _shown(form=form), UNPROCESSABLE
     address = form.address.data
     try:
-        run_id = services().dry_runs.start(Site("new", "", "", (address,)))
+        run_id = crawling().dry_runs.start(Site("new", "", "", (address,)))
     except (BadStart, TooManyDryRuns) as error:
         problem(form, "address", str(error))
         return _shown(form=form), UNPROCESSABLE
@@ -112,7 +112,7 @@ def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> s
 
 def _create(form: SiteForm) -> Site | None:
     address = form.address.data
-    known = services().sites.all()
+    known = stores().sites.all()
     if same := next((site for site in known if address in site.start_urls), None):
         problem(form, "address", f"The site “{same.name}” starts at this address already. Write another one.")
         return None
@@ -121,12 +121,12 @@ def _create(form: SiteForm) -> Site | None:
         name=(form.name.data or "").strip() or urlsplit(address).netloc,
         title="",
         start_urls=(address,),
-        strategy=services().settings.strategy,
-        flow=services().settings.flow,
-        options=services().settings.new_site_options,
+        strategy=configuration().settings.strategy,
+        flow=configuration().settings.flow,
+        options=configuration().settings.new_site_options,
     )
     try:
-        return services().sites.create(site)
+        return stores().sites.create(site)
     except SiteExists:
         # Somebody else added the same one between the look and the write.
         problem(form, "address", "This site was added a moment ago. Find it under Sites.")

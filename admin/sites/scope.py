@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
@@ -53,7 +53,7 @@ class ScopeForm(Form):
 @page.get("/sites/<site_id>/scope")
 def scope(site_id: str) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address."""
-    found = services().sites.get(site_id)
+    found = stores().sites.get(site_id)
     chosen = scope_of(found)
     form = ScopeForm(
         formdata=None,
@@ -69,12 +69,12 @@ def scope(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/scope")
 def scope_save(site_id: str) -> ResponseReturnValue:
-    found = services().sites.get(site_id)
+    found = stores().sites.get(site_id)
     form = ScopeForm(request.form)
     if not form.validate():
         return _shown(found, form), UNPROCESSABLE
     try:
-        save_scope(services().sites, services().settings, site_id, form.scope())
+        save_scope(stores().sites, configuration().settings, site_id, form.scope())
     except BadStart as error:
         problem(form, _field_of(str(error), form), str(error))
         return _shown(found, form), UNPROCESSABLE
@@ -91,7 +91,7 @@ def _explained(found: Site, url: str) -> tuple[list[Finding], str]:
     if not url:
         return [], ""
     try:
-        return list(explain_url(found, services().settings, url)), ""
+        return list(explain_url(found, configuration().settings, url)), ""
     except BadStart as error:
         return [], str(error)
 
@@ -131,7 +131,7 @@ def dry_run_progress(run_id: str) -> ResponseReturnValue:
 @dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
 def site_dry_run(site_id: str, run_id: str) -> ResponseReturnValue:
     """Of a site that is known already."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     return render_template("admin/dry_run.html", run=_run(run_id), site=site, pages=_most())
 
 
@@ -139,9 +139,9 @@ def site_dry_run(site_id: str, run_id: str) -> ResponseReturnValue:
 def site_dry_run_start(site_id: str) -> ResponseReturnValue:
     """With the rules as they are saved."""
     unchanged()
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     try:
-        run_id = services().dry_runs.start(site)
+        run_id = crawling().dry_runs.start(site)
     except (BadStart, TooManyDryRuns) as error:
         flash(str(error), "problem")
         return redirect(url_for("admin.scope", site_id=site_id))
@@ -149,9 +149,9 @@ def site_dry_run_start(site_id: str) -> ResponseReturnValue:
 
 
 def _run(run_id: str) -> DryRun:
-    run = services().dry_runs.get(run_id)
+    run = crawling().dry_runs.get(run_id)
     return run if run is not None else abort(404)
 
 
 def _most() -> int:
-    return services().settings.dry_run_pages
+    return configuration().settings.dry_run_pages

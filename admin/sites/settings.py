@@ -13,18 +13,18 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.access import services
+from admin.access import configuration, crawling, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.sites import sites as sites_page
+from server.answering.engine import daily_limit
 from server.answering.flows import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import CRAWL_LIMITS, INSTRUCTIONS, INSTRUCTIONS_CHARS, LANGUAGE, TONE, Site, Voice
 from server.retrieval.table import STRATEGIES, check_spec
-from server.runtime.sites import daily_limit
 
 FLOOR = "relevance_floor"
 LIMITS = ("daily_tokens", "daily_cost", *CRAWL_LIMITS)
@@ -155,18 +155,18 @@ SAMPLE = 3000
 
 @page.get("/sites/<site_id>/settings", role=Role.EDITOR)
 def site_settings(site_id: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     return _shown(site, filled(site))
 
 
 @page.post("/sites/<site_id>/settings")
 def site_settings_save(site_id: str) -> ResponseReturnValue:
     """Saves all of it, or nothing."""
-    before = services().sites.get(site_id)
+    before = stores().sites.get(site_id)
     form = SiteSettingsForm(request.form)
     if not form.validate():
         return _shown(before, form), UNPROCESSABLE
-    after = services().sites.change(site_id, lambda site: changed_site(site, form))
+    after = stores().sites.change(site_id, lambda site: changed_site(site, form))
     done = differences(before, after)
     if not done:
         unchanged()
@@ -175,14 +175,14 @@ def site_settings_save(site_id: str) -> ResponseReturnValue:
     changed("changed the settings of the site", changes=done)
     flash("The settings are saved. The next question is answered by them.", "done")
     if before.strategy != after.strategy and after.generation:
-        services().start_crawl(site_id)
+        crawling().start(site_id)
         flash("The site is read again, so that the new search knows all of it.", "done")
     return redirect(url_for("admin.site_settings", site_id=site_id))
 
 
 def _shown(site: Site, form: SiteSettingsForm) -> str:
-    settings = services().settings
-    pages = services().content(site.id).pages(limit=SAMPLE)
+    settings = configuration().settings
+    pages = stores().content(site.id).pages(limit=SAMPLE)
     return render_template(
         "admin/site_settings.html",
         site=site,

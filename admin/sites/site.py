@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField, TextAreaField
 from wtforms.validators import StopValidation
 
-from admin.access import services
+from admin.access import configuration, crawling, dialogue, stores
 from admin.addresses import BadAddress, parse_origin
 from admin.audit import changed
 from admin.crawls.crawl_state import is_active
@@ -20,9 +20,9 @@ from admin.page import Page
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.snippet import snippet_of
+from server.answering.engine import daily_limit
 from server.domain.roles import Role
 from server.domain.site import OFF, PERIODS, Site
-from server.runtime.sites import daily_limit
 
 page = Page(tab="Site", under=sites_page.page)
 
@@ -48,7 +48,7 @@ class OriginsForm(Form):
 
 @page.get("/sites/<site_id>")
 def site(site_id: str) -> ResponseReturnValue:
-    found = services().sites.get(site_id)
+    found = stores().sites.get(site_id)
     form = OriginsForm(formdata=None, origins="\n".join(found.origins))
     return _shown(found, form)
 
@@ -56,8 +56,8 @@ def site(site_id: str) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/progress")
 def site_progress(site_id: str) -> ResponseReturnValue:
     """The progress panel as it is now, and whether to ask again; polled by progress.js."""
-    found = services().sites.get(site_id)
-    run = services().crawls.latest(site_id)
+    found = stores().sites.get(site_id)
+    run = stores().crawls.latest(site_id)
     return {
         "active": is_active(run),
         "version": version_of(run),
@@ -67,25 +67,25 @@ def site_progress(site_id: str) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/crawls")
 def site_crawl(site_id: str) -> ResponseReturnValue:
-    found = services().sites.get(site_id)
-    run = services().crawls.latest(site_id)
+    found = stores().sites.get(site_id)
+    run = stores().crawls.latest(site_id)
     if is_active(run):
         flash(f"{found.name} is being read already.", "done")
     elif run is not None and run.is_open:
         flash(f"The crawl of {found.name} is paused: resume it, or stop it first.", "problem")
     else:
-        services().start_crawl(site_id)
+        crawling().start(site_id)
         flash(f"A new crawl of {found.name} has begun.", "done")
     return redirect(url_for("admin.site", site_id=site_id))
 
 
 @page.post("/sites/<site_id>/origins")
 def site_origins(site_id: str) -> ResponseReturnValue:
-    found = services().sites.get(site_id)
+    found = stores().sites.get(site_id)
     form = OriginsForm(request.form)
     if not form.validate():
         return _shown(found, form), UNPROCESSABLE
-    services().sites.update(replace(found, origins=tuple(form.origins.data.splitlines())))
+    stores().sites.update(replace(found, origins=tuple(form.origins.data.splitlines())))
     flash("The allowed origins are saved.", "done")
     return redirect(url_for("admin.site", site_id=site_id))
 
@@ -96,12 +96,12 @@ def _shown(found: Site, form: OriginsForm) -> str:
         form=form,
         snippet=snippet_of(found),
         own_origins=sorted(replace(found, origins=()).allowed_origins),
-        history=services().crawls.history(found.id, 10)[1:],
-        schedule=services().schedules.get(found.id),
+        history=stores().crawls.history(found.id, 10)[1:],
+        schedule=stores().schedules.get(found.id),
         schedule_options=SCHEDULES,
-        used_today=services().usage.today(found.id),
-        used_month=services().usage.last_days(found.id, 30),
-        limit=daily_limit(found, services().settings),
+        used_today=stores().usage.today(found.id),
+        used_month=stores().usage.last_days(found.id, 30),
+        limit=daily_limit(found, configuration().settings),
         **_progress(found),
     )
 
@@ -109,8 +109,8 @@ def _shown(found: Site, form: OriginsForm) -> str:
 def _progress(found: Site) -> dict[str, object]:
     return {
         "site": found,
-        "run": services().crawls.latest(found.id),
-        "live_pages": services().content(found.id).counts()[0],
+        "run": stores().crawls.latest(found.id),
+        "live_pages": stores().content(found.id).counts()[0],
     }
 
 
@@ -129,31 +129,31 @@ class RemovalForm(Form):
 
 @removal_page.get("/sites/<site_id>/remove", role=Role.OWNER)
 def site_removal(site_id: str) -> ResponseReturnValue:
-    return _shown_removal(services().sites.get(site_id), RemovalForm(formdata=None))
+    return _shown_removal(stores().sites.get(site_id), RemovalForm(formdata=None))
 
 
 @removal_page.post("/sites/<site_id>/remove", role=Role.OWNER)
 def site_remove(site_id: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     form = RemovalForm(request.form)
     if not form.validate():
         return _shown_removal(site, form), UNPROCESSABLE
     if form.typed.data.strip() != site.id:
         problem(form, "typed", f"That is another word: write {site.id}. Nothing is removed.")
         return _shown_removal(site, form), UNPROCESSABLE
-    services().remove_site(site.id)
+    crawling().remove_site(site.id)
     changed("removed the site", site.id, name=site.name)
     flash(f"{site.name} is removed: nobody is answered any more, and its data goes within minutes.", "done")
     return redirect(url_for("admin.sites"))
 
 
 def _shown_removal(site: Site, form: RemovalForm) -> str:
-    live_pages, live_chunks = services().content(site.id).counts()
+    live_pages, live_chunks = stores().content(site.id).counts()
     goes = [
         ("Pages", live_pages),
         ("Chunks in the indexes", live_chunks),
-        ("Sources", len(services().sources.all(site.id))),
-        ("Own answers", services().curated.count(site.id)),
-        ("Questions of visitors", sum(services().conversations.counts(site.id, EVER).values())),
+        ("Sources", len(stores().sources.all(site.id))),
+        ("Own answers", stores().curated.count(site.id)),
+        ("Questions of visitors", sum(dialogue().conversations.counts(site.id, EVER).values())),
     ]
     return render_template("admin/site_removal.html", site=site, form=form, goes=goes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
-from admin.access import services
+from admin.access import stores
 from admin.page import Page
 
 page = Page(menu="Sites")
@@ -14,7 +14,7 @@ page = Page(menu="Sites")
 @page.get("/sites")
 def sites() -> ResponseReturnValue:
     rows = [
-        (site, services().crawls.latest(site.id), services().content(site.id).counts()[0])
-        for site in services().sites.all()
+        (site, stores().crawls.latest(site.id), stores().content(site.id).counts()[0])
+        for site in stores().sites.all()
     ]
     return render_template("admin/sites.html", rows=rows)

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import services
+from admin.access import configuration, stores
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
@@ -281,19 +281,19 @@ page = Page(tab="Widget", under=sites_page.page)
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)
 def widget(site_id: str) -> ResponseReturnValue:
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     return _shown(site, filled(site))
 
 
 @page.post("/sites/<site_id>/widget")
 def widget_save(site_id: str) -> ResponseReturnValue:
     """Saves all of it, or nothing."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     form = with_proofs(WidgetForm(request.form), site)
-    made = changed(site, form, services().settings.base_url)
+    made = changed(site, form, configuration().settings.base_url)
     if made is None:
         return _shown(site, form), UNPROCESSABLE
-    services().sites.update(made)
+    stores().sites.update(made)
     flash("The widget is saved. Visitors get it within a minute.", "done")
     for warning in warnings(_accent(made)):
         flash(f"{warning} Some visitors will hardly see it.", "warn")
@@ -303,7 +303,7 @@ def widget_save(site_id: str) -> ResponseReturnValue:
 @page.get("/sites/<site_id>/widget/preview", framed=True)
 def widget_preview(site_id: str) -> ResponseReturnValue:
     """A page with the real widget on it, for the frame beside the form."""
-    site = services().sites.get(site_id)
+    site = stores().sites.get(site_id)
     return render_template(
         "admin/widget_preview.html", site=site, loader=f"{request.script_root}/widget/embed.js"
     )
@@ -321,6 +321,6 @@ def _shown(site: Site, form: WidgetForm) -> str:
         form=form,
         contrasts=contrasts("" if faults else typed.accent),
         secret=ContactOptions.of(site.options).secret,
-        sends_mail=bool(services().settings.smtp_url),
+        sends_mail=bool(configuration().settings.smtp_url),
         wrong=[field for field in form if field.errors],
     )

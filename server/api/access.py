@@ -11,10 +11,16 @@ from server.domain.site import Site
 from server.storage.sites import SiteStore
 
 if TYPE_CHECKING:
+    from server.answering.chat import Chat
     from server.api.visitor.streams import Streams
     from server.api.visitor.tokens import VisitorTokens
     from server.guards.proof_of_work import ProofOfWork
-    from server.runtime.container import Services
+    from server.runtime.configuration import Configuration
+    from server.runtime.crawling import Crawling
+    from server.runtime.engine import SiteEngine
+    from server.runtime.runtime import Runtime
+    from server.runtime.shared import Shared
+    from server.runtime.stores import DeliveryStores, DialogueStores, PeopleStores, SiteStores
 
 
 FRESH_S = 1.0
@@ -47,9 +53,54 @@ class RecentSites:
         return self._sites
 
 
-def services() -> Services:
-    """The services of the application that answers this request."""
-    return cast("Services", current_app.extensions["docent"])
+def runtime() -> Runtime:
+    """Return the runtime of the application that answers this request."""
+    return cast("Runtime", current_app.extensions["docent"])
+
+
+def configuration() -> Configuration:
+    """Return settings, folder and secrets."""
+    return runtime().configuration
+
+
+def stores() -> SiteStores:
+    """Return the stores of sites."""
+    return runtime().stores
+
+
+def dialogue() -> DialogueStores:
+    """Return the stores of conversations."""
+    return runtime().dialogue
+
+
+def delivery() -> DeliveryStores:
+    """Return the stores of messages and events."""
+    return runtime().delivery
+
+
+def people_stores() -> PeopleStores:
+    """Return the stores of operators and API keys."""
+    return runtime().people
+
+
+def shared() -> Shared:
+    """Return what all processes share."""
+    return runtime().shared
+
+
+def engine() -> SiteEngine:
+    """Return what answers sites."""
+    return runtime().engine
+
+
+def crawling() -> Crawling:
+    """Return what starts and controls crawls."""
+    return runtime().crawling
+
+
+def chat() -> Chat:
+    """Return what answers visitors."""
+    return runtime().chat
 
 
 def streams() -> Streams:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flask import request
 
-from server.api.access import recent_sites, services, visitor_tokens
+from server.api.access import recent_sites, shared, visitor_tokens
 from server.api.errors import ApiError
 from server.api.origins import calling_origin
 from server.api.visitor.tokens import TokenExpired, TokenInvalid
@@ -82,7 +82,7 @@ def known_site(site_id: str) -> Site:
 
 def limit(rule: str, key: str) -> None:
     """Counts one. Raises ApiError 429 when it is one too many."""
-    if wait := services().limits.hit(rule, key):
+    if wait := shared().limits.hit(rule, key):
         raise ApiError(
             429, "rate_limited", f"That was too often ({rule}). Wait, then try again.", wait_s=wait
         )

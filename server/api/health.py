@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Flask, Response, current_app, jsonify
 
-from server.api.access import services
+from server.api.access import engine
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def _readyz() -> Response:
     if warmed is not None and not warmed.is_set():
         parts = {"models": "still loading; try again in a few seconds"}
     else:
-        parts = services().readiness()
+        parts = engine().readiness()
     ready = all(state == "ok" for state in parts.values())
     response = jsonify(status="ready" if ready else "not_ready", parts=parts)
     response.status_code = 200 if ready else 503

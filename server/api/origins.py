@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, request
 
-from server.api.access import recent_sites, services
+from server.api.access import configuration, recent_sites
 from server.api.errors import ApiError
 from server.domain.addresses import origin_of
 from server.domain.site import Site
@@ -56,7 +56,7 @@ def add_cors(response: Response) -> Response:
 
 def _is_own(origin: str) -> bool:
     """Whether it is this server itself: as its setting says, or as the caller addressed it."""
-    return origin in (origin_of(services().settings.base_url), request.host_url.rstrip("/"))
+    return origin in (origin_of(configuration().settings.base_url), request.host_url.rstrip("/"))
 
 
 def _is_listed_anywhere(origin: str) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 from flask import Blueprint, Response, abort, make_response, render_template, request
 from markupsafe import Markup, escape
 
-from server.api.access import services
+from server.api.access import stores
 from server.api.caller import known_site
-from server.storage.source_pages import PageVersion, SourcePages
+from server.storage.source_pages import PageVersion
 
 # A page that was read from a source, as plain HTML: its blocks, headings and anchors and nothing else.
 #
@@ -149,7 +149,7 @@ def sources_blueprint() -> Blueprint:
     @blueprint.get("/sources/<site_id>/<page_id>/file")
     def source_file(site_id: str, page_id: str) -> Response:
         version = _live(site_id, page_id)
-        body = services().sources.body(site_id, version.digest) if version.digest else None
+        body = stores().sources.body(site_id, version.digest) if version.digest else None
         if body is None:
             abort(404)
         name = PurePosixPath(version.name).name
@@ -165,7 +165,7 @@ def sources_blueprint() -> Blueprint:
 
 def _live(site_id: str, page_id: str) -> PageVersion:
     site = known_site(site_id)
-    version = SourcePages(services().database, site.id).live(f"/sources/{site.id}/{page_id}")
+    version = stores().source_pages(site.id).live(f"/sources/{site.id}/{page_id}")
     if version is None:
         abort(404)
     return version

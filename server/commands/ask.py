@@ -9,7 +9,7 @@ import sys
 from server.answering.response import response
 from server.domain.answer import Answer, Delta
 from server.errors import StartError
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 
 HELP = "ask a site a question and print the cited answer"
@@ -27,9 +27,9 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 0 for any outcome, a refusal too: that is an answer."""
     if not options.question.strip():
         raise StartError("the question is empty; write it in quotation marks")
-    services = Services(settings)
-    site = services.sites.get(options.site or _only_site(services))
-    exchange = services.chat.ask(
+    runtime = open_runtime(settings)
+    site = runtime.stores.sites.get(options.site or _only_site(runtime))
+    exchange = runtime.chat.ask(
         site, options.question, visitor_id="shell", conversation_id=options.conversation
     )
     streamed = ""
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             print(event.text, end="", flush=True)
         elif isinstance(event, Answer):
             _print(exchange.conversation_id, exchange.message_id, event, streamed, as_json=options.json)
-    services.close()
+    runtime.close()
     return 0
 
 
@@ -60,8 +60,8 @@ def _print(conversation_id: str, message_id: str, answer: Answer, streamed: str,
     )
 
 
-def _only_site(services: Services) -> str:
-    sites = services.sites.all()
+def _only_site(runtime: Runtime) -> str:
+    sites = runtime.stores.sites.all()
     if len(sites) == 1:
         return sites[0].id
     if not sites:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from server.errors import StartError
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.backup.writing import write_backup
 from server.version import version
@@ -23,13 +23,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Writes the whole file or none. Raises StartError, StorageError."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     part = options.file.with_name(f"{options.file.name}.part")
     try:
         # Only its owner may read it: it holds every conversation.
         with os.fdopen(os.open(part, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
-            secret = services.secret_key if options.with_key else ""
-            manifest = write_backup(services.database, out, version(), secret)
+            secret = runtime.configuration.secret_key if options.with_key else ""
+            manifest = write_backup(runtime.database, out, version(), secret)
             out.flush()
             os.fsync(out.fileno())
         part.replace(options.file)
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         raise StartError(f"{options.file} cannot be written: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
-        services.close()
+        runtime.close()
     counts = ", ".join(f"{count} {name}" for name, count in manifest.summary.items())
     print(f"{options.file}: {options.file.stat().st_size / 1e6:.1f} MB with {counts}")
     return 0

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_setup import site_from_address
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawl_runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
@@ -37,39 +37,39 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
-        site_id = _site(services, options, settings)
-        crawl_id = _crawl_id(services, site_id, anew=options.anew)
-        return _crawl(services, site_id, crawl_id)
+        site_id = _site(runtime, options, settings)
+        crawl_id = _crawl_id(runtime, site_id, anew=options.anew)
+        return _crawl(runtime, site_id, crawl_id)
     finally:
-        services.close()
+        runtime.close()
 
 
-def _site(services: Services, options: argparse.Namespace, settings: Settings) -> str:
-    known = services.sites.find(options.url)
+def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> str:
+    known = runtime.stores.sites.find(options.url)
     if known is None:
         wanted = site_from_address(
             options.url, settings, site_id=options.site, allow_private=options.allow_private
         )
-        known = services.sites.find(wanted.id) or services.sites.create(wanted)
+        known = runtime.stores.sites.find(wanted.id) or runtime.stores.sites.create(wanted)
     if options.allow_private and not known.allow_private:
-        services.sites.update(known.with_private_allowed())
+        runtime.stores.sites.update(known.with_private_allowed())
     return known.id
 
 
-def _crawl_id(services: Services, site_id: str, *, anew: bool) -> int:
+def _crawl_id(runtime: Runtime, site_id: str, *, anew: bool) -> int:
     """The crawl to run: one that was paused or cut off, unless a new one is wanted."""
     if anew:
-        services.crawling.give_up(site_id)
-    last = services.crawls.latest(site_id)
+        runtime.crawling.control.give_up(site_id)
+    last = runtime.stores.crawls.latest(site_id)
     if last is not None and last.state == PAUSED:
-        services.crawls.release(last, wanted="")
+        runtime.stores.crawls.release(last, wanted="")
     if last is not None and last.is_open:
         if last.beat_at is not None:
             print(f"Going on with crawl {last.id}: {_so_far(last)}.", file=sys.stderr)
         return last.id
-    return services.crawls.wait(site_id)
+    return runtime.stores.crawls.wait(site_id)
 
 
 def _so_far(run: CrawlRun) -> str:
@@ -77,11 +77,11 @@ def _so_far(run: CrawlRun) -> str:
     return f"{sum(run.counts.values()) - waiting} addresses are done, {waiting} wait"
 
 
-def _crawl(services: Services, site_id: str, crawl_id: int) -> int:
+def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
     started = time.monotonic()
     with _ctrl_c_pauses(site_id) as interrupt:
-        has_run = services.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
-    ended = services.crawls.get(crawl_id)
+        has_run = runtime.crawling.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
+    ended = runtime.stores.crawls.get(crawl_id)
     if not has_run:
         who = "another process" if ended.state == RUNNING else "the job worker"
         print(f"docent: {who} crawls {site_id} already: python -m server crawls list", file=sys.stderr)
@@ -89,7 +89,7 @@ def _crawl(services: Services, site_id: str, crawl_id: int) -> int:
     print(file=sys.stderr)
     if ended.state not in (DONE, STOPPED):
         return _not_done(ended)
-    pages, chunks = services.content(site_id).counts()
+    pages, chunks = runtime.stores.content(site_id).counts()
     spent = time.monotonic() - started
     print(f"{site_id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {ended.message}")
     print(f'Ask it: python -m server ask --site {site_id} "..."')

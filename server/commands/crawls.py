@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from admin.crawls.difference import csv_lines
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawl_runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
 from server.storage.errors import UnknownCrawl
@@ -36,23 +36,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when it is done or under way; raises WrongState, UnknownSite, UnknownCrawl."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
         if options.action == "list":
-            return _list(services, options.site)
-        services.sites.get(options.site)
+            return _list(runtime, options.site)
+        runtime.stores.sites.get(options.site)
         if options.action == "urls":
-            return _urls(services, options)
-        return _control(services, options)
+            return _urls(runtime, options)
+        return _control(runtime, options)
     finally:
-        services.close()
+        runtime.close()
 
 
-def _list(services: Services, site_id: str) -> int:
+def _list(runtime: Runtime, site_id: str) -> int:
     if site_id:
-        runs = services.crawls.history(services.sites.get(site_id).id)
+        runs = runtime.stores.crawls.history(runtime.stores.sites.get(site_id).id)
     else:
-        newest = (services.crawls.latest(site.id) for site in services.sites.all())
+        newest = (runtime.stores.crawls.latest(site.id) for site in runtime.stores.sites.all())
         runs = [run for run in newest if run is not None]
     for run in runs:
         print(_line(run))
@@ -74,11 +74,11 @@ def _line(run: CrawlRun) -> str:
     return "\t".join(part for part in parts if part)
 
 
-def _control(services: Services, options: argparse.Namespace) -> int:
+def _control(runtime: Runtime, options: argparse.Namespace) -> int:
     actions = {
-        "pause": services.crawling.pause,
-        "resume": services.crawling.resume,
-        "stop": services.crawling.stop,
+        "pause": runtime.crawling.control.pause,
+        "resume": runtime.crawling.control.resume,
+        "stop": runtime.crawling.control.stop,
     }
     print(_answer(actions[options.action](options.site)))
     return 0
@@ -97,14 +97,14 @@ def _answer(run: CrawlRun) -> str:
     return f"The crawl of {run.site_id} is {run.state}."
 
 
-def _urls(services: Services, options: argparse.Namespace) -> int:
-    latest = services.crawls.latest(options.site)
+def _urls(runtime: Runtime, options: argparse.Namespace) -> int:
+    latest = runtime.stores.crawls.latest(options.site)
     crawl_id = options.crawl or (latest.id if latest else 0)
     if not crawl_id:
         raise UnknownCrawl(f"{options.site} was never crawled")
-    if services.crawls.get(crawl_id).site_id != options.site:
+    if runtime.stores.crawls.get(crawl_id).site_id != options.site:
         raise UnknownCrawl(f"crawl {crawl_id} is not one of {options.site}")
-    rows = services.crawls.every_url(crawl_id, options.state or None, options.search)
+    rows = runtime.stores.crawls.every_url(crawl_id, options.state or None, options.search)
     if options.csv:
         for piece in csv_lines(rows):
             sys.stdout.write(piece)

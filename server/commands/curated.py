@@ -11,7 +11,7 @@ from server.answering.curated import utc_today
 from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
 from server.errors import StartError
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 
 HELP = "list, add, remove, import or export the operator's own answers"
@@ -53,17 +53,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Changes reach visitors within a second. Raises UnknownSite, StartError."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
-        services.sites.get(options.site)
-        _ACTIONS[options.action](services, options)
+        runtime.stores.sites.get(options.site)
+        _ACTIONS[options.action](runtime, options)
     finally:
-        services.close()
+        runtime.close()
     return 0
 
 
-def _list(services: Services, options: argparse.Namespace) -> None:
-    found = services.curated.all(options.site)
+def _list(runtime: Runtime, options: argparse.Namespace) -> None:
+    found = runtime.stores.curated.all(options.site)
     if options.json:
         print(json.dumps([asdict(answer) for answer in found], ensure_ascii=False, indent=2, default=str))
         return
@@ -75,20 +75,20 @@ def _list(services: Services, options: argparse.Namespace) -> None:
         print(f"No curated answer yet. Add one: python -m server curated add {options.site} QUESTION ANSWER")
 
 
-def _add(services: Services, options: argparse.Namespace) -> None:
+def _add(runtime: Runtime, options: argparse.Namespace) -> None:
     made = _checked(options)
-    print(f"Added as {services.curated.save(made, EDITOR).id}.")
+    print(f"Added as {runtime.stores.curated.save(made, EDITOR).id}.")
 
 
-def _remove(services: Services, options: argparse.Namespace) -> None:
-    if not services.curated.remove(options.site, options.number):
+def _remove(runtime: Runtime, options: argparse.Namespace) -> None:
+    if not runtime.stores.curated.remove(options.site, options.number):
         raise StartError(
             f"{options.site} has no curated answer {options.number}; see: curated list {options.site}"
         )
     print(f"Removed {options.number}.")
 
 
-def _import(services: Services, options: argparse.Namespace) -> None:
+def _import(runtime: Runtime, options: argparse.Namespace) -> None:
     """All rows are checked before the first is stored. A question that is there already is replaced."""
     try:
         data = options.file.read_bytes()
@@ -97,12 +97,12 @@ def _import(services: Services, options: argparse.Namespace) -> None:
         raise StartError(f"{options.file} cannot be read: {error.strerror}") from None
     except CuratedFileError as error:
         raise StartError(f"{options.file} {error}") from None
-    new, replaced = services.curated.save_all(made, EDITOR)
+    new, replaced = runtime.stores.curated.save_all(made, EDITOR)
     print(f"Imported {new + replaced}: {new} new, {replaced} replaced.")
 
 
-def _export(services: Services, options: argparse.Namespace) -> None:
-    found = services.curated.all(options.site)
+def _export(runtime: Runtime, options: argparse.Namespace) -> None:
+    found = runtime.stores.curated.all(options.site)
     is_json = options.file.suffix.lower() in (".jsonl", ".json")
     try:
         written = written_jsonl(found) if is_json else written_csv(found)

@@ -16,7 +16,7 @@ from server.contact.mail import MailServer
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.data_folder import DataFolder
 
@@ -58,19 +58,19 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield "folder", lambda: _folder(settings)
     yield "port", lambda: _port(settings)
     try:
-        services = Services(settings)
+        runtime = open_runtime(settings)
     except DocentError as error:
         message = str(error)
         yield "database", lambda: _fail(message)
         return
-    yield "database", lambda: _database(services)
-    yield "history", lambda: _history(services, settings)
-    yield "vectors", lambda: _vectors(services, settings)
-    yield "embeddings", lambda: _embeddings(services)
-    yield "chat model", lambda: _chat_model(services)
-    yield "mail", lambda: _mail(services)
-    yield "sites", lambda: _sites(services)
-    services.close()
+    yield "database", lambda: _database(runtime)
+    yield "history", lambda: _history(runtime, settings)
+    yield "vectors", lambda: _vectors(runtime, settings)
+    yield "embeddings", lambda: _embeddings(runtime)
+    yield "chat model", lambda: _chat_model(runtime)
+    yield "mail", lambda: _mail(runtime)
+    yield "sites", lambda: _sites(runtime)
+    runtime.close()
 
 
 def _fail(message: str) -> str:
@@ -133,51 +133,51 @@ def _port(settings: Settings) -> str:
     raise Failed(f"{settings.port} is in use by another program; stop it or set another PORT")
 
 
-def _database(services: Services) -> str:
-    services.database.ping()
-    return f"{services.database.dialect} answers, schema is up to date"
+def _database(runtime: Runtime) -> str:
+    runtime.database.ping()
+    return f"{runtime.database.dialect} answers, schema is up to date"
 
 
-def _history(services: Services, settings: Settings) -> str:
-    services.cache.set("doctor", "ok", 60)
-    if services.cache.get("doctor") != "ok":
+def _history(runtime: Runtime, settings: Settings) -> str:
+    runtime.shared.cache.set("doctor", "ok", 60)
+    if runtime.shared.cache.get("doctor") != "ok":
         raise Failed("a value that was stored did not come back; check REDIS_URL or the disk of DATA_DIR")
     return "Redis answers" if settings.redis_url else "kept in DATA_DIR/cache"
 
 
-def _vectors(services: Services, settings: Settings) -> str:
-    services.vector_store.ping()
+def _vectors(runtime: Runtime, settings: Settings) -> str:
+    runtime.engine.vector_store.ping()
     return f"Chroma answers at {settings.chroma_url}" if settings.chroma_url else "Chroma answers"
 
 
-def _embeddings(services: Services) -> str:
-    vector = services.document_embedder.embed(["A short text."])[0]
-    return f"{services.document_embedder.name}, {len(vector)} dimensions"
+def _embeddings(runtime: Runtime) -> str:
+    vector = runtime.engine.document_embedder.embed(["A short text."])[0]
+    return f"{runtime.engine.document_embedder.name}, {len(vector)} dimensions"
 
 
-def _chat_model(services: Services) -> str:
-    model = services.chat_model
+def _chat_model(runtime: Runtime) -> str:
+    model = runtime.engine.chat_model
     if model is None:
         return "none: answers are quoted (OPENAI_API_KEY, or OPENAI_BASE_URL and CHAT_MODEL, set one)"
     reply = model.complete(Prompt("Reply with the word ready.", "Are you ready?", max_tokens=20))
     return f"{model.name} answers: {' '.join(reply.split())[:40]!r}"
 
 
-def _mail(services: Services) -> str:
-    settings = services.settings
+def _mail(runtime: Runtime) -> str:
+    settings = runtime.configuration.settings
     if settings.smtp_url:
         try:
             return MailServer(settings.smtp_url, settings.contact_timeout_s).check()
         except NotDelivered as error:
             raise Failed(f"{error}; check SMTP_URL") from None
-    wanting = [site.id for site in services.sites.all() if ContactOptions.of(site.options).email]
+    wanting = [site.id for site in runtime.stores.sites.all() if ContactOptions.of(site.options).email]
     if wanting:
         raise Failed(f"messages of {', '.join(wanting)} go to an e-mail address: set SMTP_URL and MAIL_FROM")
     return "none, and no site needs one"
 
 
-def _sites(services: Services) -> str:
-    sites = services.sites.all()
+def _sites(runtime: Runtime) -> str:
+    sites = runtime.stores.sites.all()
     if not sites:
         return "none yet; `make run` or `python -m server crawl URL` adds one"
     live = [site for site in sites if site.generation]

@@ -19,7 +19,7 @@ from server.errors import StartError
 from server.evaluation.report import ANSWERS, MARKDOWN, PAGE, REPORT, table
 from server.quality.evaluating import JUDGES, Evaluating, EvaluationOrder, without_model_cache
 from server.retrieval.options import split_specs
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 WIDTH = 24
@@ -119,9 +119,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when every question was asked; the tables go to standard output. 130 when it was interrupted: the
     same command goes on."""
-    services = Services(without_model_cache(settings))
+    runtime = open_runtime(without_model_cache(settings))
     try:
-        evaluating = Evaluating(services, _order(options))
+        evaluating = Evaluating(runtime.engine, runtime.database, runtime.stores.sites, _order(options))
         with _ctrl_c_stops() as progress:
             evaluating.open(progress)
             _agree(evaluating, go_on=options.yes)
@@ -131,7 +131,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         print(f"\nStopped. Nothing is lost. To go on: {_command()}", file=sys.stderr)
         return INTERRUPTED
     finally:
-        services.close()
+        runtime.close()
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 
 from server.domain.roles import Role
 from server.errors import StartError
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.operators import Operator
 
@@ -34,61 +34,63 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Every change stands in the audit log. Raises StartError, LastOwner."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
         {"list": _list, "invite": _invite, "reset": _reset, "role": _role, "remove": _remove}[options.action](
-            services, options
+            runtime, options
         )
     finally:
-        services.close()
+        runtime.close()
     return 0
 
 
-def _list(services: Services, options: argparse.Namespace) -> None:
-    for one in services.operators.all():
+def _list(runtime: Runtime, options: argparse.Namespace) -> None:
+    for one in runtime.people.operators.all():
         second = "second factor" if one.has_second_factor else "password alone"
         print(f"{one.email}\t{one.role.value}\t{second}\tsince {one.created_at:%Y-%m-%d}")
-    for link in services.operator_links.open():
+    for link in runtime.people.links.open():
         until = f"{link.ends_at:%Y-%m-%d %H:%M}"
         print(f"{link.email}\t{link.role.value}\topen link ({link.kind.value}), until {until}")
 
 
-def _invite(services: Services, options: argparse.Namespace) -> None:
-    if services.operators.find(options.email):
+def _invite(runtime: Runtime, options: argparse.Namespace) -> None:
+    if runtime.people.operators.find(options.email):
         raise StartError(f"{options.email} has an account already: use reset or role")
-    secret = services.operator_links.invite(options.email, Role(options.role), SHELL)
-    services.audit.add(SHELL, "invited", "", {"person": options.email, "role": options.role})
-    print(f"{services.settings.base_url}/admin/welcome?token={secret}")
+    secret = runtime.people.links.invite(options.email, Role(options.role), SHELL)
+    runtime.people.audit.add(SHELL, "invited", "", {"person": options.email, "role": options.role})
+    print(f"{runtime.configuration.settings.base_url}/admin/welcome?token={secret}")
 
 
-def _reset(services: Services, options: argparse.Namespace) -> None:
-    found = _found(services, options.email)
+def _reset(runtime: Runtime, options: argparse.Namespace) -> None:
+    found = _found(runtime, options.email)
     if options.second_factor:
-        services.operators.drop_second_factor(found.id)
-        services.audit.add(SHELL, "turned a second factor off", "", {"person": found.email})
-    secret = services.operator_links.reset(found.id, found.email, found.role, SHELL)
-    services.audit.add(SHELL, "made a link for a new password", "", {"person": found.email})
-    print(f"{services.settings.base_url}/admin/new-password?token={secret}")
+        runtime.people.operators.drop_second_factor(found.id)
+        runtime.people.audit.add(SHELL, "turned a second factor off", "", {"person": found.email})
+    secret = runtime.people.links.reset(found.id, found.email, found.role, SHELL)
+    runtime.people.audit.add(SHELL, "made a link for a new password", "", {"person": found.email})
+    print(f"{runtime.configuration.settings.base_url}/admin/new-password?token={secret}")
 
 
-def _role(services: Services, options: argparse.Namespace) -> None:
-    found = _found(services, options.email)
-    services.operators.set_role(found.id, Role(options.role))
-    services.operator_sessions.end_all(found.id)
+def _role(runtime: Runtime, options: argparse.Namespace) -> None:
+    found = _found(runtime, options.email)
+    runtime.people.operators.set_role(found.id, Role(options.role))
+    runtime.people.sessions.end_all(found.id)
     details = {"person": found.email, "role": options.role, "before": found.role.value}
-    services.audit.add(SHELL, "changed a role", "", details)
+    runtime.people.audit.add(SHELL, "changed a role", "", details)
     print(f"{found.email} is now {options.role}.")
 
 
-def _remove(services: Services, options: argparse.Namespace) -> None:
-    found = _found(services, options.email)
-    services.operators.remove(found.id)
-    services.audit.add(SHELL, "removed an operator", "", {"person": found.email, "role": found.role.value})
+def _remove(runtime: Runtime, options: argparse.Namespace) -> None:
+    found = _found(runtime, options.email)
+    runtime.people.operators.remove(found.id)
+    runtime.people.audit.add(
+        SHELL, "removed an operator", "", {"person": found.email, "role": found.role.value}
+    )
     print(f"{found.email} is removed.")
 
 
-def _found(services: Services, email: str) -> Operator:
-    found = services.operators.find(email)
+def _found(runtime: Runtime, email: str) -> Operator:
+    found = runtime.people.operators.find(email)
     if found is None:
         raise StartError(f"nobody has the address {email}: `python -m server operators list` shows everybody")
     return found

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from server.errors import StartError
 from server.playground.columns import Column, columns_of
 from server.playground.order import SWITCHES, WAYS, WrongOrder, read_order
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 HELP = "ask a site with settings that are not saved, several ways side by side"
@@ -47,18 +47,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when a way answered, 1 when all failed. Raises StartError, UnknownSite."""
-    with closing(Services(settings)) as services:
-        site = services.sites.get(options.site)
+    with closing(open_runtime(settings)) as runtime:
+        site = runtime.stores.sites.get(options.site)
         asked = {"site": site.id, "question": options.question}
         typed = {**asked, **_ways(options.way), **_fields(options.fields)}
         try:
-            order = read_order(typed, site, services.settings)
-            started = services.playground.start(site, order, typed, "the shell")
+            order = read_order(typed, site, runtime.configuration.settings)
+            started = runtime.playground.start(site, order, typed, "the shell")
         except WrongOrder as wrong:
             raise StartError("; ".join(f"{name}: {said}" for name, said in wrong.problems.items())) from None
-        services.playground.wait(started.id, services.settings.playground_seconds + MORE_S)
-        kept = services.playground_runs.get(started.id)
-        columns = columns_of(kept, order.ways, services.settings.playground_seconds, datetime.now(UTC))
+        runtime.playground.wait(started.id, runtime.configuration.settings.playground_seconds + MORE_S)
+        kept = runtime.stores.playground_runs.get(started.id)
+        columns = columns_of(
+            kept, order.ways, runtime.configuration.settings.playground_seconds, datetime.now(UTC)
+        )
         if options.json:
             print(
                 json.dumps([asdict(column) for column in columns], ensure_ascii=False, indent=2, default=str)
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         else:
             for column in columns:
                 print(_written(column))
-            print(f"{services.settings.base_url}/admin/playground/{started.id}")
+            print(f"{runtime.configuration.settings.base_url}/admin/playground/{started.id}")
     return 0 if any(column.is_done for column in columns) else 1
 
 

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 from server.errors import StartError
-from server.runtime.container import Services
 from server.runtime.renewal import restore_all
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.backup.reading import free_bytes, open_backup
 from server.storage.data_folder import DataFolder
@@ -40,10 +40,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         if not options.yes and input("Everything that is here now is replaced. Type restore: ") != "restore":
             print("Nothing was changed.")
             return 1
-        services = Services(settings)
-        sites = restore_all(services.database, folder.path, backup, services.start_crawl)
-        services.audit.add("the shell", "restored a backup", "", {"made_at": backup.manifest.made_at})
-        services.close()
+        runtime = open_runtime(settings)
+        sites = restore_all(runtime.database, folder.path, backup, runtime.crawling.start)
+        runtime.people.audit.add("the shell", "restored a backup", "", {"made_at": backup.manifest.made_at})
+        runtime.close()
         if options.with_key:
             folder.keep_secret_key(backup.secret)
     print(f"Restored. {len(sites)} sites are read again as soon as the server runs, for their vectors.")

@@ -16,7 +16,7 @@ from server.commands.supervisor import Supervisor
 from server.errors import DocentError, StartError
 from server.jobs.site_setup import docs_site, site_from_address
 from server.models.embedded import is_built
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings, environment
 from server.storage.data_folder import DataFolder
 
@@ -27,12 +27,12 @@ def onboard(settings: Settings, supervisor: Supervisor) -> None:
     if not _answers(settings, supervisor):
         return
     try:
-        services = Services(settings)
-        site_id, is_new = _first_site(settings, services)
-        _print_addresses(settings, services, site_id, time.monotonic() - started)
+        runtime = open_runtime(settings)
+        site_id, is_new = _first_site(settings, runtime)
+        _print_addresses(settings, runtime, site_id, time.monotonic() - started)
         if is_new:
-            _follow_crawl(services, site_id, supervisor)
-        services.close()
+            _follow_crawl(runtime, site_id, supervisor)
+        runtime.close()
     except DocentError as error:
         print(f"docent: {error}", flush=True)
 
@@ -48,22 +48,25 @@ def _answers(settings: Settings, supervisor: Supervisor) -> bool:
     return False
 
 
-def _first_site(settings: Settings, services: Services) -> tuple[str, bool]:
+def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
     """(id of the site to show, whether it was just added)."""
     wanted = site_from_address(settings.site, settings) if settings.site else docs_site(settings)
-    known = services.sites.find(wanted.id)
-    if known is None and (settings.site or not services.sites.all()):
-        services.sites.create(wanted)
-        services.start_crawl(wanted.id)
+    known = runtime.stores.sites.find(wanted.id)
+    if known is None and (settings.site or not runtime.stores.sites.all()):
+        runtime.stores.sites.create(wanted)
+        runtime.crawling.start(wanted.id)
         return wanted.id, True
-    shown = known or services.sites.all()[0]
-    if services.content(shown.id).live_generation() == 0 and services.crawls.latest(shown.id) is None:
-        services.start_crawl(shown.id)
+    shown = known or runtime.stores.sites.all()[0]
+    if (
+        runtime.stores.content(shown.id).live_generation() == 0
+        and runtime.stores.crawls.latest(shown.id) is None
+    ):
+        runtime.crawling.start(shown.id)
         return shown.id, True
     return shown.id, False
 
 
-def _print_addresses(settings: Settings, services: Services, site_id: str, seconds: float) -> None:
+def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds: float) -> None:
     base = settings.base_url
     lines = [
         f"Docent is up after {seconds:.1f} s.",
@@ -71,17 +74,17 @@ def _print_addresses(settings: Settings, services: Services, site_id: str, secon
         f"  Dashboard  {base}/admin/",
         f"  API        {base}/api/openapi.json",
     ]
-    if services.operators.count() == 0:
-        token = services.operators.setup_token()
+    if runtime.people.operators.count() == 0:
+        token = runtime.people.operators.setup_token()
         lines[2] = f"  Dashboard  {base}/admin/setup?token={token}"
         lines.append("  The dashboard link works once: it makes the first operator's account.")
     print("\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n", flush=True)
 
 
-def _follow_crawl(services: Services, site_id: str, supervisor: Supervisor) -> None:
+def _follow_crawl(runtime: Runtime, site_id: str, supervisor: Supervisor) -> None:
     shown = ""
     while not supervisor.wait(0.5):
-        crawl = services.crawls.latest(site_id)
+        crawl = runtime.stores.crawls.latest(site_id)
         if crawl is None:
             return
         line = (

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 HELP = "show or choose which part of a site is read, and explain what becomes of an address"
@@ -28,13 +28,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints the scope. Raises UnknownSite, and BadStart for a pattern that cannot work."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
-        site = services.sites.get(options.site)
+        site = runtime.stores.sites.get(options.site)
         before = scope_of(site)
         wanted = _changed(Scope() if options.clear else before, options)
         if wanted != before:
-            site = save_scope(services.sites, settings, site.id, wanted)
+            site = save_scope(runtime.stores.sites, settings, site.id, wanted)
         if options.explain:
             for finding in explain_url(site, settings, options.explain):
                 print(f"{finding.step:>10}  {finding.text}")
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         if wanted != before:
             print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
     finally:
-        services.close()
+        runtime.close()
     return 0
 
 

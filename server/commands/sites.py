@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from server.domain.site import OFF, PERIODS, next_time
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 
 HELP = "list the sites with their pages, chunks and last crawl; set when one is crawled; remove one"
@@ -28,12 +28,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints one line a site, or changes one. Raises UnknownSite."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     if options.action == "schedule":
-        return _schedule(services, options.site, options.every)
+        return _schedule(runtime, options.site, options.every)
     if options.action == "remove":
-        return _remove(services, options.site, sure=options.yes)
-    rows = [_row(services, site.id) for site in services.sites.all()]
+        return _remove(runtime, options.site, sure=options.yes)
+    rows = [_row(runtime, site.id) for site in runtime.stores.sites.all()]
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
     elif not rows:
@@ -47,45 +47,45 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
                 f"\tstrategy: {row['strategy']}, flow: {row['flow']}"
                 f"\tcrawled: {row['schedule'] or 'on demand'}"
             )
-    services.close()
+    runtime.close()
     return 0
 
 
-def _remove(services: Services, site_id: str, *, sure: bool) -> int:
+def _remove(runtime: Runtime, site_id: str, *, sure: bool) -> int:
     """In this process: it needs no worker, and a running one finds nothing left to do."""
-    site = services.sites.get(site_id)
-    pages, chunks = services.content(site_id).counts()
+    site = runtime.stores.sites.get(site_id)
+    pages, chunks = runtime.stores.content(site_id).counts()
     if sure:
-        services.remove_site_now(site_id)
+        runtime.crawling.remove_site_now(site_id)
         print(f"{site.name} is removed with {pages} pages and {chunks} chunks.")
     else:
         print(
             f"{site.name} has {pages} pages and {chunks} chunks. They, its conversations and its settings "
             "would be removed for good. If you mean it, say so with --yes."
         )
-    services.close()
+    runtime.close()
     return 0 if sure else 1
 
 
-def _schedule(services: Services, site_id: str, every: str) -> int:
-    services.sites.get(site_id)
+def _schedule(runtime: Runtime, site_id: str, every: str) -> int:
+    runtime.stores.sites.get(site_id)
     if every == OFF:
-        services.schedules.clear(site_id)
+        runtime.stores.schedules.clear(site_id)
         print(f"{site_id} is crawled on demand only.")
     else:
         next_at = next_time(every, datetime.now(UTC))
-        services.schedules.set(site_id, every, next_at)
+        runtime.stores.schedules.set(site_id, every, next_at)
         at = next_at.isoformat(timespec="minutes")
         print(f"{site_id} is crawled {every}, next at {at}, while the server or a job worker runs.")
-    services.close()
+    runtime.close()
     return 0
 
 
-def _row(services: Services, site_id: str) -> dict[str, Any]:
-    site = services.sites.get(site_id)
-    pages, chunks = services.content(site_id).counts()
-    latest = services.crawls.latest(site_id)
-    schedule = services.schedules.get(site_id)
+def _row(runtime: Runtime, site_id: str) -> dict[str, Any]:
+    site = runtime.stores.sites.get(site_id)
+    pages, chunks = runtime.stores.content(site_id).counts()
+    latest = runtime.stores.crawls.latest(site_id)
+    schedule = runtime.stores.schedules.get(site_id)
     return {
         "id": site.id,
         "name": site.name,
@@ -94,7 +94,7 @@ def _row(services: Services, site_id: str) -> dict[str, Any]:
         "language": site.language,
         "strategy": site.strategy,
         "flow": site.flow,
-        "generation": services.content(site_id).live_generation(),
+        "generation": runtime.stores.content(site_id).live_generation(),
         "pages": pages,
         "chunks": chunks,
         "last_crawl": latest.state if latest else "",

@@ -9,7 +9,7 @@ from pathlib import Path
 from server.errors import DocentError, StartError
 from server.jobs.site_setup import site_of_sources
 from server.jobs.source_intake import SourceIntake
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.sources import Source
 
@@ -44,24 +44,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when it is done; a change queues a refresh of the site."""
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
         if options.action == "list":
-            return _list(services, services.sites.get(options.site).id)
+            return _list(runtime, runtime.stores.sites.get(options.site).id)
         if options.action == "add":
-            _add(services, options, settings)
+            _add(runtime, options, settings)
         else:
             for id in options.ids:
-                services.sources.remove(options.site, id)
+                runtime.stores.sources.remove(options.site, id)
                 print(f"removed {id}")
-        return _refresh(services, options.site, now=options.now)
+        return _refresh(runtime, options.site, now=options.now)
     finally:
-        services.close()
+        runtime.close()
 
 
-def _list(services: Services, site_id: str) -> int:
-    counts = services.sources.counts(site_id)
-    sources = services.sources.all(site_id)
+def _list(runtime: Runtime, site_id: str) -> int:
+    counts = runtime.stores.sources.counts(site_id)
+    sources = runtime.stores.sources.all(site_id)
     if not sources:
         print(f"{site_id} has no sources. Add one: python -m server sources add {site_id} FOLDER_OR_FILE")
     for source in sources:
@@ -76,20 +76,20 @@ def _state(source: Source, counts: dict[str, int]) -> str:
     return f"{told or 'nothing in it'}{'; ' + source.message if source.message else ''}"
 
 
-def _add(services: Services, options: argparse.Namespace, settings: Settings) -> None:
+def _add(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> None:
     if not (options.paths or options.urls or options.pairs):
         raise StartError("say what to add: FOLDER_OR_FILE, --urls FILE or --pairs FILE")
     missing = [path for path in options.paths if not path.exists()]
     if missing:
         raise StartError(f"there is no file or folder {missing[0]}")
-    is_new = services.sites.find(options.site) is None
+    is_new = runtime.stores.sites.find(options.site) is None
     if is_new:
-        services.sites.create(site_of_sources(options.site, settings))
+        runtime.stores.sites.create(site_of_sources(options.site, settings))
     try:
-        added = _added(services.source_intake, options)
+        added = _added(runtime.crawling.source_intake, options)
     except DocentError:
         if is_new:
-            services.sites.delete(options.site)
+            runtime.stores.sites.delete(options.site)
         raise
     for source in added:
         print(f"{source.id}\t{source.kind}\t{source.name}")
@@ -109,13 +109,13 @@ def _added(intake: SourceIntake, options: argparse.Namespace) -> list[Source]:
     return added
 
 
-def _refresh(services: Services, site_id: str, *, now: bool) -> int:
+def _refresh(runtime: Runtime, site_id: str, *, now: bool) -> int:
     if not now:
-        services.start_crawl(site_id)
+        runtime.crawling.start(site_id)
         print(f"{site_id} will be read by the job worker; --now reads it in this process.")
         return 0
-    services.refresh(site_id, services.crawls.wait(site_id))
-    run = services.crawls.latest(site_id)
+    runtime.crawling.refresh(site_id, runtime.stores.crawls.wait(site_id))
+    run = runtime.stores.crawls.latest(site_id)
     if run is None or run.state != "done":
         print(f"docent: {run.message if run else 'the site was removed'}", file=sys.stderr)
         return 1

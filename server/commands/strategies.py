@@ -15,11 +15,11 @@ from server.domain.site import Site
 from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import REPORT, load_report
+from server.indexing.preparation import Preparation
 from server.retrieval.choices import CHOSEN
 from server.retrieval.options import read_spec
 from server.retrieval.table import STRATEGIES, check_spec
-from server.runtime.container import Services
-from server.runtime.preparation import Preparation
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.derived import DerivedStore
 
@@ -53,16 +53,16 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         for line in _listed():
             print(line)
         return 0
-    with closing(Services(settings)) as services:
-        site = services.sites.get(options.site)
+    with closing(open_runtime(settings)) as runtime:
+        site = runtime.stores.sites.get(options.site)
         if options.action == "state":
-            return _state(services, site)
+            return _state(runtime, site)
         if options.action == "choose":
-            return _choose(services, site, options.report)
+            return _choose(runtime, site, options.report)
         if not site.generation:
             raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
         wanted = replace(site, strategy=check_spec(options.strategy))
-        preparation = services.preparation(wanted)
+        preparation = runtime.engine.preparation(wanted)
         plan = preparation.plan()
         print(f"{wanted.strategy} for {site.id}: {_told(plan)}")
         if options.action == "plan":
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         if not _build(preparation, wanted.strategy):
             return INTERRUPTED
         if options.action == "use":
-            services.sites.update(replace(services.sites.get(site.id), strategy=wanted.strategy))
+            runtime.stores.sites.update(replace(runtime.stores.sites.get(site.id), strategy=wanted.strategy))
             print(f"{site.id} is searched by {wanted.strategy} now.")
     return 0
 
@@ -87,10 +87,10 @@ def _listed() -> Iterator[str]:
             yield "    " + ", ".join(f"{one.name}={getattr(default, one.name)}" for one in fields(kind))
 
 
-def _state(services: Services, site: Site) -> int:
+def _state(runtime: Runtime, site: Site) -> int:
     """Prints a line for each derived index of the site."""
     print(f"{site.id} is searched by {site.strategy}.")
-    for state in DerivedStore(services.database, site.id).states():
+    for state in DerivedStore(runtime.database, site.id).states():
         took = state.figures
         records = ", ".join(f"{count} {kind}" for kind, count in took.get("records", {}).items())
         print(
@@ -102,7 +102,7 @@ def _state(services: Services, site: Site) -> int:
     return 0
 
 
-def _choose(services: Services, site: Site, folder: Path) -> int:
+def _choose(runtime: Runtime, site: Site, folder: Path) -> int:
     """Keeps what the report says of each kind of question. Raises StartError for a folder without one."""
     report = load_report(folder)
     if report is None:
@@ -112,7 +112,7 @@ def _choose(services: Services, site: Site, folder: Path) -> int:
     if report["site"]["id"] != site.id:
         raise StartError(f"the report in {folder} is of {report['site']['id']}, not of {site.id}")
     choices = report["choices"]
-    services.sites.update(replace(site, options={**site.options, CHOSEN: choices}))
+    runtime.stores.sites.update(replace(site, options={**site.options, CHOSEN: choices}))
     for kind, choice in choices.items():
         print(f"{kind} questions: {choice['strategy']} ({choice['reason']})")
     if not choices:

@@ -10,7 +10,7 @@ from server.evaluation.candidates import KINDS
 from server.evaluation.testsets import TestSet, TestSetOptions
 from server.quality.headings import asked_of_model, questions_of_pages, shortcomings
 from server.quality.questions import line_of
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 HELP = "make a file of test questions from a site's own headings, FAQ markup and links, or by the chat model"
@@ -42,11 +42,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the file is written."""
     wanted = _wanted(options)
-    services = Services(settings)
+    runtime = open_runtime(settings)
     try:
-        made = questions_of_pages(services, services.sites.get(options.site), wanted)
+        made = questions_of_pages(runtime.engine, runtime.stores.sites.get(options.site), wanted)
     finally:
-        services.close()
+        runtime.close()
     if not made.cases:
         asked = f". {asked_of_model(made)}" if made.model.calls else ""
         raise StartError(f"these pages give no question of these kinds; try other --kinds{asked}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from server.logs import configure_logging
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 HELP = "run queued jobs such as crawls (for machines where each process runs by itself)"
@@ -18,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Works until SIGTERM. Crawls that a killed worker left go on where they were cut off."""
     configure_logging(settings.log_level)
-    services = Services(settings)
-    services.work()
-    services.close()
+    runtime = open_runtime(settings)
+    runtime.work()
+    runtime.close()
     return 0

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from server.answering.content_words import content_text
+from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
 from server.answering.same_question import plain
 from server.domain.addresses import stored
@@ -20,17 +20,16 @@ from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
-from server.gaps.replay import fresh_pipeline, is_spent, whole_answer
+from server.gaps.own_answers import OwnAnswers
+from server.gaps.replay import fresh_pipeline, whole_answer
 from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity, chunk_tokens
-from server.runtime.sites import daily_limit
+from server.storage.content import ContentStore
+from server.storage.database import Database
+from server.storage.gaps import GapStore
 from server.storage.questions import QuestionLog
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
-
 
 ASKED = 3
 """Wordings of a gap that are asked."""
@@ -181,8 +180,13 @@ class Result:
 class Reasking:
     """Made anew for each use: what answers is that of the site as it is now."""
 
-    def __init__(self, services: Services, site: Site) -> None:
-        self._services = services
+    def __init__(
+        self, database: Database, engine: Engine, gaps: GapStore, own_answers: OwnAnswers, site: Site
+    ) -> None:
+        self._database = database
+        self._engine = engine
+        self._gaps = gaps
+        self._own_answers = own_answers
         self._site = site
 
     def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> Result:
@@ -191,7 +195,7 @@ class Reasking:
         for gap in gaps:
             if is_ending():
                 break
-            if is_spent(self._services, self._site):
+            if self._engine.is_spent(self._site):
                 return Result(asked, closed, True)
             closed += bool(self.one(gap, crawl))
             asked += 1
@@ -199,22 +203,22 @@ class Reasking:
 
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
-        texts = wordings(gap, (one.question for one in self._services.gaps.questions(gap.id, FOUND)))
-        support = self._services.settings.gap_support
+        texts = wordings(gap, (one.question for one in self._gaps.questions(gap.id, FOUND)))
+        support = self._engine.settings.gap_support
         outcome, solved = ask_again(gap, texts, self._ask, self._disliked(gap), support, crawl)
-        self._services.gaps.was_asked(gap.id, outcome.value, solved, by)
+        self._gaps.was_asked(gap.id, outcome.value, solved, by)
         if solved is None:
             self.describe(gap)
         return solved
 
     def met_by(self, curated_id: int) -> list[Gap]:
         """Open gaps that this answer of the operator meets: closed. No page is searched for that."""
-        given = self._services.own_answers.given(self._site)
+        given = self._own_answers.given(self._site)
         closed = []
-        for gap in self._services.gaps.all(site_id=self._site.id, statuses=OPEN, limit=MET):
+        for gap in self._gaps.all(site_id=self._site.id, statuses=OPEN, limit=MET):
             match = given.match(Question(gap.question, gap.site_id, (), gap.language))
             if match and match[0].id == curated_id:
-                self._services.gaps.was_asked(gap.id, "curated", Solved(curated=curated_id))
+                self._gaps.was_asked(gap.id, "curated", Solved(curated=curated_id))
                 closed.append(gap)
         return closed
 
@@ -222,14 +226,14 @@ class Reasking:
         """Stores the nearest pages and what is missing."""
         question = Question(gap.question, gap.site_id, (), gap.language)
         try:
-            with charged(Spending(self._site.id, daily_limit(self._site, self._services.settings))):
+            with charged(Spending(self._site.id, daily_limit(self._site, self._engine.settings))):
                 found = self._pipeline.search(question, FOUND)
         except ModelError as error:
             log.warning("the nearest pages of a gap of %s are not known: %s", self._site.id, error)
             found = []
         near = near_pages(found)
         missing = lacking(gap.question, gap.language, self._rarity.unused, self._words_of(near))
-        self._services.gaps.describe(gap.id, near, missing)
+        self._gaps.describe(gap.id, near, missing)
 
     def _ask(self, question: Question) -> Answer:
         return whole_answer(self._pipeline, question)
@@ -238,15 +242,15 @@ class Reasking:
         """The quotes of answers that did not help."""
         if Why.THUMBS_DOWN not in gap.why:
             return frozenset()
-        log_of_questions = QuestionLog(self._services.database)
-        asked = self._services.gaps.questions(gap.id, DISLIKED)
+        log_of_questions = QuestionLog(self._database)
+        asked = self._gaps.questions(gap.id, DISLIKED)
         found = (log_of_questions.find(one.message_id) for one in asked if one.why is Why.THUMBS_DOWN)
         return frozenset(
             citation.quote for message in found if message for citation in message.answer.citations
         )
 
     def _words_of(self, pages: Sequence[NearPage]) -> frozenset[str]:
-        content, base = self._services.content(self._site.id), self._services.settings.base_url
+        content, base = ContentStore(self._database, self._site.id), self._engine.settings.base_url
         chunks: list[Chunk] = []
         for page in pages[:PAGES]:
             chunks += content.page(stored(page.url, base))[:READ]
@@ -254,8 +258,8 @@ class Reasking:
 
     @cached_property
     def _pipeline(self) -> Pipeline:
-        return fresh_pipeline(self._services, self._site)
+        return fresh_pipeline(self._engine, self._site)
 
     @cached_property
     def _rarity(self) -> Rarity:
-        return Rarity(SqlWordIndex(self._services.database, self._site.id))
+        return Rarity(SqlWordIndex(self._database, self._site.id))

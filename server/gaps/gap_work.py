@@ -10,24 +10,24 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from server.domain.events import EventKind
+from server.answering.engine import Engine
+from server.domain.events import EventKind, Events
 from server.domain.gap import OPEN, Gap, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.gaps.gap_recheck import Reasking
 from server.gaps.growth import Growth
+from server.gaps.own_answers import OwnAnswers
 from server.indexes.errors import IndexFailure
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.gap_intake import GapIntake
+from server.storage.gaps import GapStore
 from server.storage.site_notes import SiteNotes
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
+from server.storage.sites import SiteStore
 
 log = logging.getLogger(__name__)
 
@@ -71,9 +71,22 @@ class Reasked:
 class GapWork:
     """Any process may do it; one at a time does."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._notes = SiteNotes(services.database)
+    def __init__(
+        self,
+        database: Database,
+        engine: Engine,
+        sites: SiteStore,
+        gaps: GapStore,
+        events: Events,
+        own_answers: OwnAnswers,
+    ) -> None:
+        self._database = database
+        self._engine = engine
+        self._sites = sites
+        self._gaps = gaps
+        self._events = events
+        self._own_answers = own_answers
+        self._notes = SiteNotes(database)
 
     def run(self, ending: Event) -> None:
         """Until `ending` is set: what the job worker does beside its jobs."""
@@ -94,10 +107,10 @@ class GapWork:
             if not alone:
                 return Looked(0, True, busy=True)
             until = monotonic() + seconds
-            use = self._services
-            intake = GapIntake(use.database, use.settings.gap_support)
+            settings = self._engine.settings
+            intake = GapIntake(self._database, settings.gap_support)
             intake.tidy()
-            growth = Growth(intake, use.query_embedder, self._weights, use.settings.gap_likeness)
+            growth = Growth(intake, self._engine.query_embedder, self._weights, settings.gap_likeness)
             taken_in, more = 0, True
             while more and monotonic() < until and not is_ending():
                 count, more = growth.step()
@@ -109,10 +122,10 @@ class GapWork:
 
     def _tell(self, opened: list[str]) -> None:
         """Other systems of new gaps; those that were joined to others meanwhile are none."""
-        for gap in filter(None, map(self._services.gaps.find, opened)):
-            page = f"{self._services.settings.base_url}/admin/gaps/{gap.id}"
+        for gap in filter(None, map(self._gaps.find, opened)):
+            page = f"{self._engine.settings.base_url}/admin/gaps/{gap.id}"
             data = {"gap": gap.id, "question": gap.question, "visitors": gap.visitors, "page": page}
-            self._services.events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
+            self._events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
 
     def crawled(self, site_id: str, crawl_id: int) -> None:
         """Notes that a crawl has ended, so that the worker asks the site's gaps anew. Never fails for a site
@@ -126,7 +139,7 @@ class GapWork:
         """Asks the gaps anew of every site that was crawled since, and compares its own answers with the
         pages. Raises StorageError, IndexFailure."""
         done = []
-        for site in self._services.sites.all():
+        for site in self._sites.all():
             due = self._notes.get(site.id, _DUE)
             if due and site.generation and not is_ending():
                 with self._alone(f"gaps:reask:{site.id}", REASK_LEASE_S) as alone:
@@ -138,43 +151,43 @@ class GapWork:
 
     def reask(self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False) -> Reasked:
         """Asks the open gaps of a site anew, those first that most visitors met."""
-        limit = self._services.settings.gap_reasked
-        found = self._services.gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
-        result = Reasking(self._services, site).all(found, crawl_id, is_ending)
-        left = self._services.gaps.open_count(site.id)
+        limit = self._engine.settings.gap_reasked
+        found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
+        result = self._reasking(site).all(found, crawl_id, is_ending)
+        left = self._gaps.open_count(site.id)
         told = Reasked(
             crawl_id, result.asked, result.closed, max(0, left + result.closed - result.asked), result.spent,
             datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
-        self._services.own_answers.check_all(site, limit, lambda: not is_ending())
+        self._own_answers.check_all(site, limit, lambda: not is_ending())
         self._notes.set(site.id, _REASKED, json.dumps(asdict(told)))
         return told
 
     def reask_one(self, gap: Gap, by: str) -> Solved | None:
         """Asks one gap anew; what answers it now. Raises UnknownSite, StorageError, IndexFailure."""
-        site = self._services.sites.get(gap.site_id)
-        return Reasking(self._services, site).one(gap, 0, by)
+        site = self._sites.get(gap.site_id)
+        return self._reasking(site).one(gap, 0, by)
 
     def curated_saved(self, site: Site, curated_id: int) -> list[Gap]:
         """Closes the open gaps that one of the operator's own answers meets now; none where the site's
         index cannot be read: they are asked anew after the next crawl."""
         try:
-            return Reasking(self._services, site).met_by(curated_id)
+            return self._reasking(site).met_by(curated_id)
         except (IndexFailure, ModelError) as error:
             log.warning("the gaps of %s are asked anew after its next crawl: %s", site.id, error)
             return []
 
     def _describe(self, until: float, is_ending: Callable[[], bool]) -> bool:
         """Looks what is missing, for gaps where nobody did; false when some are left for which it can."""
-        left = self._services.gaps.undescribed(DESCRIBED)
+        left = self._gaps.undescribed(DESCRIBED)
         described = 0
         sites: dict[str, Reasking | None] = {}
         for gap in left:
             if monotonic() > until or is_ending():
                 return False
             if gap.site_id not in sites:
-                site = self._services.sites.find(gap.site_id)
-                sites[gap.site_id] = Reasking(self._services, site) if site and site.generation else None
+                site = self._sites.find(gap.site_id)
+                sites[gap.site_id] = self._reasking(site) if site and site.generation else None
                 self._keep_lease()
             reasking = sites[gap.site_id]
             if reasking:
@@ -182,21 +195,24 @@ class GapWork:
                 described += 1
         return len(left) < DESCRIBED or not described
 
+    def _reasking(self, site: Site) -> Reasking:
+        return Reasking(self._database, self._engine, self._gaps, self._own_answers, site)
+
     def _weights(self, site_id: str) -> Callable[..., dict[str, float]]:
-        return Rarity(SqlWordIndex(self._services.database, site_id)).weights
+        return Rarity(SqlWordIndex(self._database, site_id)).weights
 
     @contextmanager
     def _alone(self, name: str = _LOCK, seconds: float = LEASE_S) -> Iterator[bool]:
         """Whether no other process is at it."""
-        got = self._services.cache.add(name, "1", seconds)
+        got = self._engine.sources.cache.add(name, "1", seconds)
         try:
             yield got
         finally:
             if got:
-                self._services.cache.delete(name)
+                self._engine.sources.cache.delete(name)
 
     def _keep_lease(self) -> None:
-        self._services.cache.set(_LOCK, "1", LEASE_S)
+        self._engine.sources.cache.set(_LOCK, "1", LEASE_S)
 
 
 def last_reasked(database: Database, site_id: str) -> Reasked | None:

@@ -5,23 +5,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from server.answering.conflicts import differences
 from server.answering.curated import CuratedAnswers, Nearness
+from server.answering.engine import Engine
 from server.answering.language import question_language
+from server.answering.pipeline import Pipeline
 from server.domain.answer import Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
-from server.gaps.replay import fresh_pipeline, is_spent, whole_answer
+from server.gaps.replay import fresh_pipeline, whole_answer
 from server.indexes.errors import IndexFailure
-from server.runtime.shortcuts import open_curated
-
-if TYPE_CHECKING:
-    from server.answering.pipeline import Pipeline
-    from server.runtime.container import Services
+from server.storage.curated import CuratedStore
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +29,9 @@ SHOWN = 500
 class OwnAnswers:
     """Of all sites."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, engine: Engine, curated: CuratedStore) -> None:
+        self._engine = engine
+        self._curated = curated
 
     def nearest(self, site: Site, text: str, limit: int = 5) -> list[Nearness]:
         """Which answers come near a question, and why they are or are not given."""
@@ -45,16 +43,16 @@ class OwnAnswers:
 
     def check(self, site: Site, answer: CuratedAnswer) -> ContentCheck:
         """Asks the pages the same, and keeps what they say and where it differs."""
-        pipeline = None if is_spent(self._services, site) else self._without_own(site)
+        pipeline = None if self._engine.is_spent(site) else self._without_own(site)
         return self._checked(site, answer, pipeline)
 
     def check_all(self, site: Site, limit: int, go_on: Callable[[], bool]) -> int:
         """Checks those that were given most, until `go_on` says no; returns how many differ."""
         pipeline, differing = None, 0
-        for answer in sorted(self._services.curated.all(site.id), key=lambda one: -one.hits)[:limit]:
+        for answer in sorted(self._curated.all(site.id), key=lambda one: -one.hits)[:limit]:
             if not answer.enabled:
                 continue
-            if not go_on() or is_spent(self._services, site):
+            if not go_on() or self._engine.is_spent(site):
                 break
             pipeline = pipeline or self._without_own(site)
             differing += bool(self._checked(site, answer, pipeline).differences)
@@ -67,7 +65,7 @@ class OwnAnswers:
                 check = self._compared(site, answer, pipeline)
             except (IndexFailure, ModelError) as error:
                 log.warning("the answer %s of %s could not be compared: %s", answer.id, site.id, error)
-        self._services.curated.note_check(site.id, answer.id, check)
+        self._curated.note_check(site.id, answer.id, check)
         return check
 
     def _compared(self, site: Site, answer: CuratedAnswer, pipeline: Pipeline) -> ContentCheck:
@@ -84,15 +82,14 @@ class OwnAnswers:
 
     def _without_own(self, site: Site) -> Pipeline | None:
         try:
-            return fresh_pipeline(self._services, site, curated=False)
+            return fresh_pipeline(self._engine, site, curated=False)
         except IndexFailure as error:
             log.warning("the own answers of %s could not be compared: %s", site.id, error)
             return None
 
     def given(self, site: Site) -> CuratedAnswers:
         """What gives the site's own answers, as they are now."""
-        parts = self._services.parts(site.id, self._services.query_embedder)
-        return open_curated(site, parts, self._services.curated, self._services.settings)
+        return self._engine.open_curated(site)
 
     def _question(self, site: Site, text: str, language: str = "") -> Question:
         return Question(text, site.id, (), language or question_language(text, site.language or "en"))

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from server.answering.engine import AnswerSources, Engine, NoCurated, SiteParts, tuning_of
 from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
 from server.answering.trace import current_step
 from server.domain.answer import Answer, AnswerEvent
-from server.domain.curated import CuratedAnswer
 from server.domain.derived import Plan
 from server.domain.protocols import Cache, ChatModel, Deriver, ModelError, Prompt
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Used, current
+from server.indexing.preparation import Preparation
 from server.playground.order import EMBEDDED, Order, Variant
 from server.retrieval.options import read_spec
-from server.runtime.answering import open_pipeline
-from server.runtime.preparation import Preparation
-from server.runtime.shortcuts import Given
-from server.runtime.sites import SiteParts, open_strategy, tuning_of
 from server.settings import Settings
 from server.storage.site_text import StoredText
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
-
 
 LONGEST = 30_000
 """Characters of a part of a prompt, or of a reply, that are kept."""
@@ -120,13 +113,6 @@ class ReadOnly:
         """Nothing."""
 
 
-class NoAnswers:
-    """In place of the operator's own answers, where these are to be left out."""
-
-    def all(self, site_id: str, limit: int | None = None, offset: int = 0) -> Sequence[CuratedAnswer]:
-        return ()
-
-
 def without_secrets(value: Any, settings: Settings) -> Any:
     """The same JSON-like value with dots in place of every key that the settings hold."""
     names = ("openai_api_key", "rerank_api_key", "secret_key", "smtp_url", "database_url", "redis_url")
@@ -165,14 +151,14 @@ class OutOfTime(Exception):
 class Asking:
     """One question by one way. Nothing of it is stored, cached or counted but what models took."""
 
-    def __init__(self, services: Services, site: Site, order: Order, way: Variant, seconds: float) -> None:
-        self._services = services
+    def __init__(self, engine: Engine, site: Site, order: Order, way: Variant, seconds: float) -> None:
+        self._engine = engine
         self._site = site
         self._order = order
         self._way = way
         self._deadline = monotonic() + seconds
         self._incidents = Gathered()
-        model = services.chat_model if way.writer != EMBEDDED else None
+        model = engine.chat_model if way.writer != EMBEDDED else None
         self._recorder = Recorder(model, self._deadline, keeps=order.prompts) if model else None
 
     def run(self) -> dict[str, Any]:
@@ -206,21 +192,26 @@ class Asking:
         return Question(order.question, self._site.id, turns, language)
 
     def _pipeline(self) -> Pipeline:
-        use, order = self._services, self._order
+        engine, order = self._engine, self._order
         site = order.asked_site(self._site, self._way)
-        settings = use.settings
+        settings = engine.settings
         if order.retrieve_limit is not None:
             settings = settings.model_copy(update={"retrieve_limit": order.retrieve_limit})
         model: ChatModel | None = self._recorder
-        parts = use.parts(site.id, use.query_embedder)
-        parts = replace(parts, relevance_model=use.relevance_model)
-        strategy = open_strategy(site, parts, self._incidents, settings, model)
+        parts = engine.parts(site.id)
+        strategy = engine.strategy(site, parts, model=model, incidents=self._incidents, settings=settings)
         parts = replace(parts, strategy=strategy)
         if site.strategy != self._site.strategy:
             self._require_index(site, parts)
-        curated = use.curated if order.curated else NoAnswers()
-        given = Given(curated, ReadOnly(use.cache))
-        return open_pipeline(site, parts, model, self._incidents, settings, given)
+        curated = engine.sources.curated if order.curated else NoCurated()
+        return engine.open_pipeline(
+            site,
+            parts,
+            model=model,
+            sources=AnswerSources(curated, ReadOnly(engine.sources.cache)),
+            incidents=self._incidents,
+            settings=settings,
+        )
 
     def _require_index(self, site: Site, parts: SiteParts) -> None:
         """Raises NotBuilt. What the site itself is answered by is there, or visitors would miss it, too."""
@@ -231,7 +222,7 @@ class Asking:
             raise NotBuilt(strategy.plan(text))
         if read_spec(self._site.strategy)[0] not in ONE_SIDED:
             return  # vectors and words of every chunk are there
-        preparation = Preparation(site, parts, strategy)
+        preparation = Preparation(strategy, parts.content, parts.facts, parts.vectors, parts.words)
         if not preparation.is_done():
             raise NotBuilt(preparation.plan())
 
@@ -259,7 +250,7 @@ class Asking:
 
     def _settings(self) -> dict[str, str]:
         """How it was searched, for the page."""
-        order, settings = self._order, self._services.settings
+        order, settings = self._order, self._engine.settings
         tuning = tuning_of(order.asked_site(self._site, self._way), settings)
         beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
         return {
@@ -270,6 +261,6 @@ class Asking:
         }
 
     def _with_texts(self, rows: list[Mapping[str, object]]) -> list[dict[str, object]]:
-        chunks = self._services.content(self._site.id).load([str(row.get("chunk")) for row in rows])
+        chunks = self._engine.parts(self._site.id).content.load([str(row.get("chunk")) for row in rows])
         texts = {id: chunk.text[:SHOWN_CHARS] for id, chunk in chunks.items()}
         return [{**row, "text": texts.get(str(row.get("chunk")), "")} for row in rows]

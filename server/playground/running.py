@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from threading import BoundedSemaphore, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from server.answering.engine import Engine
 from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.errors import DocentError
 from server.playground.asking import Asking, NotBuilt, OutOfTime, without_secrets
 from server.playground.order import Order, Variant, WrongOrder
 from server.storage.errors import StorageError
-from server.storage.playground import DONE, FAILED, KeptRun
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
+from server.storage.playground import DONE, FAILED, KeptRun, PlaygroundStore
 
 AT_ONCE = 8
 """Ways that one process asks side by side."""
@@ -28,8 +26,9 @@ _log = logging.getLogger(__name__)
 class Playground:
     """Asks with settings that are kept nowhere but in the run itself."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, engine: Engine, runs: PlaygroundStore) -> None:
+        self._engine = engine
+        self._runs = runs
         self._free = BoundedSemaphore(AT_ONCE)
         self._under_way: dict[str, list[Thread]] = {}
 
@@ -42,13 +41,11 @@ class Playground:
             if not self._free.acquire(blocking=False):
                 self._release(taken)
                 raise WrongOrder({"question": "Others are asking here already: try again in a moment."})
-        use = self._services
         asked = {"typed": dict(typed), "ways": [asdict(way) for way in order.ways]}
-        kept = without_secrets({"question": order.question, "asked": asked}, use.settings)
+        kept = without_secrets({"question": order.question, "asked": asked}, self._engine.settings)
         try:
-            runs = use.playground_runs
-            run = runs.start(site.id, kept["question"], kept["asked"], len(order.ways), asked_by)
-            runs.prune(site.id, use.settings.playground_runs)
+            run = self._runs.start(site.id, kept["question"], kept["asked"], len(order.ways), asked_by)
+            self._runs.prune(site.id, self._engine.settings.playground_runs)
         except BaseException:
             self._release(len(order.ways))
             raise
@@ -77,17 +74,17 @@ class Playground:
     def _ask(self, run_id: str, number: int, site: Site, order: Order, way: Variant) -> None:
         try:
             state, result = self._result(site, order, way)
-            safe = without_secrets(result, self._services.settings)
-            self._services.playground_runs.finish(run_id, number, state, safe)
+            safe = without_secrets(result, self._engine.settings)
+            self._runs.finish(run_id, number, state, safe)
         except StorageError:
             _log.exception("what a run of the playground came to cannot be stored")
         finally:
             self._free.release()
 
     def _result(self, site: Site, order: Order, way: Variant) -> tuple[str, dict[str, Any]]:
-        seconds = self._services.settings.playground_seconds
+        seconds = self._engine.settings.playground_seconds
         try:
-            asking = Asking(self._services, site, order, way, seconds)
+            asking = Asking(self._engine, site, order, way, seconds)
         except ModelError as error:
             return FAILED, {"problem": str(error)}
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from server.answering.engine import Engine
 from server.domain.derived import Monitor
 from server.domain.site import Site
 from server.evaluation.corpus import CORPUS, Corpus
@@ -15,11 +15,8 @@ from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.refresh_site import SiteIndex
 from server.jobs.site_profile import profile
-from server.runtime.sites import open_strategy
 from server.settings import Settings
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
+from server.storage.sites import SiteStore
 
 
 def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
@@ -28,23 +25,23 @@ def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
     return f"corpus-{corpus.name}-{hashlib.sha256(cut.encode()).hexdigest()[:10]}"
 
 
-def install_corpus(services: Services, corpus: Corpus, monitor: Monitor) -> Site:
+def install_corpus(engine: Engine, sites: SiteStore, corpus: Corpus, monitor: Monitor) -> Site:
     """The site of a corpus, indexed now if it was not; what was cut off goes on. Raises BadQuestionFile,
     ModelError, IndexFailure, StorageError, BuildStopped."""
-    site_id = corpus_site_id(corpus, services.settings)
-    site = services.sites.find(site_id) or services.sites.create(_new_site(site_id, corpus, services))
+    site_id = corpus_site_id(corpus, engine.settings)
+    site = sites.find(site_id) or sites.create(_new_site(site_id, corpus, engine.settings.flow))
     if site.generation and site.options.get(CORPUS):
         return site
-    parts = services.parts(site_id, services.document_embedder)
-    strategy = open_strategy(site, parts, services.incidents, services.settings)
+    parts = engine.parts(site_id, engine.document_embedder)
+    strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
-    sizes = ChunkSizes(services.settings.chunk_chars, services.settings.chunk_overlap)
+    sizes = ChunkSizes(engine.settings.chunk_chars, engine.settings.chunk_overlap)
     indexer = Indexer(parts.content, [strategy], sizes, _told(monitor, len(pages)))
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)
     report = indexer.finish()
-    described = profile(services.sites.get(site_id), services.content(site_id))
+    described = profile(sites.get(site_id), parts.content)
     index = SiteIndex(indexer, parts.embedder, parts.vectors)
     made_of = {"folder": corpus.folder.resolve().name, "documents": len(pages), "seconds": report.seconds}
     noted = {
@@ -55,11 +52,11 @@ def install_corpus(services: Services, corpus: Corpus, monitor: Monitor) -> Site
         ),
         CORPUS: made_of,
     }
-    services.sites.update(replace(described, options=noted))
-    return services.sites.get(site_id)
+    sites.update(replace(described, options=noted))
+    return sites.get(site_id)
 
 
-def _new_site(site_id: str, corpus: Corpus, services: Services) -> Site:
+def _new_site(site_id: str, corpus: Corpus, flow: str) -> Site:
     # It has no title: nothing is to be added to a question, as a site's own name is.
     return Site(
         id=site_id,
@@ -67,7 +64,7 @@ def _new_site(site_id: str, corpus: Corpus, services: Services) -> Site:
         title="",
         origins=(corpus.origin,),
         strategy="hybrid",
-        flow=services.settings.flow,
+        flow=flow,
         options={"tuning": {"title": "never"}},
     )
 

@@ -1,20 +1,19 @@
 """Evaluations: what is asked, in which ways, and everything that is measured of it.
 
-    order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
-    evaluating = Evaluating(services, order)
-    evaluating.open(monitor)          # reads the questions; indexes a corpus that is new
-    evaluating.plan()                 # what models would take for missing indexes
-    report = evaluating.run(monitor)  # goes on where an earlier run into the same folder was cut off
-
-`server.runtime.evaluation_thread` runs one beside a server.
+order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
+evaluating = Evaluating(engine, database, sites, order)
+evaluating.open(monitor)          # reads the questions; indexes a corpus that is new
+evaluating.plan()                 # what models would take for missing indexes
+report = evaluating.run(monitor)  # goes on where an earlier run into the same folder was cut off
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from server.answering.engine import Engine
 from server.answering.flows import FLOWS
 from server.answering.language import question_language
 from server.domain.derived import Monitor, Plan, record_id
@@ -37,9 +36,8 @@ from server.quality.questions import question_base
 from server.quality.variant import EvaluatedVariant, open_variants
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
+from server.storage.database import Database
+from server.storage.sites import SiteStore
 
 
 def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
@@ -88,9 +86,11 @@ class EvaluationOrder:
 class Evaluating:
     """One evaluation. Every question that was asked and judged is kept as it comes."""
 
-    def __init__(self, services: Services, order: EvaluationOrder) -> None:
+    def __init__(self, engine: Engine, database: Database, sites: SiteStore, order: EvaluationOrder) -> None:
         """Raises StartError, UnknownName for an order that cannot be carried out."""
-        self._services = services
+        self._engine = engine
+        self._database = database
+        self._sites = sites
         self.order = order
         self.site: Site = Site("", "", "")
         self.cases: list[Case] = []
@@ -103,16 +103,20 @@ class Evaluating:
             raise StartError("a site needs a file of questions")
         if order.judge not in JUDGES:
             raise StartError(f"there is no judge {order.judge!r}; known: {', '.join(JUDGES)}")
-        if order.judge == "model" and services.chat_model is None:
+        if order.judge == "model" and engine.chat_model is None:
             raise StartError("no chat model is configured; set CHAT_MODEL, or take --judge embedded")
 
     def open(self, monitor: Monitor) -> None:
         """Finds the site, or makes that of the corpus, and reads the questions. Raises DocentError,
         BuildStopped."""
-        order, services = self.order, self._services
+        order = self.order
         corpus = Corpus(order.corpus) if order.corpus else None
         cases = corpus.cases() if corpus and order.questions is None else None
-        site = install_corpus(services, corpus, monitor) if corpus else services.sites.get(order.site)
+        site = (
+            install_corpus(self._engine, self._sites, corpus, monitor)
+            if corpus
+            else self._sites.get(order.site)
+        )
         if not site.generation:
             raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
         if cases is None and order.questions is not None:
@@ -120,13 +124,13 @@ class Evaluating:
         self.site = site
         self.cases = (cases or [])[: order.limit or None]
         self.ways = open_variants(
-            services, site, self._specs or (site.strategy,), order.flows or (site.flow,)
+            self._engine, self._database, site, self._specs or (site.strategy,), order.flows or (site.flow,)
         )
 
     def plan(self) -> dict[str, Plan]:
         """Strategy -> what models would take to build what it lacks; only those that would take anything."""
         sites = {way.site.strategy: way.site for way in self.ways}
-        plans = {name: self._services.preparation(site).plan() for name, site in sites.items()}
+        plans = {name: self._engine.preparation(site).plan() for name, site in sites.items()}
         return {name: plan for name, plan in plans.items() if plan.calls}
 
     def judge_calls(self) -> int:
@@ -154,7 +158,7 @@ class Evaluating:
 
     def _prepare(self, monitor: Monitor) -> None:
         for site in {way.site.strategy: way.site for way in self.ways}.values():
-            preparation = self._services.preparation(site)
+            preparation = self._engine.preparation(site)
             if not preparation.is_done():
                 preparation.run(_Named(monitor, f"building {site.strategy}"))
 
@@ -174,7 +178,7 @@ class Evaluating:
         return EvaluatedRun(way.site.strategy, way.site.flow, way.writer, tuple(rows), figures)
 
     def _judge(self) -> Judge | None:
-        model = self._services.chat_model
+        model = self._engine.chat_model
         if self.order.judge == "none" or not self.order.writes or not self.ways:
             return None
         if self.order.judge == "model" and model is not None:
@@ -212,7 +216,7 @@ class Evaluating:
         """What paths in the question file are relative to."""
         if self.order.corpus:
             return f"{Corpus(self.order.corpus).origin}/"
-        return question_base(site, self._services.settings)
+        return question_base(site, self._engine.settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,17 +264,17 @@ class Costs:
         return {**asdict(self), "calls": self.calls}
 
 
-def costs_of(services: Services, evaluating: Evaluating) -> Costs:
+def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
     """At most so much, if nothing of it were kept from before."""
     plans = evaluating.plan().values()
-    model, order = services.chat_model, evaluating.order
+    model, order = engine.chat_model, evaluating.order
     answering = 0
     if model is not None and order.writes:
         answering = len(evaluating.cases) * sum(
             CALLS_AN_ANSWER.get(way.site.flow, OTHER) for way in evaluating.ways
         )
     judging = evaluating.judge_calls()
-    settings = services.settings
+    settings = engine.settings
     sent, received = read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0))
     each = (settings.context_tokens * sent + REPLY * received) / MILLION
     cost = sum(plan.cost for plan in plans) + (answering + judging) * each

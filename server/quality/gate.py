@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from server.answering.engine import Engine
 from server.domain.addresses import stored
 from server.domain.derived import Monitor
 from server.domain.site import Site
 from server.evaluation.questions import Case
 from server.evaluation.run import Evaluation
-from server.jobs.gate import Measure, Measured
+from server.jobs.gate import Measured
 from server.quality.differences import WORSE, Difference, Differences, differences
 from server.quality.questions import case_of
 from server.quality.variant import EvaluatedVariant
 from server.storage.at_generation import AtGeneration
+from server.storage.content import ContentStore
+from server.storage.database import Database
 from server.storage.gates import Gate
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
-
+from server.storage.testsets import TestSetStore
 
 GATE_METRICS = {
     "ndcg@10": "ndcg@10: order of the right pages among ten",
@@ -43,37 +42,41 @@ SHOWN = 30
 """Questions that came out worse that are kept with the check."""
 
 
-def gate_of(services: Services) -> Measure:
-    """What crawls measure a new index by."""
-    return partial(_measure, services)
+class GateMeasure:
+    """Implements server.jobs.gate.Measure: asks a test set against the live index and the one to come."""
 
+    def __init__(self, database: Database, engine: Engine, testsets: TestSetStore) -> None:
+        self._database = database
+        self._engine = engine
+        self._testsets = testsets
 
-def _measure(services: Services, site: Site, gate: Gate, monitor: Monitor) -> Measured:
-    cases = _cases(services, site, gate)
-    live = services.content(site.id).live_generation()
-    writes = needs_answers(gate.metric)
-    before, after = (
-        EvaluatedVariant(services, site, generation).evaluation(writes=writes)
-        for generation in (live, live + 1)
-    )
-    rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    for number, case in enumerate(cases):
-        monitor.step("measuring the new index", number, len(cases))
-        for place, evaluation in zip(rows, (before, after), strict=True):
-            place.append(_row(evaluation, case))
-    found = differences(*rows, gate.metric)
-    return _measured(found, cases, AtGeneration(services.database, site.id, live + 1), services)
+    def __call__(self, site: Site, gate: Gate, monitor: Monitor) -> Measured:
+        """Raises BuildStopped, and what retrieval and models raise."""
+        cases = self._cases(site, gate)
+        live = ContentStore(self._database, site.id).live_generation()
+        writes = needs_answers(gate.metric)
+        before, after = (
+            EvaluatedVariant(self._engine, self._database, site, generation).evaluation(writes=writes)
+            for generation in (live, live + 1)
+        )
+        rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+        for number, case in enumerate(cases):
+            monitor.step("measuring the new index", number, len(cases))
+            for place, evaluation in zip(rows, (before, after), strict=True):
+                place.append(_row(evaluation, case))
+        found = differences(*rows, gate.metric)
+        coming = AtGeneration(self._database, site.id, live + 1)
+        return _measured(found, cases, coming, self._engine.settings.base_url)
 
-
-def _cases(services: Services, site: Site, gate: Gate) -> list[Case]:
-    """The first questions of the set that can be judged by the figure."""
-    unanswerable = gate.metric == "refused_unanswerable"
-    found = []
-    for one in services.testsets.cases(site.id, gate.testset_id):
-        case = case_of(one, site, services.settings)
-        if case.type == "unanswerable" if unanswerable else case.is_answerable:
-            found.append(case)
-    return found[: gate.most]
+    def _cases(self, site: Site, gate: Gate) -> list[Case]:
+        """The first questions of the set that the metric can judge."""
+        unanswerable = gate.metric == "refused_unanswerable"
+        found = []
+        for one in self._testsets.cases(site.id, gate.testset_id):
+            case = case_of(one, site, self._engine.settings)
+            if case.type == "unanswerable" if unanswerable else case.is_answerable:
+                found.append(case)
+        return found[: gate.most]
 
 
 def _row(evaluation: Evaluation, case: Case) -> dict[str, Any]:
@@ -84,16 +87,14 @@ def _row(evaluation: Evaluation, case: Case) -> dict[str, Any]:
     }
 
 
-def _measured(
-    found: Differences, cases: Sequence[Case], coming: AtGeneration, services: Services
-) -> Measured:
+def _measured(found: Differences, cases: Sequence[Case], coming: AtGeneration, base_url: str) -> Measured:
     rows = found.rows
     by_id = {case.id: case for case in cases}
     worse = [row for row in rows if row.verdict == WORSE]
     details = {
         "worse_count": len(worse),
         "worse_more": max(0, len(worse) - SHOWN),
-        "worse": [_told(row, by_id[row.id], coming, services) for row in worse[:SHOWN]],
+        "worse": [_told(row, by_id[row.id], coming, base_url) for row in worse[:SHOWN]],
     }
     if not rows:
         return Measured(0.0, 0.0, 0.0, 0, details)
@@ -105,11 +106,10 @@ def _measured(
     return Measured(round(before, 6), round(after, 6), drop, len(rows), details)
 
 
-def _told(row: Difference, case: Case, coming: AtGeneration, services: Services) -> dict[str, Any]:
+def _told(row: Difference, case: Case, coming: AtGeneration, base_url: str) -> dict[str, Any]:
     pages = [url for group in (case.expected_urls, *case.url_groups) for url in group]
     pages = list(dict.fromkeys(pages))[:5]
-    base = services.settings.base_url
     return {
         **{"id": row.id, "question": row.question, "before": row.before, "after": row.after},
-        **{"expected": pages, "present": [coming.has_page(stored(url, base)) for url in pages]},
+        **{"expected": pages, "present": [coming.has_page(stored(url, base_url)) for url in pages]},
     }

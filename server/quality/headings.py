@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from server.answering.engine import Engine, SiteParts
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.candidates import MODEL
 from server.evaluation.testsets import TestSet, TestSetOptions, build_test_set
-from server.runtime.sites import SiteParts
 from server.storage.site_text import StoredText
 
-if TYPE_CHECKING:
-    from server.runtime.container import Services
 
-
-def questions_of_pages(services: Services, site: Site, wanted: TestSetOptions) -> TestSet:
+def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> TestSet:
     """Made from the live pages. Raises StartError with what to do, ModelError, IndexFailure."""
     if not site.generation:
         raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
-    model = services.chat_model if MODEL in wanted.kinds else None
+    model = engine.chat_model if MODEL in wanted.kinds else None
     if MODEL in wanted.kinds and model is None:
         raise StartError(
             "the kind model needs a chat model: set OPENAI_API_KEY, or leave model out of --kinds"
         )
-    parts = services.parts(site.id, services.query_embedder)
+    parts = engine.parts(site.id)
     text = StoredText(parts.content, parts.facts, live=True)
     return build_test_set(text, wanted, model, _nearest(parts) if wanted.unanswerable else None)
 

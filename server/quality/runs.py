@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import orjson
 
+from server.answering.engine import Engine
 from server.domain.derived import BuildStopped
 from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import ANSWERS
-from server.quality.evaluating import Evaluating, EvaluationOrder, costs_of, without_model_cache
+from server.quality.evaluating import Evaluating, EvaluationOrder, costs_of
 from server.quality.questions import run_file_of
-from server.runtime.live_settings import LiveSettings
-from server.settings import Settings
+from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.quality_runs import QualityRun, QualityRunStore
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
-
+from server.storage.sites import SiteStore
+from server.storage.testsets import TestSetStore
 
 # Keeps a piece of quality work in touch with the installation while it runs: it says that it lives, how far
 # it is, and learns that it is to end.
@@ -105,20 +103,32 @@ def run_folder(id: int, queued_at: datetime) -> str:
     return f"{id}-{queued_at:%Y%m%d%H%M%S%f}"
 
 
-def carry_out(services: Services, run: QualityRun, watch: Watch) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class RunStores:
+    """What a run is read from and kept in."""
+
+    database: Database
+    folder: Path
+    """The data folder."""
+    sites: SiteStore
+    testsets: TestSetStore
+    runs: QualityRunStore
+
+
+def carry_out(engine: Engine, stores: RunStores, run: QualityRun, watch: Watch) -> dict[str, Any] | None:
     """Asks, judges and keeps the report; goes on where an earlier worker was cut off. Returns what it would
     take of models where that was not agreed to yet. Raises DocentError, BuildStopped."""
-    folder = services.folder.path / FOLDER / run_folder(run.id, run.queued_at)
-    _write_questions(services, run, folder / QUESTIONS)
-    use = _measuring(services)
-    evaluating = Evaluating(use, _order(run, folder))
+    folder = stores.folder / FOLDER / run_folder(run.id, run.queued_at)
+    _write_questions(stores.testsets, run, folder / QUESTIONS)
+    use = engine.without_model_cache()
+    evaluating = Evaluating(use, stores.database, stores.sites, _order(run, folder))
     evaluating.open(watch)
     if not run.chosen.get(AGREED):
         costs = costs_of(use, evaluating)
         if costs.calls:
             return costs.to_json()
     report = evaluating.run(watch)
-    services.quality_runs.keep_report(run.id, report, list(_answers(report, folder / ANSWERS)))
+    stores.runs.keep_report(run.id, report, list(_answers(report, folder / ANSWERS)))
     return None
 
 
@@ -150,41 +160,19 @@ def _order(run: QualityRun, folder: Path) -> EvaluationOrder:
     )
 
 
-def _write_questions(services: Services, run: QualityRun, place: Path) -> None:
+def _write_questions(testsets: TestSetStore, run: QualityRun, place: Path) -> None:
     """Once: a run that goes on asks what it began with."""
     if place.exists():
         return
     if run.testset_id is None:
         raise StartError("the test set was deleted before the run began: choose another one")
-    cases = services.testsets.cases(run.site_id, run.testset_id)
+    cases = testsets.cases(run.site_id, run.testset_id)
     if not cases:
         raise StartError("the test set holds no question: add some first")
     place.parent.mkdir(parents=True, exist_ok=True)
     beside = place.with_suffix(".part")
     beside.write_text(run_file_of(cases), encoding="utf-8")
     beside.replace(place)
-
-
-def _measuring(services: Services) -> Services:
-    """The same services, but for a model whose replies are not kept: every way pays for its own calls."""
-    settings = without_model_cache(services.settings)
-    if settings is services.settings or services.chat_model is None:
-        return services
-    use = copy.copy(services)
-    use.live = _Fixed(settings)
-    use._made = {name: made for name, made in services._made.items() if name != "chat_model"}
-    return use
-
-
-class _Fixed(LiveSettings):
-    """These settings, whatever is changed meanwhile: a run measures one thing."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.base = settings
-
-    @property
-    def current(self) -> Settings:
-        return self.base
 
 
 def _answers(report: Mapping[str, Any], place: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from server.answering.engine import Engine, SiteParts, without_answer_cache
 from server.answering.pipeline import Pipeline
 from server.answering.reading import joined_text
 from server.answering.units import units
@@ -19,22 +20,18 @@ from server.evaluation.corpus import CORPUS
 from server.evaluation.judging import page_address
 from server.evaluation.run import Asked, Evaluation
 from server.retrieval.options import read_spec
-from server.runtime.answering import open_grader, open_pipeline
-from server.runtime.shortcuts import Given
-from server.runtime.sites import SiteParts, open_strategy
 from server.storage.at_generation import AtGeneration
+from server.storage.database import Database
 from server.storage.derived import DerivedState, DerivedStore
 from server.storage.held_back import HeldBack
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
 
 
 @dataclass(frozen=True)
 class EvaluatedVariant:
     """A site with a strategy and a flow. Answers never come from the cache of answers."""
 
-    services: Services
+    engine: Engine
+    database: Database
     site: Site
     generation: int | None = None
     """Of the index that is asked, live or about to be; the live one where none is named."""
@@ -47,7 +44,7 @@ class EvaluatedVariant:
     @property
     def model(self) -> ChatModel | None:
         """What writes answers, beside quotation."""
-        return self.services.chat_model
+        return self.engine.chat_model
 
     @property
     def writer(self) -> str:
@@ -57,37 +54,34 @@ class EvaluatedVariant:
     @cached_property
     def content(self) -> HeldBack:
         """Where pages can be held back."""
-        return HeldBack(self.services.database, self.site.id, self.generation)
+        return HeldBack(self.database, self.site.id, self.generation)
 
     @cached_property
     def parts(self) -> SiteParts:
         """Of the site, over `content`."""
-        opened = self.services.parts(self.site.id, self.services.query_embedder)
-        indexes = DerivedStore(self.services.database, self.site.id, self.generation)
+        opened = self.engine.parts(self.site.id)
+        indexes = DerivedStore(self.database, self.site.id, self.generation)
         return replace(
             opened,
             content=self.content,
             deriving=replace(opened.deriving, indexes=indexes),
-            relevance_model=self.services.relevance_model,
         )
 
     @cached_property
     def strategy(self) -> Strategy:
         """The strategy that is evaluated."""
-        use = self.services
-        return open_strategy(self.site, self.parts, use.incidents, use.settings, use.chat_model)
+        return self.engine.strategy(self.site, self.parts, model=self.model)
 
     def pipeline(self, strategy: Strategy) -> Pipeline:
         """What answers from what `strategy` finds."""
-        use, parts = self.services, replace(self.parts, strategy=strategy)
-        uncached = _uncached(self.site)
-        return open_pipeline(
-            uncached, parts, use.chat_model, use.incidents, use.settings, Given(use.curated, use.cache)
+        parts = replace(self.parts, strategy=strategy)
+        return self.engine.open_pipeline(
+            without_answer_cache(self.site), parts, model=self.model, sources=self.engine.sources
         )
 
     def evaluation(self, *, writes: bool = True) -> Evaluation:
         """What asks the questions; with `writes` false it ranks pages alone."""
-        grader = open_grader(self.site, self.parts, self.services.settings)
+        grader = self.engine.grader(self.site, self.parts)
 
         def confidence(query: Query, hits: Sequence[ScoredChunk]) -> float:
             return grader.signs(query, hits).answerability() if hits else 0.0
@@ -97,7 +91,7 @@ class EvaluatedVariant:
 
     def leave_out(self, pages: Sequence[str]) -> None:
         """Holds these pages back from now on, and no others."""
-        addresses, base = frozenset(map(page_address, pages)), self.services.settings.base_url
+        addresses, base = frozenset(map(page_address, pages)), self.engine.settings.base_url
         if addresses:
             self.content.hides = lambda url: page_address(absolute(url, base)) in addresses
         else:
@@ -106,7 +100,7 @@ class EvaluatedVariant:
     @cached_property
     def page_text(self) -> Callable[[str], str]:
         """A page's indexed text as a reader sees it: without the marks of lists and code."""
-        content, base = self._whole, self.services.settings.base_url
+        content, base = self._whole, self.engine.settings.base_url
 
         @lru_cache(maxsize=500)
         def text(url: str) -> str:
@@ -120,11 +114,11 @@ class EvaluatedVariant:
 
     @property
     def _whole(self) -> AtGeneration:
-        return AtGeneration(self.services.database, self.site.id, self.generation)
+        return AtGeneration(self.database, self.site.id, self.generation)
 
     def fingerprint(self) -> dict[str, Any]:
         """All that an answer depends on beside the question: a kept row counts while this is the same."""
-        settings, state = self.services.settings, self._state()
+        settings, state = self.engine.settings, self._state()
         return {
             "site": self.site.id,
             "generation": self._whole.live_generation(),
@@ -132,7 +126,7 @@ class EvaluatedVariant:
             "strategy": self.site.strategy,
             "flow": self.site.flow,
             "model": self.writer,
-            "embedder": self.services.query_embedder.fingerprint,
+            "embedder": self.engine.query_embedder.fingerprint,
             "options": {name: self.site.options.get(name) for name in ("tuning", "relevance_floor", "auto")},
             "settings": [str(settings.tuning), settings.retrieve_limit, settings.relevance_floor],
         }
@@ -151,23 +145,17 @@ class EvaluatedVariant:
     def _state(self) -> DerivedState | None:
         """The newest derived index of the strategy; None for one that derives nothing."""
         key = getattr(self.strategy, "key", None)
-        return DerivedStore(self.services.database, self.site.id).newest(key) if key else None
+        return DerivedStore(self.database, self.site.id).newest(key) if key else None
 
 
 def open_variants(
-    services: Services, site: Site, strategies: Sequence[str], flows: Sequence[str]
+    engine: Engine, database: Database, site: Site, strategies: Sequence[str], flows: Sequence[str]
 ) -> list[EvaluatedVariant]:
     """Every strategy under every flow, each once. Raises UnknownName."""
     for strategy in strategies:
         _ = read_spec(strategy)
     pairs = dict.fromkeys((strategy, flow) for flow in flows for strategy in strategies)
     return [
-        EvaluatedVariant(services, replace(site, strategy=strategy, flow=flow)) for strategy, flow in pairs
+        EvaluatedVariant(engine, database, replace(site, strategy=strategy, flow=flow))
+        for strategy, flow in pairs
     ]
-
-
-def _uncached(site: Site) -> Site:
-    """The site without answers from the cache: each question is to be answered."""
-    own: Mapping[str, object] = site.options.get("tuning")  # type: ignore[assignment]
-    tuning = {**(own if isinstance(own, dict) else {}), "answer_cache": False}
-    return replace(site, options={**site.options, "tuning": tuning})

@@ -8,22 +8,19 @@ import re
 import shutil
 import threading
 from functools import partial
-from typing import TYPE_CHECKING
 
+from server.answering.engine import Engine
 from server.domain.derived import BuildStopped
 from server.errors import DocentError
 from server.evaluation.testsets import TestSetOptions
 from server.quality.headings import questions_of_pages, shortcomings
 from server.quality.questions import written_cases
-from server.quality.runs import ASKED, FOLDER, QUIT, Watch, carry_out, run_folder, summary_of
+from server.quality.runs import ASKED, FOLDER, QUIT, RunStores, Watch, carry_out, run_folder, summary_of
 from server.storage import quality_runs, testsets
 from server.storage.columns import now
 from server.storage.errors import StorageError
 from server.storage.holders import new_holder
 from server.storage.work_states import WAITING
-
-if TYPE_CHECKING:
-    from server.runtime.container import Services
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +30,13 @@ EVERY_S = 2.0
 class QualityWorker:
     """Any number of processes may have one: the database decides who does what."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, engine: Engine, stores: RunStores) -> None:
+        self._engine = engine
+        self._stores = stores
 
     def run(self, ending: threading.Event) -> None:
         """Until `ending` is set. For a thread of its own, which then stands back for visitors."""
-        stand_back(self._services.settings.quality_nice)
+        stand_back(self._engine.settings.quality_nice)
         while not ending.wait(EVERY_S):
             try:
                 while self.work_once(ending) and not ending.is_set():
@@ -51,7 +49,7 @@ class QualityWorker:
         return self._make_one(ending) or self._run_one(ending)
 
     def _make_one(self, ending: threading.Event) -> bool:
-        store, holder = self._services.testsets, new_holder()
+        store, holder = self._stores.testsets, new_holder()
         id = store.work.claim(holder)
         if id is None:
             return False
@@ -71,7 +69,7 @@ class QualityWorker:
         return watch.reason != QUIT
 
     def _make(self, id: int, holder: str) -> None:
-        use = self._services
+        use = self._stores
         ordered = use.testsets.find(id)
         if ordered is None:
             return
@@ -79,16 +77,16 @@ class QualityWorker:
         wanted = TestSetOptions(
             int(chosen["count"]), tuple(chosen["kinds"]), int(chosen["unanswerable"]), int(chosen["seed"])
         )
-        made = questions_of_pages(use, use.sites.get(ordered.site_id), wanted)
+        made = questions_of_pages(self._engine, use.sites.get(ordered.site_id), wanted)
         if not made.cases:
             message = "these pages give no question of these kinds: choose other kinds"
             use.testsets.work.end(id, holder, testsets.FAILED, message=message)
             return
         told = ". ".join(shortcomings(made, wanted))
-        use.testsets.fill(id, holder, written_cases(made.cases, use.settings), told)
+        use.testsets.fill(id, holder, written_cases(made.cases, self._engine.settings), told)
 
     def _run_one(self, ending: threading.Event) -> bool:
-        store, holder = self._services.quality_runs, new_holder()
+        store, holder = self._stores.runs, new_holder()
         id = store.work.claim(holder)
         run = store.find(id) if id is not None else None
         if run is None:
@@ -111,14 +109,14 @@ class QualityWorker:
 
     def _carry_out(self, run: quality_runs.QualityRun, holder: str, watch: Watch) -> None:
         log.info("run %s of %s begins", run.id, run.site_id)
-        costs = carry_out(self._services, run, watch)
+        costs = carry_out(self._engine, self._stores, run, watch)
         if costs is not None:
             self._end(run, holder, quality_runs.ASKS, summary=[], chosen={**run.chosen, "costs": costs})
             return
-        report = self._services.quality_runs.report_head(run.id)
+        report = self._stores.runs.report_head(run.id)
         if report is None:
             return  # the run was deleted at this moment
-        site = self._services.sites.find(run.site_id)
+        site = self._stores.sites.find(run.site_id)
         self._end(
             run,
             holder,
@@ -131,7 +129,7 @@ class QualityWorker:
         log.info("run %s of %s is done", run.id, run.site_id)
 
     def _leave(self, run: quality_runs.QualityRun, holder: str, watch: Watch) -> None:
-        work = self._services.quality_runs.work
+        work = self._stores.runs.work
         if watch.reason == QUIT:
             work.end(run.id, holder, WAITING)
             log.info("run %s is left to the next worker", run.id)
@@ -139,13 +137,13 @@ class QualityWorker:
             self._end(run, holder, quality_runs.STOPPED)
 
     def _end(self, run: quality_runs.QualityRun, holder: str, state: str, **values: object) -> None:
-        work = self._services.quality_runs.work
+        work = self._stores.runs.work
         work.end(run.id, holder, state, finished_at=now(), wanted="", **values)
 
     def _tidy(self) -> None:
         """Removes the folders of runs that were deleted."""
-        folder = self._services.folder.path / FOLDER
-        known = {run_folder(id, moment) for id, moment in self._services.quality_runs.queued().items()}
+        folder = self._stores.folder / FOLDER
+        known = {run_folder(id, moment) for id, moment in self._stores.runs.queued().items()}
         for place in folder.iterdir() if folder.is_dir() else ():
             if re.fullmatch(r"\d+-\d+", place.name) and place.name not in known:
                 shutil.rmtree(place, ignore_errors=True)

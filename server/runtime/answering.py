@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from crawler.urls import canonical, other_slash, without_index
 from server.answering.claim_review import ClaimReviewer
 from server.answering.decided_first import DecidedFirst
+from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.model_writer import ModelWriter
 from server.answering.page_first import PageFirst
@@ -36,8 +37,8 @@ from server.models.minilm_weights import common_words
 from server.retrieval.rarity import Rarity
 from server.runtime.flows import open_flow
 from server.runtime.query_work import QueryWork
-from server.runtime.shortcuts import Given, with_known_answers
-from server.runtime.sites import SiteParts, open_strategy, tuning_of
+from server.runtime.shortcuts import with_known_answers
+from server.runtime.sites import open_strategy
 from server.settings import Settings
 
 
@@ -65,7 +66,7 @@ def open_pipeline(
     model: ChatModel | None,
     incidents: Incidents,
     settings: Settings,
-    given: Given,
+    given: AnswerSources,
 ) -> Pipeline:
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from server.answering.engine import SiteParts
 from server.answering.flows import FLOWS, Flow
 from server.answering.grading import EvidenceGrader
 from server.answering.reflection.documents import ModelDocuments, QueryNearness
@@ -16,7 +17,6 @@ from server.answering.stages import Stages
 from server.domain.protocols import ChatModel, Incidents
 from server.domain.site import Site
 from server.retrieval.rarity import Rarity
-from server.runtime.sites import SiteParts
 from server.settings import Settings
 
 

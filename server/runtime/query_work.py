@@ -8,6 +8,7 @@ from functools import cache
 
 from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
 from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
+from server.answering.engine import SiteParts
 from server.answering.expansion import ExpandedStrategy, Expansion
 from server.answering.handoff import Handoff
 from server.answering.landmarks import Landmarks
@@ -23,7 +24,6 @@ from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
-from server.runtime.sites import SiteParts
 from server.storage.live_content import LiveContent
 
 SAMPLE = 3000

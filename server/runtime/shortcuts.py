@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
 
 from server.answering.answer_cache import AnswerCache
 from server.answering.curated import CuratedAnswers
+from server.answering.engine import AnswerSources, CuratedSource, SiteParts, daily_limit, tuning_of
 from server.answering.same_question import Likeness
 from server.answering.steps import Steps
 from server.domain.addresses import stored
-from server.domain.curated import CuratedAnswer
 from server.domain.protocols import Cache, ChatModel, Shortcut
 from server.domain.site import Site
 from server.retrieval.rarity import Rarity
-from server.runtime.sites import SiteParts, daily_limit, tuning_of
 from server.settings import Settings
 
 
-class CuratedSource(Protocol):
-    """Where the operator's own answers of a site come from."""
-
-    def all(self, site_id: str) -> Sequence[CuratedAnswer]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Where answers come from that are not made anew."""
-
-    curated: CuratedSource
-    cache: Cache
-
-
 def with_known_answers(
-    steps: Steps, site: Site, parts: SiteParts, model: ChatModel | None, settings: Settings, given: Given
+    steps: Steps,
+    site: Site,
+    parts: SiteParts,
+    model: ChatModel | None,
+    settings: Settings,
+    given: AnswerSources,
 ) -> Steps:
     """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
     curated = open_curated(site, parts, given.curated, settings)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from server.answering.engine import SiteParts, daily_limit, tuning_of
 from server.domain.protocols import (
     ChatModel,
     Embedder,
     Incidents,
-    RelevanceModel,
     Strategy,
-    VectorIndex,
 )
 from server.domain.site import Site
-from server.domain.spending import DailyLimit, Spending
-from server.domain.tuning import Tuning
+from server.domain.spending import Spending
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
@@ -73,23 +71,6 @@ def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
     return VectorStore(open_chroma(folder.path / "chroma"), lock)
 
 
-@dataclass(frozen=True, slots=True)
-class SiteParts:
-    """What a site's strategies and answers are made from."""
-
-    content: ContentStore
-    embedder: Embedder
-    vectors: VectorIndex
-    words: SqlWordIndex
-    facts: PageFactStore
-    deriving: Deriving
-    relevance_model: RelevanceModel | None = None
-    strategy: Strategy | None = None
-    """Searched in place of the site's own, where an evaluation gives passages itself."""
-    decisions: PageDecisions | None = None
-    """What operators decided about pages."""
-
-
 def open_parts(
     store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
 ) -> SiteParts:
@@ -115,21 +96,6 @@ def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> In
     sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
     text = partial(StoredText, parts.content, parts.facts)
     return Indexer(parts.content, [strategy], sizes, text=text, facts=parts.facts)
-
-
-def tuning_of(site: Site, settings: Settings) -> Tuning:
-    """The installation's options, with those that were changed for this site."""
-    own = site.options.get("tuning")
-    return settings.tuning.with_values(own if isinstance(own, dict) else {})
-
-
-def daily_limit(site: Site, settings: Settings) -> DailyLimit:
-    """What models may take for the site in a day: its own options, else the settings."""
-    tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
-    return DailyLimit(
-        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
-        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
-    )
 
 
 def open_strategy(

@@ -1,47 +1,43 @@
-"""What an installation keeps: every store on its one database, and the settings as they are now."""
+"""The stores of an installation, grouped by who works with them. Each is a view on the one database."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cached_property
 
-from server.domain.addresses import origin_of
-from server.domain.events import EventKind, Events
-from server.domain.protocols import Cache
-from server.domain.site import Site
-from server.guards.limits import RateLimits
-from server.jobs.dry_run import DryRuns
-from server.jobs.upkeep import Heartbeat
-from server.runtime.live_settings import LiveSettings
-from server.runtime.renewal import renew_words
-from server.settings import Settings
+from server.domain.events import EventKind
 from server.storage.api_keys import ApiKeyStore
 from server.storage.audit import AuditLog
+from server.storage.cited_pages import CitedPages
 from server.storage.contact import ContactStore
 from server.storage.content import ContentStore
 from server.storage.conversations import ConversationStore
+from server.storage.crawl_difference import CrawlDifference
 from server.storage.crawls import CrawlStore
 from server.storage.curated import CuratedStore
-from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.deliveries import DeliveryStore
 from server.storage.events import EventStore, event_deliveries
 from server.storage.feedback import FeedbackStore
+from server.storage.figures import FigureStore
 from server.storage.gaps import GapStore
 from server.storage.gates import GateStore
 from server.storage.incidents import IncidentStore
+from server.storage.labels import LabelStore
 from server.storage.operator_links import LinkStore
 from server.storage.operator_sessions import SessionStore
 from server.storage.operators import OperatorStore
+from server.storage.page_decisions import PageDecisions
+from server.storage.page_list import PageList
+from server.storage.page_quotes import PageQuotes
 from server.storage.playground import PlaygroundStore
 from server.storage.quality_runs import QualityRunStore
+from server.storage.question_list import QuestionList
+from server.storage.questions import QuestionLog
+from server.storage.replies import ReplyStore
 from server.storage.schedules import ScheduleStore
-from server.storage.sealed import Seal
-from server.storage.setting_overrides import OverrideStore
-from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites import SiteStore
+from server.storage.source_pages import SourcePages
 from server.storage.sources import SourceStore
 from server.storage.testsets import TestSetStore
 from server.storage.usage import UsageStore
@@ -50,130 +46,108 @@ from server.storage.webhooks import WebhookStore
 TOLD = {"crawl_failed": EventKind.CRAWL_FAILED, "budget_spent": EventKind.BUDGET_SPENT}
 
 
-class WatchedIncidents(IncidentStore):
-    """Tells of failed crawls each time, of spent budgets once a day for each site."""
+class WatchedIncidents:
+    """Implements Incidents: keeps each, and tells other systems of failed crawls each time, of spent budgets
+    once a day for each site."""
 
-    def __init__(self, db: Database, events: Events) -> None:
-        super().__init__(db)
+    def __init__(self, store: IncidentStore, events: EventStore) -> None:
+        self._store = store
         self._events = events
 
     def record(
         self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
     ) -> None:
         """Never raises."""
-        super().record(site_id, kind, message, details)
+        self._store.record(site_id, kind, message, details)
         if told := TOLD.get(kind):
             today = datetime.now(UTC).date().isoformat()
             once = f"{told.value}:{site_id}:{today}" if told is EventKind.BUDGET_SPENT else ""
             self._events.emit(told, site_id, {"message": message}, once)
 
 
-KEPT_S = 90 * 86_400.0
-NOTED_EVERY_S = 60.0
-"""A busy site writes no more often."""
+class SiteStores:
+    """The sites, what is crawled of them, and what is known of their answers."""
 
-
-class Sightings:
-    """In the shared cache: known to every process, and no harm when it is lost."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-
-    def note(self, site_id: str, origin: str) -> None:
-        """A visitor on a page of `origin` began to use the widget of the site."""
-        if origin and self._cache.add(f"{_key(site_id, origin)}:recent", "1", NOTED_EVERY_S):
-            self._cache.set(_key(site_id, origin), str(time.time()), KEPT_S)
-
-    def of(self, site: Site) -> dict[str, datetime]:
-        """Origin -> when it was last seen there, the newest first; of the origins that the site lists."""
-        seen = {
-            origin: self._cache.get(_key(site.id, origin)) for origin in map(origin_of, site.allowed_origins)
-        }
-        known = {origin: datetime.fromtimestamp(float(at), UTC) for origin, at in seen.items() if at}
-        return dict(sorted(known.items(), key=lambda item: item[1], reverse=True))
-
-
-def _key(site_id: str, origin: str) -> str:
-    return f"widget-seen:{site_id}:{origin[:300]}"
-
-
-class Stores:
-    """One for each process. Safe in many threads."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Opens and migrates the database. Raises StorageError, StartError."""
-        self.folder = DataFolder(settings.data_dir)
-        self.database = Database(settings.database_url or self.folder.database_url())
-        self.database.migrate()
-        renew_words(self.database)
-        self.live = LiveSettings(settings, OverrideStore(self.database), lambda: self.seal)
-        self.sites = SiteStore(self.database)
-        self.conversations = ConversationStore(self.database)
-        self.contact = ContactStore(self.database)
-        self.deliveries = DeliveryStore(self.database)
-        self.webhooks = WebhookStore(self.database)
-        self.events = EventStore(self.database)
-        self.event_deliveries = event_deliveries(self.database)
-        self.feedback = FeedbackStore(self.database)
-        self.incidents = WatchedIncidents(self.database, self.events)
-        self.crawls = CrawlStore(self.database, settings.crawls_kept)
-        self.operators = OperatorStore(self.database)
-        self.operator_sessions = SessionStore(self.database)
-        self.operator_links = LinkStore(self.database)
-        self.api_keys = ApiKeyStore(self.database)
-        self.audit = AuditLog(self.database)
-        self.curated = CuratedStore(self.database)
-        self.gaps = GapStore(self.database)
-        self.usage = UsageStore(self.database)
-        self.testsets = TestSetStore(self.database)
-        self.quality_runs = QualityRunStore(self.database)
-        self.gates = GateStore(self.database)
-        self.playground_runs = PlaygroundStore(self.database)
-        self.sources = SourceStore(self.database)
-        self.schedules = ScheduleStore(self.database)
-
-    @property
-    def settings(self) -> Settings:
-        """As they are now: what is changed on the dashboard holds within seconds, without a restart."""
-        return self.live.current
-
-    @cached_property
-    def secret_key(self) -> str:
-        """Signs visitors' tokens and operators' sessions, and seals secrets."""
-        return self.live.base.secret_key or self.folder.secret_key()
-
-    @cached_property
-    def seal(self) -> Seal:
-        """For secrets that stand in the database."""
-        return Seal(self.secret_key)
-
-    @cached_property
-    def cache(self) -> Cache:
-        """Small values shared by every process."""
-        if self.live.base.redis_url:
-            return RedisSharedCache(self.live.base.redis_url)
-        return DiskSharedCache(self.folder.path / "cache" / "shared")
-
-    @cached_property
-    def heartbeat(self) -> Heartbeat:
-        """Signs of life."""
-        return Heartbeat(self.cache)
-
-    @cached_property
-    def limits(self) -> RateLimits:
-        """Rate limits of visitors, addresses, keys and logins."""
-        return RateLimits.from_settings(self.live.base, self.folder.path / "cache" / "limits")
-
-    @cached_property
-    def sightings(self) -> Sightings:
-        """Where the widget was seen at work."""
-        return Sightings(self.cache)
-
-    @cached_property
-    def dry_runs(self) -> DryRuns:
-        """The beginnings of crawls, to look at before a site is added or its rules changed."""
-        return DryRuns(self.cache, lambda: self.settings)
+    def __init__(self, database: Database, crawls_kept: int) -> None:
+        self._database = database
+        self.sites = SiteStore(database)
+        self.sources = SourceStore(database)
+        self.schedules = ScheduleStore(database)
+        self.crawls = CrawlStore(database, crawls_kept)
+        self.curated = CuratedStore(database)
+        self.gaps = GapStore(database)
+        self.usage = UsageStore(database)
+        self.incidents = IncidentStore(database)
+        self.playground_runs = PlaygroundStore(database)
 
     def content(self, site_id: str) -> ContentStore:
         """Pages and chunks of a site."""
-        return ContentStore(self.database, site_id)
+        return ContentStore(self._database, site_id)
+
+    def page_list(self, site_id: str, base_url: str) -> PageList:
+        """Pages of a site with what each contributes to answers."""
+        return PageList(self._database, site_id, base_url)
+
+    def cited_pages(self, site_id: str) -> CitedPages:
+        """How often pages of a site are cited, and with which words."""
+        return CitedPages(self._database, site_id)
+
+    def decisions(self, site_id: str) -> PageDecisions:
+        """What operators decided about pages of a site."""
+        return PageDecisions(self._database, site_id)
+
+    def quotes(self, site_id: str) -> PageQuotes:
+        """Whether the quotes given on pages of a site are still there."""
+        return PageQuotes(self._database, site_id)
+
+    def source_pages(self, site_id: str) -> SourcePages:
+        """Pages that the sources of a site gave."""
+        return SourcePages(self._database, site_id)
+
+    def difference(self, earlier_id: int, later_id: int) -> CrawlDifference:
+        """What two crawls of one site found differently."""
+        return CrawlDifference(self._database, earlier_id, later_id)
+
+
+class DialogueStores:
+    """Conversations, and what operators keep about them."""
+
+    def __init__(self, database: Database) -> None:
+        self.conversations = ConversationStore(database)
+        self.feedback = FeedbackStore(database)
+        self.questions = QuestionLog(database)
+        self.question_list = QuestionList(database)
+        self.labels = LabelStore(database)
+        self.figures = FigureStore(database)
+
+
+class DeliveryStores:
+    """Messages to people and events for other systems, with every try to deliver them."""
+
+    def __init__(self, database: Database) -> None:
+        self.contact = ContactStore(database)
+        self.deliveries = DeliveryStore(database)
+        self.replies = ReplyStore(database)
+        self.webhooks = WebhookStore(database)
+        self.events = EventStore(database)
+        self.event_deliveries = event_deliveries(database)
+
+
+class PeopleStores:
+    """Who uses the dashboard and the keyed API, and what they changed."""
+
+    def __init__(self, database: Database) -> None:
+        self.operators = OperatorStore(database)
+        self.sessions = SessionStore(database)
+        self.links = LinkStore(database)
+        self.api_keys = ApiKeyStore(database)
+        self.audit = AuditLog(database)
+
+
+class QualityStores:
+    """Test sets, their runs, and the gates of new indexes."""
+
+    def __init__(self, database: Database) -> None:
+        self.testsets = TestSetStore(database)
+        self.runs = QualityRunStore(database)
+        self.gates = GateStore(database)

@@ -193,19 +193,19 @@ def make_services(tmp_path, empty_database):
         return made[-1]
 
     yield make
-    for services in made:
-        services.close()
+    for runtime in made:
+        runtime.close()
 
 
 @pytest.fixture
-def services(make_services):
+def runtime(make_services):
     return make_services()
 
 
-def make_app(services):
+def make_app(runtime):
     app = Flask("docent-dashboard")
-    app.secret_key = services.secret_key
-    app.extensions["docent"] = services
+    app.secret_key = runtime.configuration.secret_key
+    app.extensions["docent"] = runtime
     app.register_blueprint(blueprint)
     return app
 
@@ -218,8 +218,8 @@ def shared_app(tmp_path_factory):
 
 
 @pytest.fixture
-def app(shared_app, services):
-    shared_app.extensions["docent"] = services
+def app(shared_app, runtime):
+    shared_app.extensions["docent"] = runtime
     return shared_app
 
 
@@ -245,8 +245,8 @@ class Browser:
 
 
 @pytest.fixture
-def operator_id(services, password_hash):
-    return services.operators.create(EMAIL, password_hash)
+def operator_id(runtime, password_hash):
+    return runtime.people.operators.create(EMAIL, password_hash)
 
 
 @pytest.fixture
@@ -272,40 +272,40 @@ def cookie(operator):
 
 
 @pytest.fixture
-def site(services):
+def site(runtime):
     """Lantern Shop, read once: three live pages."""
-    return make_site(services)
+    return make_site(runtime)
 
 
 @pytest.fixture
-def busy(services, site):
+def busy(runtime, site):
     """What a dashboard shows after a few weeks: two sites, crawls, questions, incidents."""
-    first_crawl = make_crawl(services)
-    make_crawl(services, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
-    services.sites.create(Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",)))
-    failed = services.crawls.start("docs")
-    services.crawls.finish(
+    first_crawl = make_crawl(runtime)
+    make_crawl(runtime, message="1 page indexed, 2 unchanged, 0 removed; 4 chunks new, 3 gone")
+    runtime.stores.sites.create(
+        Site("docs", "Documentation of the lamp driver", "", ("https://docs.example/",))
+    )
+    failed = runtime.stores.crawls.start("docs")
+    runtime.stores.crawls.finish(
         failed, "failed", "docs.example cannot be found: check the address, then crawl again"
     )
     files = [
         ("guide.md", b"# Guide"),
         ("a-file-with-a-very-long-name-that-somebody-gave-it-v3-final.pdf", b"%PDF-"),
     ]
-    given = services.source_intake.add_files("lantern", files)
+    given = runtime.crawling.source_intake.add_files("lantern", files)
     items = [
         SourceItem("/sources/lantern/1", "guide.md", "fetched", content_hash="h"),
         SourceItem("/sources/lantern/2", "old.md", "error", "it is damaged or no PDF (no page)"),
     ]
-    SourcePages(services.database, "lantern").replace_items(given[0].id, items)
-    services.sources.was_read(given[0], "one part could not be read", {})
-    make_long_crawl(services)
-    samples_content.fill(services)
-    first = ask(services)
+    SourcePages(runtime.database, "lantern").replace_items(given[0].id, items)
+    runtime.stores.sources.was_read(given[0], "one part could not be read", {})
+    make_long_crawl(runtime)
+    samples_content.fill(runtime)
+    first = ask(runtime)
+    ask(runtime, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id)
     ask(
-        services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id
-    )
-    ask(
-        services,
+        runtime,
         question="Do you repair radios, and if so, how long does it take until I can have mine back?",
         outcome=Outcome.REFUSED,
         text="The site says nothing about that. It covers delivery, returns and lamp care.",
@@ -314,28 +314,28 @@ def busy(services, site):
         trace={"incidents": [{"kind": "timeout", "message": "gpt-4o-mini took longer than 30 s"}]},
     )
     ask(
-        services,
+        runtime,
         question="توصيل الطلب إلى الجزر؟",
         asked_at=datetime.now(UTC) - timedelta(days=20),
         model="gpt-4o-mini",
     )
     for _ in range(3):
-        services.incidents.record(
+        runtime.stores.incidents.record(
             "lantern", "timeout", "gpt-4o-mini sent no word within 10 s", {"waited_s": 10}
         )
-    services.incidents.record(
+    runtime.stores.incidents.record(
         "lantern", "unsupported_answer", "2 claims of gpt-4o-mini were not on the cited pages"
     )
-    services.incidents.record(
+    runtime.stores.incidents.record(
         "docs", "crawl_failed", "docs.example cannot be found: check the address, then crawl again"
     )
-    samples_sites.fill(services)
-    samples_gaps.fill(services)
-    samples_playground.fill(services)
-    samples_quality.fill(services)
-    webhook_id = samples_people.fill(services)
-    written = write_messages(services, first.conversation_id)
-    samples_conversations.fill(services)
+    samples_sites.fill(runtime)
+    samples_gaps.fill(runtime)
+    samples_playground.fill(runtime)
+    samples_quality.fill(runtime)
+    webhook_id = samples_people.fill(runtime)
+    written = write_messages(runtime, first.conversation_id)
+    samples_conversations.fill(runtime)
     # The n-th crawl that was made here is {cN} in addresses.
     numbers = {f"c{number}": first_crawl + number - 1 for number in range(1, 10)}
     return SimpleNamespace(

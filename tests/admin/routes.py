@@ -57,10 +57,10 @@ def rules(app, method, values=VALUES):
         ]
 
 
-def digest(services, but=("operator_sessions",)):
+def digest(runtime, but=("operator_sessions",)):
     """Changes with any change of any table."""
     found = hashlib.sha256()
-    with services.database.connect() as connection:
+    with runtime.database.connect() as connection:
         for table in metadata.sorted_tables:
             if table.name not in but:
                 rows = sorted(repr(tuple(row)) for row in connection.execute(select(table)))

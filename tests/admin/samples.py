@@ -13,9 +13,9 @@ from server.storage.crawl_journal import CrawlJournal
 from server.storage.live_content import PageRecord
 
 
-def make_site(services, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
-    services.sites.create(Site(site_id, name, name, (address,)))
-    content = services.content(site_id)
+def make_site(runtime, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
+    runtime.stores.sites.create(Site(site_id, name, name, (address,)))
+    content = runtime.stores.content(site_id)
     for number, title in enumerate(("Delivery", "Returns", "Lamp care")):
         url = f"{address}{title.lower().replace(' ', '-')}"
         record = PageRecord(url, title, "en", f"{number}", "", "", 0, datetime.now(UTC))
@@ -23,13 +23,13 @@ def make_site(services, site_id="lantern", name="Lantern Shop", address="https:/
             record, [Chunk(f"{site_id}-{number}", url, title, (title,), f"About {title}.", 0, "en")], []
         )
     content.go_live()
-    return services.sites.get(site_id)
+    return runtime.stores.sites.get(site_id)
 
 
-def make_crawl(services, site_id="lantern", state="done", message="3 pages indexed, 0 unchanged, 0 removed"):
+def make_crawl(runtime, site_id="lantern", state="done", message="3 pages indexed, 0 unchanged, 0 removed"):
     """A crawl that met every kind of address."""
-    crawl_id = services.crawls.start(site_id)
-    root = services.sites.get(site_id).start_urls[0]
+    crawl_id = runtime.stores.crawls.start(site_id)
+    root = runtime.stores.sites.get(site_id).start_urls[0]
     rows = [
         Entry(f"{root}delivery", 1, found_on=root, state="fetched", reason="", status=200),
         Entry(f"{root}returns", 1, found_on=root, state="fetched", reason="", status=200),
@@ -45,18 +45,20 @@ def make_crawl(services, site_id="lantern", state="done", message="3 pages index
             status=0,
         ),
     ]
-    CrawlJournal(services.database, crawl_id).write(rows)
-    services.crawls.progress(crawl_id, 6, 3, 3)
+    CrawlJournal(runtime.database, crawl_id).write(rows)
+    runtime.stores.crawls.progress(crawl_id, 6, 3, 3)
     if state != "running":
-        services.crawls.finish(crawl_id, state, message)
+        runtime.stores.crawls.finish(crawl_id, state, message)
     return crawl_id
 
 
-def ask(services, site_id="lantern", question="When does a parcel arrive?", **values):
+def ask(runtime, site_id="lantern", question="When does a parcel arrive?", **values):
     """Stores one answered question; returns its message."""
     own = ("conversation_id", "asked_at", "query", "language")
     known = {name: values.pop(name) for name in own if name in values}
-    conversation_id = known.get("conversation_id") or services.conversations.start(site_id, "visitor-1")
+    conversation_id = known.get("conversation_id") or runtime.dialogue.conversations.start(
+        site_id, "visitor-1"
+    )
     citation = Citation(
         1,
         "https://lantern.example/delivery",
@@ -83,33 +85,33 @@ def ask(services, site_id="lantern", question="When does a parcel arrive?", **va
         language=known.get("language", "en"),
         answer=Answer(**answer),
     )
-    services.conversations.add(message)
+    runtime.dialogue.conversations.add(message)
     return message
 
 
-def make_long_crawl(services):
+def make_long_crawl(runtime):
     """A crawl of a third site that is under way, and has a schedule."""
-    services.sites.create(Site("atlas", "Atlas of Lamps", "Atlas", ("https://atlas.example/",)))
-    services.schedules.set("atlas", "weekly", datetime.now(UTC) + timedelta(days=3))
-    crawl_id = services.crawls.wait("atlas")
-    services.crawls.claim(crawl_id, "elsewhere 1 x")
+    runtime.stores.sites.create(Site("atlas", "Atlas of Lamps", "Atlas", ("https://atlas.example/",)))
+    runtime.stores.schedules.set("atlas", "weekly", datetime.now(UTC) + timedelta(days=3))
+    crawl_id = runtime.stores.crawls.wait("atlas")
+    runtime.stores.crawls.claim(crawl_id, "elsewhere 1 x")
     root = "https://atlas.example"
     states = ("fetched", "fetched", "waiting", "duplicate", "waiting", "read", "redirected", "error")
     rows = [
         Entry(f"{root}/lamps/{number}", 2, found_on=f"{root}/lamps", state=states[number % len(states)])
         for number in range(400)
     ]
-    CrawlJournal(services.database, crawl_id).write(rows)
-    services.crawls.progress(crawl_id, 400, 100, 90, rate=12.34, remaining_s=190)
+    CrawlJournal(runtime.database, crawl_id).write(rows)
+    runtime.stores.crawls.progress(crawl_id, 400, 100, 90, rate=12.34, remaining_s=190)
     return crawl_id
 
 
-def write_messages(services, conversation_id):
+def write_messages(runtime, conversation_id):
     """Two messages to people: one sent at the second try by e-mail and never by webhook, one on its way.
     Returns the id of the first."""
     said = "Please call me about the green lamp.\n\nIt arrived broken, and I need it on Saturday."
     both = list(Channel)
-    first = services.contact.add("lantern", "v", "vera@visitor.example", said, conversation_id, both)
+    first = runtime.delivery.contact.add("lantern", "v", "vera@visitor.example", said, conversation_id, both)
     address = "https://hooks.lantern.example/services/a-very-long-name-that-nobody-chose/T00000000/B00000000"
     mail = "mail.lantern.example:587"
     people = "people@lantern.example"
@@ -123,12 +125,12 @@ def write_messages(services, conversation_id):
             DeliveryTry(datetime.now(UTC), address, False, "hooks.lantern.example gave no answer in 20 s"),
         ],
     }
-    while claimed := services.deliveries.claim(datetime.now(UTC), timedelta(minutes=1)):
+    while claimed := runtime.delivery.deliveries.claim(datetime.now(UTC), timedelta(minutes=1)):
         tried = outcomes[claimed.channel].pop(0)
         last = DeliveryState.SENT if tried.arrived else DeliveryState.FAILED
         state = DeliveryState.WAITING if outcomes[claimed.channel] else last
-        services.deliveries.record(claimed, tried, state, tried.at)
-    services.contact.add(
+        runtime.delivery.deliveries.record(claimed, tried, state, tried.at)
+    runtime.delivery.contact.add(
         "lantern", "v", "noor@visitor.example", "هل يمكنني زيارة الورشة؟", None, [Channel.EMAIL]
     )
     return first.id

@@ -33,10 +33,10 @@ PAGES = {
 }
 
 
-def put_page(services, path, title, texts, content_hash="1", site_id="lantern"):
+def put_page(runtime, path, title, texts, content_hash="1", site_id="lantern"):
     """A page with one piece for each (heading, text)."""
     url = path if path.startswith("/sources/") else f"{ROOT}{path}"
-    content = services.content(site_id)
+    content = runtime.stores.content(site_id)
     source = "source" if path.startswith("/sources/") else ""
     record = PageRecord(url, title, "en", content_hash, "", "", 0, datetime.now(UTC), source=source)
     chunks = [
@@ -48,35 +48,35 @@ def put_page(services, path, title, texts, content_hash="1", site_id="lantern"):
     return url
 
 
-def fill(services):
+def fill(runtime):
     """Into the site "lantern", which has messages that cite its delivery page."""
     table = "Lamp\tPrice\nGlow Mini\t19.90 EUR\nGlow Maxi <b>\t49.90 EUR"
     code = "```\nsh lamp-driver.sh --quiet\n```\n\n- one\n  - two"
-    put_page(services, "prices", "Prices <script>alert(1)</script>", [("Lamps", table), ("Driver", code)])
-    put_page(services, "/sources/lantern/0123456789abcdef", "Guide", [("Guide", "Turn it on.")])
-    put_page(services, "old-terms", "Old terms", [("Terms", "These terms are old.")])
+    put_page(runtime, "prices", "Prices <script>alert(1)</script>", [("Lamps", table), ("Driver", code)])
+    put_page(runtime, "/sources/lantern/0123456789abcdef", "Guide", [("Guide", "Turn it on.")])
+    put_page(runtime, "old-terms", "Old terms", [("Terms", "These terms are old.")])
     put_page(
-        services, "delivery", "Delivery", [("Delivery", "Parcels arrive within three working days.")], "9"
+        runtime, "delivery", "Delivery", [("Delivery", "Parcels arrive within three working days.")], "9"
     )
-    pages = services.pages
+    pages = runtime.crawling.pages
     pages.exclude("lantern", f"{ROOT}old-terms", BY)
-    services.content("lantern").remove_page(f"{ROOT}old-terms")
-    services.content("lantern").go_live()
+    runtime.stores.content("lantern").remove_page(f"{ROOT}old-terms")
+    runtime.stores.content("lantern").go_live()
     pages.pin("lantern", f"{ROOT}returns", BY)
     texts = pages.texts("lantern", f"{ROOT}lamp-care")
     pages.edit("lantern", f"{ROOT}lamp-care", texts.title, "# Lamp care\n\nUse a dry cloth.", "seen", BY)
-    for waiting in services.crawls.waiting():
-        services.crawls.finish(waiting.id, "done", "the page is live as it was decided")
-    run = services.crawls.wait_for_page("lantern", PAGE, DELIVERY)
-    CrawlJournal(services.database, run).write([Entry(DELIVERY, 0, state="fetched", content_hash="9")])
-    services.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
-    PageQuotes(services.database, "lantern").put(DELIVERY, "9", 1, 1)
-    make_other_crawl(services)
+    for waiting in runtime.stores.crawls.waiting():
+        runtime.stores.crawls.finish(waiting.id, "done", "the page is live as it was decided")
+    run = runtime.stores.crawls.wait_for_page("lantern", PAGE, DELIVERY)
+    CrawlJournal(runtime.database, run).write([Entry(DELIVERY, 0, state="fetched", content_hash="9")])
+    runtime.stores.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
+    PageQuotes(runtime.database, "lantern").put(DELIVERY, "9", 1, 1)
+    make_other_crawl(runtime)
 
 
-def make_other_crawl(services):
+def make_other_crawl(runtime):
     """A crawl that ended otherwise than that of samples.make_crawl."""
-    crawl_id = services.crawls.start("lantern")
+    crawl_id = runtime.stores.crawls.start("lantern")
     rows = [
         Entry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
         Entry(
@@ -87,13 +87,13 @@ def make_other_crawl(services):
         Entry(f"{ROOT}copy", 1, state="duplicate", reason=f"same content as {ROOT}new"),
         Entry(f"{ROOT}copy-2", 1, state="duplicate", reason=f"same content as {ROOT}returns"),
     ]
-    CrawlJournal(services.database, crawl_id).write(rows)
-    services.crawls.progress(crawl_id, 6, 3, 3)
-    services.crawls.finish(crawl_id, "done", "2 pages indexed, 1 unchanged, 1 removed")
+    CrawlJournal(runtime.database, crawl_id).write(rows)
+    runtime.stores.crawls.progress(crawl_id, 6, 3, 3)
+    runtime.stores.crawls.finish(crawl_id, "done", "2 pages indexed, 1 unchanged, 1 removed")
     return crawl_id
 
 
-def cite(services, url, quote, times=1):
+def cite(runtime, url, quote, times=1):
     """Answers that cite a page."""
     for _ in range(times):
-        ask(services, citations=(Citation(1, url, "Page", quote, url),))
+        ask(runtime, citations=(Citation(1, url, "Page", quote, url),))

@@ -16,25 +16,25 @@ PAGES = {
 }
 
 
-def fill(services):
+def fill(runtime):
     """After `write_messages`: the conversation is that of the first message to people."""
-    request = next(known for known in services.contact.recent() if known.conversation_id)
-    labels = LabelStore(services.database)
+    request = next(known for known in runtime.delivery.contact.recent() if known.conversation_id)
+    labels = LabelStore(runtime.database)
     for label in ("wrong price", "a label of forty letters, no more than that"[:40]):
         labels.add("lantern", request.conversation_id, label, "ada@example.com")
-    first = services.conversations.get(request.conversation_id).messages[0]
-    FeedbackStore(services.database).put(
+    first = runtime.dialogue.conversations.get(request.conversation_id).messages[0]
+    FeedbackStore(runtime.database).put(
         first.id, "visitor-1", False, "I asked for islands, not for the country."
     )
-    ReplyStore(services.database).add(
+    ReplyStore(runtime.database).add(
         request.id, "ada@example.com", "We call you today.\n\nAda of Lantern Shop"
     )
-    store = reply_deliveries(services.database)
+    store = reply_deliveries(runtime.database)
     claimed = store.claim(datetime.now(UTC), timedelta(minutes=1))
     refused = "mail.lantern.example:587 refused the recipient: 550 5.1.1 No such user here"
     tried = DeliveryTry(datetime.now(UTC), request.email, False, refused)
     store.record(claimed, tried, DeliveryState.FAILED)
     usage = {"usage": {"calls": 1, "tokens_in": 1800, "tokens_out": 140, "cost": 0.00042}, "support": 0.42}
     for days in range(0, 12, 3):
-        ask(services, model="gpt-4o-mini", trace=usage, asked_at=datetime.now(UTC) - timedelta(days=days))
-    services.usage.add("lantern", "gpt-4o-mini", Used(4, 7200, 560, 0.00168))
+        ask(runtime, model="gpt-4o-mini", trace=usage, asked_at=datetime.now(UTC) - timedelta(days=days))
+    runtime.stores.usage.add("lantern", "gpt-4o-mini", Used(4, 7200, 560, 0.00168))

@@ -70,17 +70,17 @@ class StillGaps:
         return []
 
 
-def make_site_without_gaps(services):
-    services.sites.create(Site("quiet", "Quiet", "Quiet", ("https://quiet.example/",)))
+def make_site_without_gaps(runtime):
+    runtime.stores.sites.create(Site("quiet", "Quiet", "Quiet", ("https://quiet.example/",)))
 
 
-def make_gap(services, id, asked, site_id="lantern"):
+def make_gap(runtime, id, asked, site_id="lantern"):
     """Messages that were refused, and the gap that they are."""
-    intake = GapIntake(services.database, 0.5)
+    intake = GapIntake(runtime.database, 0.5)
     for text, visitor in asked:
-        conversation = services.conversations.start(site_id, visitor)
+        conversation = runtime.dialogue.conversations.start(site_id, visitor)
         ask(
-            services, site_id, text, conversation_id=conversation, outcome=Outcome.REFUSED, citations=(),
+            runtime, site_id, text, conversation_id=conversation, outcome=Outcome.REFUSED, citations=(),
             text="The site says nothing about that.", asked_at=datetime.now(UTC) - timedelta(hours=3),
         )  # fmt: skip
     batch = intake.waiting(1000)
@@ -89,32 +89,34 @@ def make_gap(services, id, asked, site_id="lantern"):
     group = StoredGroup(id, asked[0][0], "en", False, None, 0, len(members), ())
     intake.store(site_id, [(group, members)])
     intake.done(batch)
-    return services.gaps.get(id)
+    return runtime.stores.gaps.get(id)
 
 
-def fill(services):
+def fill(runtime):
     """Gaps of every status, and own answers of every state."""
     for id, asked in ASKED.items():
-        make_gap(services, id, asked)
+        make_gap(runtime, id, asked)
     near = [
         NearPage(f"{LANTERN}/returns", "Returns", "How to return a lamp", 0.61),
         NearPage(f"{LANTERN}/lamp-care", "Lamp care", "", 0.42),
     ]
-    services.gaps.describe("warranty", near, Missing(("warranty", "abroad"), ("bought",)))
-    services.gaps.describe("hire", near[1:], Missing((), ("film",)))
-    services.gaps.describe("giftcards", near[:1], Missing())
-    services.gaps.describe("jobs", [], Missing(("job",)))
-    services.gaps.judge("hire", GapStatus.PLANNED, "Ben writes the page until Friday.", "ada@example.com")
-    services.gaps.judge("jobs", GapStatus.IGNORED, "", "ada@example.com")
+    runtime.stores.gaps.describe("warranty", near, Missing(("warranty", "abroad"), ("bought",)))
+    runtime.stores.gaps.describe("hire", near[1:], Missing((), ("film",)))
+    runtime.stores.gaps.describe("giftcards", near[:1], Missing())
+    runtime.stores.gaps.describe("jobs", [], Missing(("job",)))
+    runtime.stores.gaps.judge(
+        "hire", GapStatus.PLANNED, "Ben writes the page until Friday.", "ada@example.com"
+    )
+    runtime.stores.gaps.judge("jobs", GapStatus.IGNORED, "", "ada@example.com")
     quote = "Gift cards are sold at the counter and by post."
     page = Solved(f"{LANTERN}/returns", "Returns", quote, f"{LANTERN}/returns#:~:text=Gift%20cards", 2)
-    services.gaps.was_asked("giftcards", "answered", page)
-    services.gaps.was_asked("warranty", "refused", None, "ada@example.com")
-    _answers(services)
+    runtime.stores.gaps.was_asked("giftcards", "answered", page)
+    runtime.stores.gaps.was_asked("warranty", "refused", None, "ada@example.com")
+    _answers(runtime)
 
 
-def _answers(services):
-    save = services.curated.save
+def _answers(runtime):
+    save = runtime.stores.curated.save
     first = save(
         CuratedAnswer(
             "lantern", ("How long do refunds take?", "When is my money back?"), "Refunds take 30 days."
@@ -124,7 +126,7 @@ def _answers(services):
     told = ("The site says 14 days, this answer says 30 days.",)
     said = "Refunds are paid within 14 days after the lamp has arrived."
     check = ContentCheck(datetime.now(UTC), "answered", said, f"{LANTERN}/returns", told)
-    services.curated.note_check("lantern", first.id, check)
+    runtime.stores.curated.note_check("lantern", first.id, check)
     save(
         CuratedAnswer(
             "lantern", ("Is the shop open at Christmas?",), "Until noon.", valid_from=date(2999, 12, 20)

@@ -25,43 +25,45 @@ PAGES = {
 }
 
 
-def fill(services):
-    services.operators.create("ben.editor@example.com", "no hash", Role.EDITOR)
-    viewer = services.operators.create(
+def fill(runtime):
+    runtime.people.operators.create("ben.editor@example.com", "no hash", Role.EDITOR)
+    viewer = runtime.people.operators.create(
         "cleo.with.a.rather.long.address@department.example.com", "no hash", Role.VIEWER
     )
-    services.operators.set_second_factor(viewer, services.seal.close("JBSWY3DPEHPK3PXP"), 0, ["a", "b"])
+    runtime.people.operators.set_second_factor(
+        viewer, runtime.configuration.seal.close("JBSWY3DPEHPK3PXP"), 0, ["a", "b"]
+    )
     agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 Safari/604.1"
-    services.operator_sessions.start(viewer, timedelta(hours=5), "2001:db8::17", agent)
-    services.operator_links.invite("dora@example.com", Role.EDITOR, "ada@example.com")
+    runtime.people.sessions.start(viewer, timedelta(hours=5), "2001:db8::17", agent)
+    runtime.people.links.invite("dora@example.com", Role.EDITOR, "ada@example.com")
     changes = {"conversation_days": "365", "rerank_api_key": "a-sample-of-a-key-that-ends-in-abcd"}
-    services.live.change(changes, "ada@example.com")
-    services.api_keys.create("Nightly report", [Scope.READ], "ada@example.com", site_id="lantern")
-    old, _ = services.api_keys.create(
+    runtime.configuration.live.change(changes, "ada@example.com")
+    runtime.people.api_keys.create("Nightly report", [Scope.READ], "ada@example.com", site_id="lantern")
+    old, _ = runtime.people.api_keys.create(
         "Help desk", list(Scope), "ada@example.com", ends_at=datetime.now(UTC) + timedelta(days=30)
     )
-    services.api_keys.revoke(old.id)
-    hook = services.webhooks.add(
-        "https://tools.example.com/docent", services.seal.close("s"),
+    runtime.people.api_keys.revoke(old.id)
+    hook = runtime.delivery.webhooks.add(
+        "https://tools.example.com/docent", runtime.configuration.seal.close("s"),
         [EventKind.CRAWL_FAILED, EventKind.BUDGET_SPENT], None,
     )  # fmt: skip
-    services.events.emit(EventKind.CRAWL_FAILED, "docs", {"message": "docs.example cannot be found"})
-    services.events.emit(
+    runtime.delivery.events.emit(EventKind.CRAWL_FAILED, "docs", {"message": "docs.example cannot be found"})
+    runtime.delivery.events.emit(
         EventKind.BUDGET_SPENT, "lantern", {"message": "today's budget of this site is spent"}
     )
     for state, says in (
         (DeliveryState.FAILED, "tools.example.com answered 500"),
         (DeliveryState.SENT, "tools.example.com answered 200"),
     ):
-        claimed = services.event_deliveries.claim(datetime.now(UTC), timedelta(seconds=60))
+        claimed = runtime.delivery.event_deliveries.claim(datetime.now(UTC), timedelta(seconds=60))
         tried = DeliveryTry(
             datetime.now(UTC), "https://tools.example.com/docent", state is DeliveryState.SENT, says
         )
-        services.event_deliveries.record(claimed, tried, state)
+        runtime.delivery.event_deliveries.record(claimed, tried, state)
     details = {"settings": {"SITE_DAILY_TOKENS": ["0", "50000"], "CONVERSATION_DAYS": ["0", "365"]}}
-    services.audit.add("ada@example.com", "changed settings", "", details)
-    services.audit.add("ben.editor@example.com", "removed the answer", "lantern", {"answer": 7})
-    services.audit.add(
+    runtime.people.audit.add("ada@example.com", "changed settings", "", details)
+    runtime.people.audit.add("ben.editor@example.com", "removed the answer", "lantern", {"answer": 7})
+    runtime.people.audit.add(
         "the shell", "made a link for a new password", "", {"person": "ben.editor@example.com"}
     )
     return hook

@@ -78,7 +78,7 @@ TYPED = {
 }
 
 
-def fill(services):
+def fill(runtime):
     asked = {
         "typed": TYPED,
         "ways": [
@@ -100,7 +100,7 @@ def fill(services):
                   "incidents": ["the provider limits the rate of calls"], "prompts": TRACE["prompts"][:1]}),
     ]  # fmt: skip
     run = {"id": RUN, "site_id": "lantern", "asked_at": datetime.now(UTC), "asked_by": "ada@example.com"}
-    with services.database.begin() as connection:
+    with runtime.database.begin() as connection:
         connection.execute(insert(runs).values(**run, question=TYPED["question"], asked=asked))
         rows = [
             {"run_id": RUN, "number": number, "state": state, "result": result}

@@ -39,23 +39,23 @@ PAGES = {
 WAYS = (("hybrid", "direct"), ("segments[model=false]", "direct"), ("dense", "self-rag"))
 
 
-def fill(services, at="https://lantern.example"):
+def fill(runtime, at="https://lantern.example"):
     """For the site lantern; returns the numbers of (test set, run)."""
-    site = services.sites.get("lantern")
+    site = runtime.stores.sites.get("lantern")
     lines = [
         f'{{"question": "{question}", "type": "{kind}"' + (f', "expected_urls": ["{at}{path}"]' if path else "") + "}"
         for question, path, kind in QUESTIONS
     ]  # fmt: skip
-    made = services.testsets.create(
-        "lantern", "Questions of every day", "headings", read_upload("\n".join(lines).encode(), site, services.settings)
+    made = runtime.quality.testsets.create(
+        "lantern", "Questions of every day", "headings", read_upload("\n".join(lines).encode(), site, runtime.configuration.settings)
     )  # fmt: skip
-    services.testsets.create("lantern", "A set without questions", "hand")
-    runs = [make_run(services, made, days) for days in (20, 13, 6)]
-    queued = services.quality_runs.queue("lantern", made.id, made.name, chosen(), 50)
-    services.quality_runs.work.claim(holder := new_holder())
-    services.quality_runs.work.beat(queued.id, holder, step="asking hybrid, direct", done=4, total=9)
-    services.gates.set(Gate("lantern", made.id, "ndcg@10", 0.03, 100))
-    hold_back(services, at)
+    runtime.quality.testsets.create("lantern", "A set without questions", "hand")
+    runs = [make_run(runtime, made, days) for days in (20, 13, 6)]
+    queued = runtime.quality.runs.queue("lantern", made.id, made.name, chosen(), 50)
+    runtime.quality.runs.work.claim(holder := new_holder())
+    runtime.quality.runs.work.beat(queued.id, holder, step="asking hybrid, direct", done=4, total=9)
+    runtime.quality.gates.set(Gate("lantern", made.id, "ndcg@10", 0.03, 100))
+    hold_back(runtime, at)
     return made.id, runs[-1]
 
 
@@ -71,15 +71,15 @@ def chosen(**other):
     } | other
 
 
-def make_run(services, made, days_ago=0, misses=0):
+def make_run(runtime, made, days_ago=0, misses=0):
     """A run that is done, with its report."""
-    run = services.quality_runs.queue("lantern", made.id, made.name, chosen(), 50)
+    run = runtime.quality.runs.queue("lantern", made.id, made.name, chosen(), 50)
     holder = new_holder()
-    assert services.quality_runs.work.claim(holder) == run.id
-    report, told = a_report(services.testsets.cases("lantern", made.id), misses + days_ago // 5)
-    services.quality_runs.keep_report(run.id, report, told)
+    assert runtime.quality.runs.work.claim(holder) == run.id
+    report, told = a_report(runtime.quality.testsets.cases("lantern", made.id), misses + days_ago // 5)
+    runtime.quality.runs.keep_report(run.id, report, told)
     moment = datetime.now(UTC) - timedelta(days=days_ago)
-    services.quality_runs.work.end(
+    runtime.quality.runs.work.end(
         run.id, holder, "done", summary=summary_of(report), questions=len(QUESTIONS), generation=3,
         finished_at=moment, started_at=moment, queued_at=moment,
     )  # fmt: skip
@@ -134,16 +134,16 @@ def _answer(outcome, url):
     }
 
 
-def hold_back(services, at="https://lantern.example"):
-    crawl_id = services.crawls.start("lantern")
-    services.crawls.finish(
+def hold_back(runtime, at="https://lantern.example"):
+    crawl_id = runtime.stores.crawls.start("lantern")
+    runtime.stores.crawls.finish(
         crawl_id, "held", "ndcg@10 0.912 before, 0.701 now on 7 questions, 2 worse; 3.0 points may be lost"
     )
     worse = [
         {"id": "3", "question": QUESTIONS[2][0], "before": 1.0, "after": 0.0, "expected": [f"{at}/returns"], "present": [False]},
         {"id": "4", "question": QUESTIONS[3][0], "before": 1.0, "after": 0.43, "expected": [f"{at}/returns"], "present": [False]},
     ]  # fmt: skip
-    generation = services.content("lantern").live_generation() + 1
+    generation = runtime.stores.content("lantern").live_generation() + 1
     values = {"metric": "ndcg@10", "before": 0.912, "after": 0.701, "largest_drop": 0.03, "questions": 7}
     values["details"] = {"worse": worse, "worse_count": 2, "worse_more": 0}
-    return services.gates.note("lantern", crawl_id, generation, HELD, values)
+    return runtime.quality.gates.note("lantern", crawl_id, generation, HELD, values)

@@ -8,7 +8,7 @@ from server.jobs.dry_run import DryRun
 RUN = "sample-dry-run"
 
 
-def fill(services):
+def fill(runtime):
     run = DryRun(
         RUN,
         ("https://lantern.example/",),
@@ -40,8 +40,8 @@ def fill(services):
         found=62,
         seconds=4.2,
     )  # fmt: skip
-    services.cache.set(f"dry-run:{RUN}", json.dumps(asdict(run)), 3600)
-    services.sightings.note("lantern", "https://lantern.example")
-    site = services.sites.get("lantern")
+    runtime.shared.cache.set(f"dry-run:{RUN}", json.dumps(asdict(run)), 3600)
+    runtime.shared.sightings.note("lantern", "https://lantern.example")
+    site = runtime.stores.sites.get("lantern")
     wishes = {"tone": "friendly", "instructions": "Call our customers members.", "daily_tokens": 50_000}
-    services.sites.update(replace(site, options={**site.options, **wishes}))
+    runtime.stores.sites.update(replace(site, options={**site.options, **wishes}))

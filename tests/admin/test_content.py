@@ -29,17 +29,17 @@ def titles(answer):
     ]
 
 
-def decision(services, path):
-    return PageDecisions(services.database, "lantern").get(f"{ROOT}{path}")
+def decision(runtime, path):
+    return PageDecisions(runtime.database, "lantern").get(f"{ROOT}{path}")
 
 
 @pytest.fixture
-def filled(services, site):
-    ask(services)
-    fill(services)
-    check_quotes(services.database, "lantern", services.settings.base_url)
-    cite(services, f"{ROOT}returns", "About Returns.", 3)
-    return services
+def filled(runtime, site):
+    ask(runtime)
+    fill(runtime)
+    check_quotes(runtime.database, "lantern", runtime.configuration.settings.base_url)
+    cite(runtime, f"{ROOT}returns", "About Returns.", 3)
+    return runtime
 
 
 @pytest.mark.parametrize(
@@ -223,10 +223,10 @@ def test_a_bad_correction_is_explained_beside_its_field_and_kept(operator, fille
     assert decision(filled, "delivery") is None
 
 
-def test_the_search_says_what_to_do_where_nothing_is_live(operator, services):
-    make_site(services)
-    services.sites.create(
-        services.sites.get("lantern").__class__("empty", "Empty", "", ("https://e.example/",))
+def test_the_search_says_what_to_do_where_nothing_is_live(operator, runtime):
+    make_site(runtime)
+    runtime.stores.sites.create(
+        runtime.stores.sites.get("lantern").__class__("empty", "Empty", "", ("https://e.example/",))
     )
     assert "Ask something" in operator.get("/admin/sites/lantern/content/search").text
     page = operator.get("/admin/sites/empty/content/search?q=Hello").text

@@ -20,25 +20,27 @@ from tests.admin.samples import ask, make_site
 MAIL = {"smtp_url": "smtp://127.0.0.1:2525", "mail_from": "docent@lantern.example"}
 
 
-def write(services, conversation=None, visitor="visitor-1", site="lantern"):
-    return services.contact.add(site, visitor, "v@visitor.example", "Call me", conversation, [Channel.EMAIL])
+def write(runtime, conversation=None, visitor="visitor-1", site="lantern"):
+    return runtime.delivery.contact.add(
+        site, visitor, "v@visitor.example", "Call me", conversation, [Channel.EMAIL]
+    )
 
 
 class TestReply:
     @pytest.fixture
-    def services(self, make_services):
+    def runtime(self, make_services):
         return make_services(**MAIL)
 
-    def test_a_reply_is_stored_to_be_sent_and_shown_with_its_log(self, operator, services, site):
-        asked = ask(services)
-        request = write(services, asked.conversation_id)
+    def test_a_reply_is_stored_to_be_sent_and_shown_with_its_log(self, operator, runtime, site):
+        asked = ask(runtime)
+        request = write(runtime, asked.conversation_id)
         page = f"/admin/messages/{request.id}"
         answer = operator.send(page, {"text": "  We call <b>today</b>.\n\nAda  "}, f"{page}/reply")
         assert (answer.status_code, answer.location) == (302, page)
-        ((reply, (delivery,)),) = ReplyStore(services.database).of([request.id])[request.id]
+        ((reply, (delivery,)),) = ReplyStore(runtime.database).of([request.id])[request.id]
         assert (reply.text, reply.operator) == ("We call <b>today</b>.\n\nAda", "ada@example.com")
         assert delivery.state is DeliveryState.WAITING
-        store = reply_deliveries(services.database)
+        store = reply_deliveries(runtime.database)
         claimed = store.claim(datetime.now(UTC), timedelta(minutes=1))
         tried = DeliveryTry(datetime.now(UTC), "v@visitor.example", False, "mail server is down")
         store.record(claimed, tried, DeliveryState.FAILED)
@@ -50,32 +52,32 @@ class TestReply:
         assert operator.send(page, {}, again).status_code == 302
         assert store.of([reply.id])[reply.id][0].state is DeliveryState.WAITING
         assert "Answered" in operator.get("/admin/messages").text
-        said = [(entry.action, entry.details) for entry in services.audit.recent(10)]
+        said = [(entry.action, entry.details) for entry in runtime.people.audit.recent(10)]
         assert ("replied to a visitor", {"reference": request.reference}) in said
 
     @pytest.mark.parametrize(
         ("text", "says"),
         [("", "Write what the visitor shall read."), ("x" * 10_001, "Keep to 10,000 characters.")],
     )
-    def test_a_reply_that_is_none_is_refused_beside_its_field(self, operator, services, site, text, says):
-        request = write(services)
+    def test_a_reply_that_is_none_is_refused_beside_its_field(self, operator, runtime, site, text, says):
+        request = write(runtime)
         page = f"/admin/messages/{request.id}"
         answer = operator.send(page, {"text": text}, f"{page}/reply")
         assert answer.status_code == 422
         assert says in answer.text
-        assert ReplyStore(services.database).of([request.id]) == {}
+        assert ReplyStore(runtime.database).of([request.id]) == {}
 
-    def test_a_reply_to_nothing_and_one_of_another_message_are_not_found(self, operator, services, site):
-        request, other = write(services), write(services)
-        reply = ReplyStore(services.database).add(other.id, "ada", "Hello")
+    def test_a_reply_to_nothing_and_one_of_another_message_are_not_found(self, operator, runtime, site):
+        request, other = write(runtime), write(runtime)
+        reply = ReplyStore(runtime.database).add(other.id, "ada", "Hello")
         page = f"/admin/messages/{request.id}"
         assert operator.send(page, {"text": "Hello"}, "/admin/messages/none/reply").status_code == 404
         assert operator.send(page, {}, f"{page}/replies/{reply.id}/again").status_code == 404
         assert operator.send(page, {}, f"{page}/replies/none/again").status_code == 404
 
 
-def test_without_a_mail_server_the_page_says_what_to_set(operator, services, site):
-    request = write(services)
+def test_without_a_mail_server_the_page_says_what_to_set(operator, runtime, site):
+    request = write(runtime)
     page = f"/admin/messages/{request.id}"
     shown = operator.get(page).text
     assert "Set SMTP_URL and MAIL_FROM" in shown
@@ -87,11 +89,11 @@ def test_without_a_mail_server_the_page_says_what_to_set(operator, services, sit
 
 
 class TestExport:
-    def test_what_the_filter_leaves_comes_as_csv_and_as_jsonl(self, operator, services, site):
-        first = ask(services, trace={"support": 0.4})
-        ask(services, question="Refused?", outcome=Outcome.REFUSED, citations=())
-        LabelStore(services.database).add("lantern", first.conversation_id, "bug", "ada")
-        FeedbackStore(services.database).put(first.id, "visitor-1", True)
+    def test_what_the_filter_leaves_comes_as_csv_and_as_jsonl(self, operator, runtime, site):
+        first = ask(runtime, trace={"support": 0.4})
+        ask(runtime, question="Refused?", outcome=Outcome.REFUSED, citations=())
+        LabelStore(runtime.database).add("lantern", first.conversation_id, "bug", "ada")
+        FeedbackStore(runtime.database).put(first.id, "visitor-1", True)
         answer = operator.get("/admin/conversations.csv?outcome=answered")
         assert answer.headers["Content-Type"].startswith("text/csv")
         assert "docent-conversations-" in answer.headers["Content-Disposition"]
@@ -107,12 +109,12 @@ class TestExport:
         records = [json.loads(line) for line in lines]
         assert [record["question"] for record in records] == ["Refused?", "When does a parcel arrive?"]
         assert records[1]["citations"][0]["quote"].startswith("Parcels inside")
-        assert services.audit.recent(1)[0].details == {"format": "jsonl", "filters": ["site"]}
+        assert runtime.people.audit.recent(1)[0].details == {"format": "jsonl", "filters": ["site"]}
 
     @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\n"])
-    def test_no_cell_is_a_formula(self, operator, services, site, begin):
+    def test_no_cell_is_a_formula(self, operator, runtime, site, begin):
         ask(
-            services,
+            runtime,
             question=f"{begin}HYPERLINK(1)",
             text=f"{begin}1+1",
             strategy=f"{begin}2",
@@ -122,13 +124,13 @@ class TestExport:
         for name in ("question", "answer", "strategy", "model"):
             assert row[name].startswith(f"'{begin}"), name
 
-    def test_a_long_list_is_complete_also_when_many_were_asked_at_once(self, operator, services, site):
+    def test_a_long_list_is_complete_also_when_many_were_asked_at_once(self, operator, runtime, site):
         at = datetime(2026, 5, 4, tzinfo=UTC)
-        id = services.conversations.start("lantern", "v")
+        id = runtime.dialogue.conversations.start("lantern", "v")
         count = 2 * BATCH + 3
         for number in range(count):
             ask(
-                services,
+                runtime,
                 question=str(number),
                 conversation_id=id,
                 asked_at=at + timedelta(seconds=number // 700),
@@ -136,45 +138,47 @@ class TestExport:
         rows = csv.DictReader(io.StringIO(operator.get("/admin/conversations.csv").text))
         assert [row["question"] for row in rows] == [str(number) for number in reversed(range(count))]
 
-    def test_nothing_is_exported_as_a_header_alone(self, operator, services, site):
+    def test_nothing_is_exported_as_a_header_alone(self, operator, runtime, site):
         assert operator.get("/admin/conversations.csv?outcome=limited").text.startswith("asked_at,site,")
         assert operator.get("/admin/conversations.jsonl?outcome=limited").text == ""
 
 
 class TestErase:
     @pytest.fixture
-    def talked(self, services, site):
+    def talked(self, runtime, site):
         """Two conversations of one visitor, one of another, and one of the first on another site."""
-        make_site(services, "other", "Other", "https://other.example/")
-        first = ask(services).conversation_id
-        second = ask(services).conversation_id
-        ask(services, conversation_id=services.conversations.start("lantern", "visitor-2"))
-        ask(services, "other")
-        services.history.add(first, Turn("When?", "Soon."))
-        write(services, first)
-        write(services)
+        make_site(runtime, "other", "Other", "https://other.example/")
+        first = ask(runtime).conversation_id
+        second = ask(runtime).conversation_id
+        ask(runtime, conversation_id=runtime.dialogue.conversations.start("lantern", "visitor-2"))
+        ask(runtime, "other")
+        runtime.engine.history.add(first, Turn("When?", "Soon."))
+        write(runtime, first)
+        write(runtime)
         return first, second
 
-    def test_the_page_says_what_would_be_gone_and_changes_nothing(self, operator, services, talked):
+    def test_the_page_says_what_would_be_gone_and_changes_nothing(self, operator, runtime, talked):
         page = operator.get(f"/admin/conversations/{talked[0]}/erase").text
         assert "2 conversations with 2 questions" in page
         assert "2 messages to people" in page
-        assert services.conversations.get(talked[0])
+        assert runtime.dialogue.conversations.get(talked[0])
 
-    def test_all_of_the_visitor_on_this_site_is_gone_and_nothing_else(self, operator, services, talked):
+    def test_all_of_the_visitor_on_this_site_is_gone_and_nothing_else(self, operator, runtime, talked):
         page = f"/admin/conversations/{talked[0]}/erase"
         answer = operator.send(page, {})
         assert (answer.status_code, answer.location) == (302, "/admin/conversations?site=lantern")
         for id in talked:
             assert operator.get(f"/admin/conversations/{id}").status_code == 404
-        assert services.contact.recent() == []
-        assert services.history.turns(talked[0]) == ()
-        left = services.conversations.recent("lantern", 10) + services.conversations.recent("other", 10)
+        assert runtime.delivery.contact.recent() == []
+        assert runtime.engine.history.turns(talked[0]) == ()
+        left = runtime.dialogue.conversations.recent("lantern", 10) + runtime.dialogue.conversations.recent(
+            "other", 10
+        )
         assert sorted((found.site_id, found.visitor_id) for found in left) == [
             ("lantern", "visitor-2"),
             ("other", "visitor-1"),
         ]
-        entry = services.audit.recent(1)[0]
+        entry = runtime.people.audit.recent(1)[0]
         assert (entry.action, entry.site_id, entry.details) == (
             "erased a visitor",
             "lantern",
@@ -184,10 +188,10 @@ class TestErase:
         assert "visitor-1" not in str(entry)
         assert operator.send("/admin/messages", {}, page).status_code == 404
 
-    def test_a_viewer_erases_labels_and_answers_nobody(self, operator, operator_id, services, talked):
-        services.operators.create("other@example.com", "-", Role.OWNER)
-        services.operators.set_role(operator_id, Role.VIEWER)
-        conversation, request = f"/admin/conversations/{talked[0]}", services.contact.recent()[0]
+    def test_a_viewer_erases_labels_and_answers_nobody(self, operator, operator_id, runtime, talked):
+        runtime.people.operators.create("other@example.com", "-", Role.OWNER)
+        runtime.people.operators.set_role(operator_id, Role.VIEWER)
+        conversation, request = f"/admin/conversations/{talked[0]}", runtime.delivery.contact.recent()[0]
         page = operator.get(conversation).text
         for offered in ("Erase this visitor", "New label", "Correct this answer", "Send again", "Reply"):
             assert offered not in page
@@ -197,4 +201,4 @@ class TestErase:
             f"/admin/messages/{request.id}/reply",
         ):
             assert operator.send("/admin/", {"label": "x", "text": "x"}, path).status_code == 403
-        assert services.conversations.get(talked[0])
+        assert runtime.dialogue.conversations.get(talked[0])

@@ -22,9 +22,9 @@ def questions(page):
     return re.findall(r'<p class="asked"><a [^>]*>(.*?)</a>', page.text)
 
 
-def test_questions_are_listed_newest_first_with_answer_citations_model_and_time(operator, services, site):
-    ask(services, question="First?")
-    ask(services, question="Second?", model="gpt-4o-mini", timings_ms={"write": 1200.0, "retrieve": 300.0})
+def test_questions_are_listed_newest_first_with_answer_citations_model_and_time(operator, runtime, site):
+    ask(runtime, question="First?")
+    ask(runtime, question="Second?", model="gpt-4o-mini", timings_ms={"write": 1200.0, "retrieve": 300.0})
     page = operator.get("/admin/conversations")
     assert questions(page) == ["Second?", "First?"]
     newest = page.text.split('<li class="question">')[1]
@@ -35,12 +35,12 @@ def test_questions_are_listed_newest_first_with_answer_citations_model_and_time(
     assert "Answered" in newest
 
 
-def test_questions_are_filtered_by_site_outcome_and_days(operator, services, site):
-    make_site(services, "other", "Other", "https://other.example/")
-    ask(services, question="Answered")
-    ask(services, question="Refused", outcome=Outcome.REFUSED)
-    ask(services, question="Old", asked_at=datetime.now(UTC) - timedelta(days=10))
-    ask(services, "other", question="Elsewhere")
+def test_questions_are_filtered_by_site_outcome_and_days(operator, runtime, site):
+    make_site(runtime, "other", "Other", "https://other.example/")
+    ask(runtime, question="Answered")
+    ask(runtime, question="Refused", outcome=Outcome.REFUSED)
+    ask(runtime, question="Old", asked_at=datetime.now(UTC) - timedelta(days=10))
+    ask(runtime, "other", question="Elsewhere")
 
     def found(query):
         return sorted(questions(operator.get(f"/admin/conversations?{query}")))
@@ -54,20 +54,18 @@ def test_questions_are_filtered_by_site_outcome_and_days(operator, services, sit
     assert "No question fits" in operator.get("/admin/conversations?outcome=handoff").text
 
 
-def test_a_long_list_is_cut_into_pages(operator, services, site):
+def test_a_long_list_is_cut_into_pages(operator, runtime, site):
     for number in range(31):
-        ask(services, question=f"Question {number}")
+        ask(runtime, question=f"Question {number}")
     assert len(questions(operator.get("/admin/conversations"))) == 30
     older = operator.get("/admin/conversations?page=2&site=lantern")
     assert questions(older) == ["Question 0"]
     assert 'rel="prev" href="/admin/conversations?page=1&amp;site=lantern"' in older.text
 
 
-def test_a_conversation_is_read_with_quotes_timings_and_trace(operator, services, site):
-    first = ask(services)
-    ask(
-        services, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id
-    )
+def test_a_conversation_is_read_with_quotes_timings_and_trace(operator, runtime, site):
+    first = ask(runtime)
+    ask(runtime, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id)
     page = operator.get(f"/admin/conversations/{first.conversation_id}").text
     assert page.index("When does a parcel arrive?") < page.index("And to islands?")
     assert "<strong>within two working days</strong>" in page
@@ -81,24 +79,24 @@ def test_a_conversation_is_read_with_quotes_timings_and_trace(operator, services
     assert "0.91" in page
 
 
-def test_an_answer_that_fell_back_to_quotation_says_so(operator, services, site):
+def test_an_answer_that_fell_back_to_quotation_says_so(operator, runtime, site):
     incident = {"kind": "timeout", "message": "gpt-4o-mini sent no word within 10 s"}
-    message = ask(services, trace={"incidents": [incident]})
+    message = ask(runtime, trace={"incidents": [incident]})
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
     assert "gpt-4o-mini sent no word within 10 s." in page
     assert 'href="/admin/health"' in page.split('class="notice warn"')[1]
 
 
-def test_a_conversation_without_a_question_is_no_error(operator, services, site):
-    started = services.conversations.start("lantern", "visitor-2")
+def test_a_conversation_without_a_question_is_no_error(operator, runtime, site):
+    started = runtime.dialogue.conversations.start("lantern", "visitor-2")
     assert "asked nothing" in operator.get(f"/admin/conversations/{started}").text
 
 
 @pytest.mark.parametrize("address", ["javascript:alert(3)", "data:text/html,<script>alert(3)</script>"])
-def test_text_of_visitors_pages_and_models_can_do_nothing(operator, services, site, address):
+def test_text_of_visitors_pages_and_models_can_do_nothing(operator, runtime, site, address):
     hostile = Citation(1, address, HOSTILE, HOSTILE, address)
     message = ask(
-        services,
+        runtime,
         question=HOSTILE,
         query=HOSTILE + "?",
         text=f"{HOSTILE} [a]({address}) [1]",
@@ -106,8 +104,8 @@ def test_text_of_visitors_pages_and_models_can_do_nothing(operator, services, si
         model=HOSTILE,
         trace={"incidents": [{"message": HOSTILE}], "note": HOSTILE},
     )
-    refused = ask(services, question="?", outcome=Outcome.REFUSED, citations=(), pages=((address, HOSTILE),))
-    services.incidents.record("lantern", HOSTILE, HOSTILE, {HOSTILE: HOSTILE})
+    refused = ask(runtime, question="?", outcome=Outcome.REFUSED, citations=(), pages=((address, HOSTILE),))
+    runtime.stores.incidents.record("lantern", HOSTILE, HOSTILE, {HOSTILE: HOSTILE})
     for path in (
         "/admin/conversations",
         f"/admin/conversations/{message.conversation_id}",
@@ -120,16 +118,16 @@ def test_text_of_visitors_pages_and_models_can_do_nothing(operator, services, si
         assert not re.search(r'href="(javascript|data)', page), path
 
 
-def test_names_and_addresses_of_sites_can_do_nothing(operator, services):
+def test_names_and_addresses_of_sites_can_do_nothing(operator, runtime):
     from crawler.journal import Entry
     from server.storage.crawl_journal import CrawlJournal
 
-    site = make_site(services)
-    services.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))
-    crawl_id = services.crawls.start("lantern")
+    site = make_site(runtime)
+    runtime.stores.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))
+    crawl_id = runtime.stores.crawls.start("lantern")
     hostile = Entry(f"javascript:{HOSTILE}", 0, found_on=HOSTILE, state=HOSTILE, reason=HOSTILE)
-    CrawlJournal(services.database, crawl_id).write([hostile])
-    services.crawls.finish(crawl_id, "failed", HOSTILE)
+    CrawlJournal(runtime.database, crawl_id).write([hostile])
+    runtime.stores.crawls.finish(crawl_id, "failed", HOSTILE)
     for path in (
         "",
         "sites",
@@ -146,26 +144,28 @@ def test_names_and_addresses_of_sites_can_do_nothing(operator, services):
 
 
 @pytest.fixture
-def varied(services, site):
+def varied(runtime, site):
     """Questions that differ in everything that is filtered by."""
-    make_site(services, "other", "Other", "https://other.example/")
+    make_site(runtime, "other", "Other", "https://other.example/")
     yesterday = datetime.now(UTC) - timedelta(days=1)
     returns = replace(CITATION, url="https://lantern.example/returns")
-    refused = ask(services, question="Radio?", outcome=Outcome.REFUSED, citations=(), strategy="auto")
-    ask(services, question="Radio again?", conversation_id=refused.conversation_id, citations=(returns,))
-    weak = ask(services, question="Weak", trace={"support": 0.3}, text="About a Broken lamp.")
-    ask(services, question="Strong", trace={"support": 0.9}, timings_ms={"write": 9000.0}, language="de")
-    ask(services, question="Yesterday", asked_at=yesterday)
+    refused = ask(runtime, question="Radio?", outcome=Outcome.REFUSED, citations=(), strategy="auto")
+    ask(runtime, question="Radio again?", conversation_id=refused.conversation_id, citations=(returns,))
+    weak = ask(runtime, question="Weak", trace={"support": 0.3}, text="About a Broken lamp.")
+    ask(runtime, question="Strong", trace={"support": 0.9}, timings_ms={"write": 9000.0}, language="de")
+    ask(runtime, question="Yesterday", asked_at=yesterday)
     ask(
-        services,
+        runtime,
         "other",
         question="Elsewhere",
         trace={"usage": {"tokens_in": 5, "tokens_out": 2, "cost": 0.5}},
     )
-    FeedbackStore(services.database).put(weak.id, "visitor-1", False)
-    FeedbackStore(services.database).put(refused.id, "visitor-1", True)
-    services.contact.add("lantern", "visitor-1", "v@v.example", "Call", weak.conversation_id, [Channel.EMAIL])
-    LabelStore(services.database).add("lantern", weak.conversation_id, "wrong price", "ada")
+    FeedbackStore(runtime.database).put(weak.id, "visitor-1", False)
+    FeedbackStore(runtime.database).put(refused.id, "visitor-1", True)
+    runtime.delivery.contact.add(
+        "lantern", "visitor-1", "v@v.example", "Call", weak.conversation_id, [Channel.EMAIL]
+    )
+    LabelStore(runtime.database).add("lantern", weak.conversation_id, "wrong price", "ada")
     return yesterday.date().isoformat()
 
 
@@ -223,8 +223,8 @@ def test_a_filter_keeps_what_is_chosen_also_when_nobody_asks_so_any_more(operato
     assert "No question fits" in page
 
 
-def test_a_conversation_is_labelled_and_unlabelled(operator, services, site):
-    message = ask(services)
+def test_a_conversation_is_labelled_and_unlabelled(operator, runtime, site):
+    message = ask(runtime)
     page = f"/admin/conversations/{message.conversation_id}"
     answer = operator.send(page, {"label": "  wrong \t price "}, f"{page}/labels")
     assert answer.status_code == 302
@@ -234,27 +234,27 @@ def test_a_conversation_is_labelled_and_unlabelled(operator, services, site):
     assert "a&lt;b&gt;" in shown
     assert "a<b>" not in shown
     assert questions(operator.get("/admin/conversations?label=wrong+price")) == [message.question]
-    other = ask(services, question="Other?").conversation_id
+    other = ask(runtime, question="Other?").conversation_id
     assert '<option value="wrong price">' in operator.get(f"/admin/conversations/{other}").text
     operator.send(page, {"label": "wrong price"}, f"{page}/labels/remove")
     assert "Take off the label wrong price" not in operator.get(page).text
-    actions = [(entry.action, entry.details.get("label")) for entry in services.audit.recent(10)]
+    actions = [(entry.action, entry.details.get("label")) for entry in runtime.people.audit.recent(10)]
     assert ("took a label off a conversation", "wrong price") in actions
 
 
 @pytest.mark.parametrize(
     ("label", "says"), [(" \n ", "Write a word or two"), ("x" * 41, "Keep a label to 40 characters.")]
 )
-def test_a_label_that_is_none_is_refused_beside_its_field(operator, services, site, label, says):
-    page = f"/admin/conversations/{ask(services).conversation_id}"
+def test_a_label_that_is_none_is_refused_beside_its_field(operator, runtime, site, label, says):
+    page = f"/admin/conversations/{ask(runtime).conversation_id}"
     answer = operator.send(page, {"label": label}, f"{page}/labels")
     assert answer.status_code == 422
     assert says in answer.text
     assert f'value="{label.strip()}"' in answer.text
 
 
-def test_a_label_goes_on_once_and_only_so_many(operator, services, site):
-    message = ask(services)
+def test_a_label_goes_on_once_and_only_so_many(operator, runtime, site):
+    message = ask(runtime)
     page = f"/admin/conversations/{message.conversation_id}"
     for number in range(21):
         operator.send(page, {"label": f"label {number % 20}"}, f"{page}/labels")
@@ -266,8 +266,8 @@ def test_a_label_goes_on_once_and_only_so_many(operator, services, site):
     assert operator.get(page).text.count("Take off the label") == 20
 
 
-def test_a_conversation_leads_to_a_correction_and_into_a_test_set(operator, services, site):
-    message = ask(services)
+def test_a_conversation_leads_to_a_correction_and_into_a_test_set(operator, runtime, site):
+    message = ask(runtime)
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
     assert f'href="/admin/sites/lantern/answers/new?message={message.id}"' in page
     form = page.split('class="add-case"')[1].split("</form>")[0]
@@ -276,9 +276,9 @@ def test_a_conversation_leads_to_a_correction_and_into_a_test_set(operator, serv
     assert 'value="https://lantern.example/delivery"' in form
 
 
-def test_a_visitor_s_thumb_and_words_are_shown(operator, services, site):
-    message = ask(services)
-    FeedbackStore(services.database).put(message.id, "visitor-1", False, "too <short>")
+def test_a_visitor_s_thumb_and_words_are_shown(operator, runtime, site):
+    message = ask(runtime)
+    FeedbackStore(runtime.database).put(message.id, "visitor-1", False, "too <short>")
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
     assert "not helpful" in page
     assert "too &lt;short&gt;" in page

@@ -11,8 +11,8 @@ PAGE = "/admin/sites/atlas/crawls/1"
 
 
 @pytest.fixture
-def running(services):
-    return make_long_crawl(services)
+def running(runtime):
+    return make_long_crawl(runtime)
 
 
 def buttons(page):
@@ -38,8 +38,8 @@ def test_a_running_crawl_shows_counts_pace_and_remaining_time(operator, running)
     assert '">/lamps</a>' in page, "linked from"
 
 
-def test_without_a_pace_no_time_is_foretold(operator, services, running):
-    services.crawls.progress(running, 400, 100, 90, rate=0.4, remaining_s=None)
+def test_without_a_pace_no_time_is_foretold(operator, runtime, running):
+    runtime.stores.crawls.progress(running, 400, 100, 90, rate=0.4, remaining_s=None)
     page = operator.get(PAGE).text
     assert "24 addresses a minute." in page
     assert "left" not in page
@@ -61,44 +61,47 @@ def test_a_guessed_time_is_said_roughly(seconds, words):
     assert about(seconds) == words
 
 
-def test_a_crawl_is_paused_resumed_and_stopped(operator, services, running):
+def test_a_crawl_is_paused_resumed_and_stopped(operator, runtime, running):
     assert buttons(operator.get("/admin/sites/atlas").text) == ["pause", "stop"]
     page = press(operator, "pause")
     assert "is being paused" in page
     assert ">Pausing</span>" in page
-    assert services.crawls.get(running).wanted == "pause"
-    services.crawls.set_aside(services.crawls.get(running))
+    assert runtime.stores.crawls.get(running).wanted == "pause"
+    runtime.stores.crawls.set_aside(runtime.stores.crawls.get(running))
     page = press(operator, "resume", PAGE)
     assert "goes on as soon as the worker has time" in page
-    assert services.queued == [("atlas", running)]
+    assert runtime.queued == [("atlas", running)]
     page = press(operator, "stop")
     assert ">Stopping</span>" in page
-    assert (services.crawls.get(running).state, services.crawls.get(running).wanted) == ("waiting", "stop")
+    assert (runtime.stores.crawls.get(running).state, runtime.stores.crawls.get(running).wanted) == (
+        "waiting",
+        "stop",
+    )
     assert buttons(page) == []
 
 
-def test_a_paused_crawl_is_resumed_or_stopped_before_a_new_one_begins(operator, services, running):
-    services.crawls.set_aside(services.crawls.get(running))
+def test_a_paused_crawl_is_resumed_or_stopped_before_a_new_one_begins(operator, runtime, running):
+    runtime.stores.crawls.set_aside(runtime.stores.crawls.get(running))
     page = operator.get("/admin/sites/atlas").text
     assert buttons(page) == ["resume", "stop"]
     assert ">Paused</span>" in page
     operator.send("/admin/sites/atlas", {}, "/admin/sites/atlas/crawls")
     assert "is paused: resume it, or stop it first" in operator.get("/admin/sites/atlas").text
-    assert len(services.crawls.history("atlas")) == 1
+    assert len(runtime.stores.crawls.history("atlas")) == 1
 
 
-def test_what_ended_between_the_look_and_the_click_is_said(operator, services, running):
-    services.crawls.finish(running, "done", "")
+def test_what_ended_between_the_look_and_the_click_is_said(operator, runtime, running):
+    runtime.stores.crawls.finish(running, "done", "")
     assert "has ended meanwhile" in press(operator, "stop")
 
 
-def test_an_older_crawl_has_no_buttons(operator, services, site):
-    first = make_crawl(services)
-    services.crawls.wait("lantern")
+def test_an_older_crawl_has_no_buttons(operator, runtime, site):
+    first = make_crawl(runtime)
+    runtime.stores.crawls.wait("lantern")
     assert buttons(operator.get(f"/admin/sites/lantern/crawls/{first}").text) == []
 
 
-def test_the_page_of_a_crawl_is_kept_current(operator, services, running):
+def test_the_page_of_a_crawl_is_kept_current(operator, runtime, running):
     def progress(query=""):
         return operator.get(f"{PAGE}/progress{query}").json
 
@@ -106,13 +109,13 @@ def test_the_page_of_a_crawl_is_kept_current(operator, services, running):
     assert first["active"]
     assert 'aria-current="true"' in first["html"]
     assert progress()["version"] == first["version"]
-    services.crawls.progress(running, 401, 100, 90)
+    runtime.stores.crawls.progress(running, 401, 100, 90)
     assert progress()["version"] != first["version"]
-    services.crawls.finish(running, "done", "")
+    runtime.stores.crawls.finish(running, "done", "")
     assert not progress()["active"]
 
 
-def test_addresses_are_downloaded_as_csv_with_the_filters(operator, services, running):
+def test_addresses_are_downloaded_as_csv_with_the_filters(operator, runtime, running):
     whole = operator.get(f"{PAGE}.csv")
     assert whole.mimetype == "text/csv"
     assert 'filename="atlas-crawl-1.csv"' in whole.headers["Content-Disposition"]
@@ -124,7 +127,7 @@ def test_addresses_are_downloaded_as_csv_with_the_filters(operator, services, ru
     assert operator.get("/admin/sites/none/crawls/1.csv").status_code == 404
 
 
-def test_a_site_is_given_a_schedule_and_shows_its_next_time(operator, services, site):
+def test_a_site_is_given_a_schedule_and_shows_its_next_time(operator, runtime, site):
     assert "only when you ask for it" in operator.get("/admin/sites/lantern").text
 
     def choose(every):
@@ -135,13 +138,13 @@ def test_a_site_is_given_a_schedule_and_shows_its_next_time(operator, services, 
     assert re.search(r"Docent reads the site daily, next <time [^>]+>in (1 day|2[34] hours)</time>", page)
     assert '<option value="daily" selected>' in page
     assert "Choose how often" in choose("sometimes")
-    assert services.schedules.get("lantern").every == "daily"
+    assert runtime.stores.schedules.get("lantern").every == "daily"
     assert "only when you ask for it" in choose("off")
-    assert services.schedules.get("lantern") is None
+    assert runtime.stores.schedules.get("lantern") is None
 
 
-def test_the_list_of_200_000_addresses_is_turned_without_reading_all_of_them(operator, services, running):
-    with services.database.connect() as connection:
+def test_the_list_of_200_000_addresses_is_turned_without_reading_all_of_them(operator, runtime, running):
+    with runtime.database.connect() as connection:
         plan = connection.exec_driver_sql(
             "EXPLAIN QUERY PLAN SELECT url FROM crawl_urls WHERE crawl_id = 1 AND state = 'waiting' "
             "ORDER BY url LIMIT 100 OFFSET 150000"

@@ -15,18 +15,18 @@ HISTORY = "/admin/sites/lantern/crawls"
 
 
 @pytest.fixture
-def two(services, site):
-    return make_crawl(services), make_other_crawl(services)
+def two(runtime, site):
+    return make_crawl(runtime), make_other_crawl(runtime)
 
 
 def addresses(answer):
     return re.findall(r'class="address"><a href="([^"]*)"', answer.text)
 
 
-def test_the_history_shows_every_crawl_with_its_figures(operator, services, two):
-    page_run = services.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
-    services.crawls.finish(page_run, "done", "unchanged")
-    decided = services.crawls.wait_for_page("lantern", DECISION, f"{ROOT}returns")
+def test_the_history_shows_every_crawl_with_its_figures(operator, runtime, two):
+    page_run = runtime.stores.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
+    runtime.stores.crawls.finish(page_run, "done", "unchanged")
+    decided = runtime.stores.crawls.wait_for_page("lantern", DECISION, f"{ROOT}returns")
     page = operator.get(HISTORY).text
     shown = re.findall(r'scope="row" class="when"><a href="/admin/sites/lantern/crawls/(\d+)">', page)
     assert shown == [str(decided), str(page_run), str(two[1]), str(two[0])]
@@ -41,16 +41,16 @@ def test_the_history_shows_every_crawl_with_its_figures(operator, services, two)
     assert "None of this kind" not in operator.get(f"{HISTORY}?kind=nonsense&page=-3").text
 
 
-def test_a_site_that_was_never_crawled_says_so(operator, services, site):
+def test_a_site_that_was_never_crawled_says_so(operator, runtime, site):
     page = operator.get(HISTORY).text
     assert "was never read" in page
     assert "Compare two crawls" not in page
     assert operator.get("/admin/sites/nobody/crawls").status_code == 404
 
 
-def test_a_crawl_under_way_shows_what_is_indexed_and_the_newest_problems(operator, services):
-    crawl_id = make_long_crawl(services)
-    CrawlJournal(services.database, crawl_id).note(
+def test_a_crawl_under_way_shows_what_is_indexed_and_the_newest_problems(operator, runtime):
+    crawl_id = make_long_crawl(runtime)
+    CrawlJournal(runtime.database, crawl_id).note(
         "index_report", '{"pages_indexed": 41, "pages_unchanged": 7, "chunks_embedded": 205, "seconds": 1.5}'
     )
     for address in (
@@ -69,7 +69,7 @@ def test_a_crawl_under_way_shows_what_is_indexed_and_the_newest_problems(operato
     assert "12.3 addresses a second" in live["html"]
 
 
-def test_addresses_are_filtered_by_reason(operator, services, two):
+def test_addresses_are_filtered_by_reason(operator, runtime, two):
     page = operator.get(f"{HISTORY}/{two[1]}").text
     options = [unescape(text) for text in re.findall(r"<option [^>]*>(.*?)</option>", page)]
     assert options[:2] == ["Any reason", "same content as … (2)"]
@@ -84,7 +84,7 @@ def test_addresses_are_filtered_by_reason(operator, services, two):
     assert [line.split(",")[0] for line in lines[1:]] == [f"{ROOT}lamp-care"]
 
 
-def test_two_crawls_are_compared(operator, services, two):
+def test_two_crawls_are_compared(operator, runtime, two):
     earlier, later = two
     against = f"{HISTORY}/{later}/against/{earlier}"
     page = operator.get(against).text
@@ -102,9 +102,9 @@ def test_two_crawls_are_compared(operator, services, two):
     assert lines[1:] == [f"{ROOT}returns,state,fetched,,gone,the server says it is gone (status 404)"]
 
 
-def test_a_page_with_another_text_has_changed(operator, services, two):
-    again = make_other_crawl(services)
-    CrawlJournal(services.database, again).write(
+def test_a_page_with_another_text_has_changed(operator, runtime, two):
+    again = make_other_crawl(runtime)
+    CrawlJournal(runtime.database, again).write(
         [Entry(f"{ROOT}delivery", 1, state="fetched", status=200, content_hash="newer")]
     )
     against = f"{HISTORY}/{again}/against/{two[1]}"
@@ -112,7 +112,7 @@ def test_a_page_with_another_text_has_changed(operator, services, two):
     assert addresses(operator.get(f"{against}?kind=changed")) == [f"{ROOT}delivery"]
 
 
-def test_crawls_are_chosen_for_a_comparison(operator, services, two):
+def test_crawls_are_chosen_for_a_comparison(operator, runtime, two):
     first, second = two
     for query in (f"earlier={first}&later={second}", f"earlier={second}&later={first}"):
         answer = operator.get(f"{HISTORY}/compare?{query}")
@@ -124,10 +124,10 @@ def test_crawls_are_chosen_for_a_comparison(operator, services, two):
         assert operator.get(f"{HISTORY}/compare?{query}").status_code == 404
 
 
-def test_crawls_of_another_site_or_of_single_pages_are_not_compared(operator, services, two):
-    make_site(services, "other", "Other", "https://other.example/")
-    other = make_crawl(services, "other")
-    single = services.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
+def test_crawls_of_another_site_or_of_single_pages_are_not_compared(operator, runtime, two):
+    make_site(runtime, "other", "Other", "https://other.example/")
+    other = make_crawl(runtime, "other")
+    single = runtime.stores.crawls.wait_for_page("lantern", PAGE, f"{ROOT}delivery")
     for later, earlier in ((other, two[0]), (two[0], two[1]), (two[0], two[0]), (single, two[0])):
         for suffix in ("", ".csv"):
             assert operator.get(f"{HISTORY}/{later}/against/{earlier}{suffix}").status_code == 404
@@ -135,13 +135,13 @@ def test_crawls_of_another_site_or_of_single_pages_are_not_compared(operator, se
     assert operator.get(f"{HISTORY}/{other}").status_code == 404
 
 
-def test_one_page_is_read_again(operator, services, two):
+def test_one_page_is_read_again(operator, runtime, two):
     fields = {"url": f"{ROOT}delivery"}
     answer = operator.send(f"{HISTORY}/{two[1]}", fields, f"{HISTORY}/page")
-    run = services.crawls.latest_of_page("lantern", f"{ROOT}delivery")
+    run = runtime.stores.crawls.latest_of_page("lantern", f"{ROOT}delivery")
     assert (run.kind, run.state) == ("page", "waiting")
     assert answer.location == f"{HISTORY}/{run.id}"
-    assert services.queued == [("lantern", run.id)]
+    assert runtime.queued == [("lantern", run.id)]
     page = operator.get(answer.location).text
     assert "<h1>One page</h1>" in page
     assert "as soon as the worker has time" in page
@@ -150,8 +150,8 @@ def test_one_page_is_read_again(operator, services, two):
 
 
 @pytest.mark.parametrize("url", ["", "ftp://lantern.example/", "javascript:alert(1)", "mailto:x", "http://"])
-def test_what_is_no_address_is_explained(operator, services, two, url):
+def test_what_is_no_address_is_explained(operator, runtime, two, url):
     answer = operator.send(HISTORY, {"url": url}, f"{HISTORY}/page")
     assert answer.location == HISTORY
     assert 'class="notice problem"' in operator.get(HISTORY).text
-    assert services.queued == []
+    assert runtime.queued == []

@@ -23,10 +23,10 @@ FILLED = {
 }
 
 
-def test_an_answer_is_written_listed_changed_and_removed(operator, services, site):
+def test_an_answer_is_written_listed_changed_and_removed(operator, runtime, site):
     assert "No answer of your own yet" in operator.get(PAGE).text
     assert operator.send(f"{PAGE}/new", FILLED).location == f"{PAGE}/1"
-    (made,) = services.curated.all("lantern")
+    (made,) = runtime.stores.curated.all("lantern")
     assert (made.questions, made.text, made.enabled) == (
         ("Do you deliver?", "delivery?"),
         "**Yes**, daily.",
@@ -37,10 +37,10 @@ def test_an_answer_is_written_listed_changed_and_removed(operator, services, sit
     one = f"{PAGE}/{made.id}"
     assert "<strong>Yes</strong>" in operator.get(one).text
     operator.send(one, {**FILLED, "text": "No.", "enabled": ""})
-    changed = services.curated.get("lantern", made.id)
+    changed = runtime.stores.curated.get("lantern", made.id)
     assert (changed.text, changed.enabled) == ("No.", False)
     operator.send(PAGE, {}, f"{one}/remove")
-    assert services.curated.all("lantern") == []
+    assert runtime.stores.curated.all("lantern") == []
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,18 @@ def test_an_answer_is_written_listed_changed_and_removed(operator, services, sit
         ({"text": "x" * 10_001}, "Keep to 10000 characters"),
     ],
 )
-def test_what_is_wrong_stands_beside_the_field(operator, services, site, values, said):
+def test_what_is_wrong_stands_beside_the_field(operator, runtime, site, values, said):
     answer = operator.send(f"{PAGE}/new", FILLED | values)
     assert answer.status_code == 422
     assert said in answer.text
-    assert services.curated.all("lantern") == []
+    assert runtime.stores.curated.all("lantern") == []
 
 
-def test_a_question_can_be_tried(operator, services, site):
-    services.curated.save(CuratedAnswer("lantern", ("Do you deliver?",), "Yes."), "x")
-    services.curated.save(CuratedAnswer("lantern", ("Do you deliver 3 lamps?",), "No.", enabled=False), "x")
+def test_a_question_can_be_tried(operator, runtime, site):
+    runtime.stores.curated.save(CuratedAnswer("lantern", ("Do you deliver?",), "Yes."), "x")
+    runtime.stores.curated.save(
+        CuratedAnswer("lantern", ("Do you deliver 3 lamps?",), "No.", enabled=False), "x"
+    )
     given = operator.get(f"{PAGE}?try=do+you+deliver").text
     assert "alike by 1.00 of at least 0.77" in given
     assert "it is switched off" in given
@@ -74,7 +76,7 @@ def test_a_question_can_be_tried(operator, services, site):
     assert "Not alike enough" in missed
 
 
-def test_an_answer_begins_and_ends_on_its_days(operator, services, site):
+def test_an_answer_begins_and_ends_on_its_days(operator, runtime, site):
     said = operator.send(
         f"{PAGE}/new",
         {**FILLED, "valid_from": "2999-01-01", "valid_until": "2999-02-01"},
@@ -90,51 +92,53 @@ def test_an_answer_begins_and_ends_on_its_days(operator, services, site):
     assert "Ended" in operator.get(PAGE).text
 
 
-def test_the_list_says_what_was_given_and_what_differs_from_the_pages(operator, services, site):
-    samples_gaps.fill(services)
+def test_the_list_says_what_was_given_and_what_differs_from_the_pages(operator, runtime, site):
+    samples_gaps.fill(runtime)
     listed = operator.get(PAGE).text
     assert "Differs from the pages" in listed
-    (differing,) = [one for one in services.curated.all("lantern") if one.content_check]
+    (differing,) = [one for one in runtime.stores.curated.all("lantern") if one.content_check]
     one = operator.get(f"{PAGE}/{differing.id}").text
     assert "The site says 14 days, this answer says 30 days." in one
     assert "Never given yet" in one
-    with services.database.begin() as connection:
+    with runtime.database.begin() as connection:
         count_hit(connection, "lantern", differing.id)
     assert "Given 1 time" in operator.get(f"{PAGE}/{differing.id}").text
 
 
-def test_an_answer_to_a_gap_starts_with_its_wordings(operator, services, site):
-    samples_gaps.make_gap(services, "g", samples_gaps.ASKED["warranty"])
+def test_an_answer_to_a_gap_starts_with_its_wordings(operator, runtime, site):
+    samples_gaps.make_gap(runtime, "g", samples_gaps.ASKED["warranty"])
     form = operator.get(f"{PAGE}/new?gap=g").text
     assert 'value="How long is the warranty on a lamp?"' in form
     assert "how long does the warranty last" in form
-    services.sites.create(Site("other", "Other", "Other"))
+    runtime.stores.sites.create(Site("other", "Other", "Other"))
     assert "warranty" not in operator.get("/admin/sites/other/answers/new?gap=g").text
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_what_is_exported_can_be_imported_again(operator, services, site, kind):
-    samples_gaps.fill(services)
-    before = services.curated.all("lantern")
+def test_what_is_exported_can_be_imported_again(operator, runtime, site, kind):
+    samples_gaps.fill(runtime)
+    before = runtime.stores.curated.all("lantern")
     file = operator.get(f"{PAGE}.{kind}")
     assert f'filename="lantern-answers.{kind}"' in file.headers["Content-Disposition"]
     for answer in before:
-        services.curated.remove("lantern", answer.id)
+        runtime.stores.curated.remove("lantern", answer.id)
     sent = upload(operator, file.data, f"answers.{kind}", follow_redirects=True)
     assert "3 new, 0 replaced." in sent.text
     plain = [replace(one, id=0, edited_by="", edited_at=None, content_check=None) for one in before]
-    after = [replace(one, id=0, edited_by="", edited_at=None) for one in services.curated.all("lantern")]
+    after = [
+        replace(one, id=0, edited_by="", edited_at=None) for one in runtime.stores.curated.all("lantern")
+    ]
     assert sorted(after, key=str) == sorted(plain, key=str)
     assert "0 new, 3 replaced." in upload(operator, file.data, f"a.{kind}", follow_redirects=True).text
 
 
-def test_a_file_with_a_fault_is_refused_whole_with_its_lines(operator, services, site):
+def test_a_file_with_a_fault_is_refused_whole_with_its_lines(operator, runtime, site):
     data = b"question,answer\nOpen?,Yes\n,No\nWhere?,\n"
     refused = upload(operator, data, "answers.csv")
     assert refused.status_code == 422
     assert "<b>Line 3:</b> Write the question" in refused.text
     assert "<b>Line 4:</b> Write the answer." in refused.text
-    assert services.curated.all("lantern") == []
+    assert runtime.stores.curated.all("lantern") == []
     empty = operator.send(f"{PAGE}/import", {})
     assert empty.status_code == 422
     assert "Choose a file." in empty.text
@@ -147,8 +151,8 @@ def upload(operator, data, name, **options):
     return operator.send(f"{PAGE}/import", form, content_type="multipart/form-data", **options)
 
 
-def test_a_conversations_answer_can_be_corrected(operator, services, site):
-    message = ask(services, "lantern", "Do you deliver on Sundays?")
+def test_a_conversations_answer_can_be_corrected(operator, runtime, site):
+    message = ask(runtime, "lantern", "Do you deliver on Sundays?")
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
     link = f"{PAGE}/new?message={message.id}"
     assert link in page
@@ -159,7 +163,7 @@ def test_an_answer_that_is_gone_is_not_found(operator, site):
     assert operator.get(f"{PAGE}/99").status_code == 404
 
 
-def test_the_site_page_sums_tokens_and_money(operator, services, site):
-    services.usage.add("lantern", "small", Used(2, 1000, 234, 0.5))
+def test_the_site_page_sums_tokens_and_money(operator, runtime, site):
+    runtime.stores.usage.add("lantern", "small", Used(2, 1000, 234, 0.5))
     text = operator.get("/admin/sites/lantern").text
     assert "1,234 tokens today (0.5000 in money)" in " ".join(text.split())

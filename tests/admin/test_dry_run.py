@@ -36,13 +36,13 @@ def website():
 
 
 @pytest.fixture
-def services(make_services):
+def runtime(make_services):
     return make_services(crawl_allow_private=True, crawl_render="never", dry_run_pages=3)
 
 
 @pytest.fixture
-def app(services):
-    return make_app(services)
+def app(runtime):
+    return make_app(runtime)
 
 
 def ended(operator, location):
@@ -56,7 +56,7 @@ def ended(operator, location):
     return " ".join(re.sub("<[^>]+>", " ", operator.get(location).text).split())
 
 
-def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, website, services):
+def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, website, runtime):
     answer = operator.send("/admin/new-site", {"address": website.url, "name": "Lamps", "look": "1"})
     assert answer.status_code == 302
     text = ended(operator, answer.location)
@@ -65,35 +65,35 @@ def test_before_a_site_is_added_its_pages_and_robots_txt_are_shown(operator, web
     assert "Disallow: /prices" in text
     assert "wait 0.01 s between two pages" in text
     assert "2 further addresses were found and not read" in text
-    assert services.sites.all() == []
-    assert services.audit.recent(5) == []
+    assert runtime.stores.sites.all() == []
+    assert runtime.people.audit.recent(5) == []
 
 
-def test_the_site_is_added_from_the_dry_run_with_what_was_typed(operator, website, services):
+def test_the_site_is_added_from_the_dry_run_with_what_was_typed(operator, website, runtime):
     answer = operator.send("/admin/new-site", {"address": website.url, "name": "Lamps", "look": "1"})
     ended(operator, answer.location)
     page = operator.get(answer.location).text
     fields = dict(re.findall(r'name="(address|name)" value="([^"]*)"', page))
     assert fields == {"address": f"{website.url}/", "name": "Lamps"}
     assert operator.send(answer.location, fields, "/admin/new-site").status_code == 302
-    assert [site.name for site in services.sites.all()] == ["Lamps"]
+    assert [site.name for site in runtime.stores.sites.all()] == ["Lamps"]
 
 
-def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, services):
+def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, runtime):
     operator.send("/admin/new-site", {"address": website.url})
-    site = services.sites.all()[0]
+    site = runtime.stores.sites.all()[0]
     operator.send(f"/admin/sites/{site.id}/scope", {"exclude": "/delivery", "render": ""})
     answer = operator.send(f"/admin/sites/{site.id}/scope", {}, f"/admin/sites/{site.id}/dry-runs")
     text = ended(operator, answer.location)
     assert "/delivery" in text
     assert "Left out 1" in text
     assert "/delivery" in text.partition("Would be left out")[2]
-    assert len(services.crawls.history(site.id)) == 1, "the one that adding the site queued"
+    assert len(runtime.stores.crawls.history(site.id)) == 1, "the one that adding the site queued"
 
 
-def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, services):
-    services.dry_runs = DryRuns(
-        services.cache, lambda: services.settings.model_copy(update={"dry_run_pages": 20})
+def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, runtime):
+    runtime.crawling.dry_runs = DryRuns(
+        runtime.shared.cache, lambda: runtime.configuration.settings.model_copy(update={"dry_run_pages": 20})
     )
     answer = operator.send("/admin/new-site", {"address": website.url, "look": "1"})
     text = ended(operator, answer.location)
@@ -101,7 +101,7 @@ def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, se
     assert 'robots.txt line 2: "Disallow: /prices"' in text.replace("&#34;", '"')
 
 
-def test_an_address_that_nobody_answers_at_is_said_so(operator, services):
+def test_an_address_that_nobody_answers_at_is_said_so(operator, runtime):
     answer = operator.send("/admin/new-site", {"address": "http://127.0.0.1:9/", "look": "1"})
     text = ended(operator, answer.location)
     assert "No page" in text
@@ -109,23 +109,23 @@ def test_an_address_that_nobody_answers_at_is_said_so(operator, services):
 
 
 @pytest.mark.parametrize("address", ["", "not an address at all", "ftp://example.com/"])
-def test_bad_addresses_start_no_dry_run(operator, services, address):
+def test_bad_addresses_start_no_dry_run(operator, runtime, address):
     assert operator.send("/admin/new-site", {"address": address, "look": "1"}).status_code == 422
 
 
 def test_a_private_address_is_refused_unless_it_is_allowed(make_services, password_hash):
     from tests.admin.conftest import EMAIL, Browser
 
-    services = make_services()
-    services.operators.create(EMAIL, password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_services()
+    runtime.people.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(runtime))
     log_in(browser)
     answer = browser.send("/admin/new-site", {"address": "http://127.0.0.1:9/", "look": "1"})
     assert answer.status_code == 422
     assert "private network" in answer.text
 
 
-def test_a_third_dry_run_at_once_has_to_wait(operator, website, services):
+def test_a_third_dry_run_at_once_has_to_wait(operator, website, runtime):
     held = threading.Event()
     website.answer = lambda path: (held.wait(PATIENCE_S), (404, "text/plain", b""))[1]
     sent = [operator.send("/admin/new-site", {"address": website.url, "look": "1"}) for _ in range(3)]
@@ -136,9 +136,9 @@ def test_a_third_dry_run_at_once_has_to_wait(operator, website, services):
         ended(operator, answer.location)
 
 
-def test_a_run_whose_state_cannot_be_kept_takes_no_place_from_the_next(services):
+def test_a_run_whose_state_cannot_be_kept_takes_no_place_from_the_next(runtime):
     """The cache fails, as a full disk makes it: once at the start, once at the end."""
-    runs, kept = DryRuns(services.cache, lambda: services.settings), []
+    runs, kept = DryRuns(runtime.shared.cache, lambda: runtime.configuration.settings), []
 
     def fails(run):
         kept.append(run)
@@ -153,10 +153,10 @@ def test_a_run_whose_state_cannot_be_kept_takes_no_place_from_the_next(services)
 
 
 def test_an_unknown_run_is_not_found_and_a_viewer_starts_none(
-    operator, client, website, services, password_hash
+    operator, client, website, runtime, password_hash
 ):
     assert operator.get("/admin/dry-runs/unknown").status_code == 404
-    services.operators.create("eve@example.com", password_hash, Role.VIEWER)
+    runtime.people.operators.create("eve@example.com", password_hash, Role.VIEWER)
     operator.send("/admin/", {}, "/admin/logout")
     log_in(client, email="eve@example.com")
     token_page = client.send("/admin/", {"address": website.url, "look": "1"}, "/admin/new-site")

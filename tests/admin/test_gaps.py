@@ -9,8 +9,8 @@ PAGE = "/admin/gaps"
 
 
 @pytest.fixture
-def gaps(services, site):
-    samples_gaps.fill(services)
+def gaps(runtime, site):
+    samples_gaps.fill(runtime)
 
 
 def shown(page):
@@ -52,48 +52,48 @@ def test_the_list_is_filtered(operator, gaps, query, ids):
         assert "No gap fits" in page.text
 
 
-def test_without_a_gap_the_page_says_what_comes_here(operator, services):
+def test_without_a_gap_the_page_says_what_comes_here(operator, runtime):
     assert "No site yet" in operator.get(PAGE).text
-    samples_gaps.make_site_without_gaps(services)
+    samples_gaps.make_site_without_gaps(runtime)
     assert "No gap is open" in operator.get(PAGE).text
 
 
-def test_a_gap_shows_its_questions_what_is_missing_and_what_happened(operator, services, gaps):
+def test_a_gap_shows_its_questions_what_is_missing_and_what_happened(operator, runtime, gaps):
     page = operator.get(f"{PAGE}/warranty").text
     assert "3 visitors" in page
     assert "4 refused" in page
-    for question in services.gaps.questions("warranty"):
+    for question in runtime.stores.gaps.questions("warranty"):
         assert f"/admin/conversations/{question.conversation_id}#m-{question.message_id}" in page
     assert "How to return a lamp" in page
     assert "Asked again. It was refused again." in page
     assert "/admin/sites/lantern/answers/new?gap=warranty" in page
 
 
-def test_a_gap_that_closed_itself_says_what_answers_it(operator, services, gaps):
+def test_a_gap_that_closed_itself_says_what_answers_it(operator, runtime, gaps):
     page = operator.get(f"{PAGE}/giftcards").text
     assert "Asked again after crawl 2, it is answered by" in page
     assert "Gift cards are sold at the counter and by post." in page
     assert "The gap closed itself" in page
     assert '<option selected value="solved_page">Solved by a page</option>' in page
-    services.gaps.was_asked("warranty", "curated", Solved(curated=1))
+    runtime.stores.gaps.was_asked("warranty", "curated", Solved(curated=1))
     assert "How long do refunds take?" in operator.get(f"{PAGE}/warranty").text
-    services.curated.remove("lantern", 1)
+    runtime.stores.curated.remove("lantern", 1)
     assert "which was removed since" in operator.get(f"{PAGE}/warranty").text
 
 
-def test_the_operator_says_what_is_to_become_of_it(operator, services, gaps):
+def test_the_operator_says_what_is_to_become_of_it(operator, runtime, gaps):
     one = f"{PAGE}/warranty"
     operator.send(one, {"status": "planned", "note": " Ben writes it. "})
-    gap = services.gaps.get("warranty")
+    gap = runtime.stores.gaps.get("warranty")
     assert (gap.status, gap.note) == (GapStatus.PLANNED, "Ben writes it.")
     page = operator.get(one).text
     assert "Status changed to “Planned”. Note: Ben writes it." in page
-    (change,) = services.audit.recent(1)
+    (change,) = runtime.people.audit.recent(1)
     assert (change.action, change.site_id) == ("marked a gap as planned", "lantern")
     operator.send(one, {"status": "ignored", "note": ""})
-    assert services.gaps.get("warranty").closed_at is not None
+    assert runtime.stores.gaps.get("warranty").closed_at is not None
     operator.send(one, {"status": "new", "note": ""})
-    assert services.gaps.get("warranty").closed_at is None
+    assert runtime.stores.gaps.get("warranty").closed_at is None
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_the_operator_says_what_is_to_become_of_it(operator, services, gaps):
         ({"status": "new", "note": "x" * 2001}, "Keep the note to 2000 characters."),
     ],
 )
-def test_what_is_wrong_stands_beside_the_field(operator, services, gaps, values, said):
+def test_what_is_wrong_stands_beside_the_field(operator, runtime, gaps, values, said):
     answer = operator.send(f"{PAGE}/warranty", values)
     assert answer.status_code == 422
     assert said in answer.text
-    assert services.gaps.get("warranty").status is GapStatus.NEW
+    assert runtime.stores.gaps.get("warranty").status is GapStatus.NEW
 
 
-def test_words_of_visitors_do_nothing_in_the_page(operator, services, site):
+def test_words_of_visitors_do_nothing_in_the_page(operator, runtime, site):
     hostile = '<script>alert(1)</script> "><img src=x onerror=alert(2)>'
-    samples_gaps.make_gap(services, "bad", ((hostile, "v"),))
-    services.gaps.judge("bad", GapStatus.PLANNED, hostile, "ada")
+    samples_gaps.make_gap(runtime, "bad", ((hostile, "v"),))
+    runtime.stores.gaps.judge("bad", GapStatus.PLANNED, hostile, "ada")
     for address in (PAGE, f"{PAGE}/bad", "/admin/sites/lantern/answers/new?gap=bad"):
         page = operator.get(address).text
         assert "<script>alert" not in page

@@ -24,7 +24,7 @@ def without_since(rest):
     return re.sub(r'<p class="hint since">.*?</p>', "", rest, flags=re.S)
 
 
-def test_every_part_is_named_with_its_state(operator, services, site):
+def test_every_part_is_named_with_its_state(operator, runtime, site):
     assert {name: state for name, (state, _) in parts(operator.get("/admin/health")).items()} == {
         "Database": "Works",
         "Embedding model": "Works",
@@ -36,8 +36,8 @@ def test_every_part_is_named_with_its_state(operator, services, site):
     }
 
 
-def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, services, site):
-    services.parts["vectors"] = "the Chroma server at http://127.0.0.1:9 does not answer"
+def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, runtime, site):
+    runtime.engine.parts["vectors"] = "the Chroma server at http://127.0.0.1:9 does not answer"
     state, says = parts(operator.get("/admin/health"))["Vectors (Chroma)"]
     assert state == "Trouble"
     assert says.startswith(
@@ -45,10 +45,10 @@ def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, services,
     )
 
 
-def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, services, site):
-    services.start_crawl("lantern")
+def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, runtime, site):
+    runtime.crawling.start("lantern")
     assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "1 crawls wait.")
-    with services.database.begin() as connection:
+    with runtime.database.begin() as connection:
         connection.execute(crawls.update().values(started_at=datetime.now(UTC) - timedelta(minutes=5)))
     state, says = parts(operator.get("/admin/health"))["Queue worker"]
     assert state == "Trouble"
@@ -57,17 +57,17 @@ def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, se
 
 
 def test_a_failing_chat_model_is_shown_with_advice(make_services, password_hash):
-    services = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
-    services.operators.create("ada@example.com", password_hash)
-    make_site(services)
-    browser = Browser(make_app(services))
+    runtime = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+    runtime.people.operators.create("ada@example.com", password_hash)
+    make_site(runtime)
+    browser = Browser(make_app(runtime))
     log_in(browser)
     assert parts(browser.get("/admin/health"))["Chat model"] == (
         "Works",
         "gpt-4o-mini: no failure in the last hour.",
     )
     for _ in range(3):
-        services.incidents.record("lantern", "unreachable", "http://127.0.0.1:9 refused the connection")
+        runtime.stores.incidents.record("lantern", "unreachable", "http://127.0.0.1:9 refused the connection")
     state, says = parts(browser.get("/admin/health"))["Chat model"]
     assert state == "Trouble"
     assert says.startswith("gpt-4o-mini: 3 failures in the last hour, the last: model down")
@@ -75,8 +75,8 @@ def test_a_failing_chat_model_is_shown_with_advice(make_services, password_hash)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_incident_is_explained(operator, services, site, kind):
-    services.incidents.record("lantern", kind, "something happened", {"waited_s": 10})
+def test_every_kind_of_incident_is_explained(operator, runtime, site, kind):
+    runtime.stores.incidents.record("lantern", kind, "something happened", {"waited_s": 10})
     page = unescape(operator.get("/admin/health").text)
     assert KINDS[kind].label in page
     assert KINDS[kind].advice in page
@@ -91,42 +91,42 @@ def test_every_kind_of_model_error_has_an_explanation():
     assert {kind.strip() for kind in named.split(",")} <= set(KINDS)
 
 
-def test_an_unknown_kind_is_shown_by_its_name(operator, services, site):
-    services.incidents.record("lantern", "disk_full", "no room left")
+def test_an_unknown_kind_is_shown_by_its_name(operator, runtime, site):
+    runtime.stores.incidents.record("lantern", "disk_full", "no room left")
     assert "Disk full" in operator.get("/admin/health").text
 
 
-def test_a_question_that_was_not_rewritten_is_not_called_a_quoted_answer(operator, services, site):
-    services.incidents.record("lantern", "timeout", "rewriting a question: gpt-4o-mini took too long")
+def test_a_question_that_was_not_rewritten_is_not_called_a_quoted_answer(operator, runtime, site):
+    runtime.stores.incidents.record("lantern", "timeout", "rewriting a question: gpt-4o-mini took too long")
     page = operator.get("/admin/health").text
     assert "The question was searched as it was asked." in page
     assert "Visitors got the quoted answer" not in page
 
 
-def test_incidents_are_filtered_by_site_and_days(operator, services, site):
-    make_site(services, "other", "Other", "https://other.example/")
-    services.incidents.record("lantern", "timeout", "here")
-    services.incidents.record("other", "timeout", "there")
+def test_incidents_are_filtered_by_site_and_days(operator, runtime, site):
+    make_site(runtime, "other", "Other", "https://other.example/")
+    runtime.stores.incidents.record("lantern", "timeout", "here")
+    runtime.stores.incidents.record("other", "timeout", "there")
     page = operator.get("/admin/health?site=lantern&days=1").text
     assert "Here." in page
     assert "There." not in page
     assert "Nothing went wrong" not in page
-    make_site(services, "calm", "Calm", "https://calm.example/")
+    make_site(runtime, "calm", "Calm", "https://calm.example/")
     assert "No incident in this choice" in operator.get("/admin/health?site=calm").text
 
 
-def test_a_site_that_was_never_read_says_so(operator, services):
+def test_a_site_that_was_never_read_says_so(operator, runtime):
     from server.domain.site import Site
 
-    services.sites.create(Site("fresh", "Fresh", "", ("https://fresh.example/",)))
+    runtime.stores.sites.create(Site("fresh", "Fresh", "", ("https://fresh.example/",)))
     page = operator.get("/admin/").text
     assert "The site was never read." in page
     assert "Not answering yet" in page
     assert "Crawl now" in operator.get("/admin/sites/fresh").text
 
 
-def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, services, site, monkeypatch):
-    services.heartbeat.beat()
+def test_a_worker_that_gives_no_sign_of_life_is_missed(operator, runtime, site, monkeypatch):
+    runtime.shared.heartbeat.beat()
     assert parts(operator.get("/admin/health"))["Queue worker"] == ("Works", "Nothing waits.")
     monkeypatch.setattr("admin.overview.health.PATIENCE", timedelta(seconds=-1))
     state, says = parts(operator.get("/admin/health"))["Queue worker"]
@@ -142,18 +142,18 @@ def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
     assert "move DATA_DIR" in says
 
 
-def test_a_part_says_since_when_it_is_in_trouble(operator, services, site):
-    services.parts["vectors"] = "gone"
+def test_a_part_says_since_when_it_is_in_trouble(operator, runtime, site):
+    runtime.engine.parts["vectors"] = "gone"
     page = operator.get("/admin/health").text
     first = re.search(r'Vectors.*?Since <time datetime="([^"]+)"', page, re.S)[1]
     assert f'Since <time datetime="{first}"' in operator.get("/admin/health").text
 
 
 def test_a_model_that_is_left_alone_says_for_how_long(make_services, password_hash):
-    services = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
-    services.operators.create("ada@example.com", password_hash)
-    services.chat_pause = lambda: (12.0, "it does not answer")
-    browser = Browser(make_app(services))
+    runtime = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+    runtime.people.operators.create("ada@example.com", password_hash)
+    runtime.engine.chat_pause = lambda: (12.0, "it does not answer")
+    browser = Browser(make_app(runtime))
     log_in(browser)
     state, says = parts(browser.get("/admin/health"))["Chat model"]
     assert state == "Trouble"

@@ -26,12 +26,12 @@ def figure(tab, label):
     return tab.locator(f".figures div:has(dt:text-is('{label}')) dd")
 
 
-def test_from_the_setup_link_to_a_site_that_is_read(tab, services):
-    tab.goto(f"/admin/setup?token={services.operators.setup_token()}")
+def test_from_the_setup_link_to_a_site_that_is_read(tab, runtime):
+    tab.goto(f"/admin/setup?token={runtime.people.operators.setup_token()}")
     make_the_account(tab)
     expect(tab.get_by_role("heading", name="No site yet")).to_be_visible()
     add_a_site(tab)
-    follow_the_crawl(tab, services)
+    follow_the_crawl(tab, runtime)
     tab.locator("#count-gone").click()
     expect(tab.get_by_role("row").filter(has_text="/old")).to_contain_text("not found")
     tab.get_by_role("link", name="Overview").click()
@@ -58,23 +58,23 @@ def add_a_site(tab):
     expect(tab.get_by_role("heading", name="Lantern Shop")).to_be_visible()
 
 
-def follow_the_crawl(tab, services):
+def follow_the_crawl(tab, runtime):
     """What the worker does, step by step; the page follows without being loaded again."""
     expect(tab.locator(".state .badge")).to_have_text("Waiting for the worker")
     expect(tab.get_by_role("button", name="Crawl again")).to_have_count(0)
     expect(tab.get_by_role("button", name="Stop")).to_be_enabled()
     tab.evaluate("window.sameDocument = true")
-    crawl_id = services.crawls.start("lantern-example")
-    services.crawls.progress(crawl_id, 12, 3, 1)
+    crawl_id = runtime.stores.crawls.start("lantern-example")
+    runtime.stores.crawls.progress(crawl_id, 12, 3, 1)
     gone = Entry("https://lantern.example/old", 1, state="gone", reason="not found", status=404)
-    CrawlJournal(services.database, crawl_id).write([gone])
+    CrawlJournal(runtime.database, crawl_id).write([gone])
     expect(figure(tab, "Pages found")).to_have_text("12")
     expect(figure(tab, "Indexed")).to_have_text("1")
     expect(tab.locator("#count-gone")).to_have_text("Gone 1")
     tab.locator("#count-gone").focus()
-    index_a_page(services)
-    services.crawls.progress(crawl_id, 12, 11, 11)
-    services.crawls.finish(crawl_id, "done", "1 page indexed")
+    index_a_page(runtime)
+    runtime.stores.crawls.progress(crawl_id, 12, 11, 11)
+    runtime.stores.crawls.finish(crawl_id, "done", "1 page indexed")
     expect(tab.locator(".state .badge")).to_have_text("Read completely")
     expect(figure(tab, "Live for visitors")).to_have_text("1")
     expect(tab.get_by_role("button", name="Crawl again")).to_be_enabled()
@@ -83,8 +83,8 @@ def follow_the_crawl(tab, services):
     )
 
 
-def index_a_page(services):
-    content = services.content("lantern-example")
+def index_a_page(runtime):
+    content = runtime.stores.content("lantern-example")
     page = PageRecord("https://lantern.example/", "Lantern Shop", "en", "1", "", "", 0, datetime.now(UTC))
     content.put_page(page, [Chunk("1", page.url, page.title, (), "Lamps.", 0, "en")], [])
     content.go_live()
@@ -101,14 +101,14 @@ def test_the_embed_tag_is_copied(browser, address, cookie, site):
         )
 
 
-def test_a_lost_connection_is_said_and_mended_by_itself(browser, address, cookie, services, site):
-    crawl_id = services.crawls.start("lantern")
+def test_a_lost_connection_is_said_and_mended_by_itself(browser, address, cookie, runtime, site):
+    crawl_id = runtime.stores.crawls.start("lantern")
     with opened(browser, address, "desk", "light", [cookie], ("Failed to load resource",)) as tab:
         tab.route("**/progress", lambda route: route.abort())
         tab.goto("/admin/sites/lantern")
         expect(tab.get_by_text("Docent does not answer at the moment.")).to_be_visible(timeout=20_000)
         tab.unroute("**/progress")
-        services.crawls.progress(crawl_id, 7, 0, 0)
+        runtime.stores.crawls.progress(crawl_id, 7, 0, 0)
         expect(figure(tab, "Pages found")).to_have_text("7", timeout=30_000)
         expect(tab.get_by_text("Docent does not answer at the moment.")).to_be_hidden()
 

@@ -46,9 +46,9 @@ def test_empty_fields_are_named(client, operator_id):
 
 
 def test_guessing_from_one_address_is_slowed_down(make_services, password_hash):
-    services = make_services(login_limit="3/minute")
-    services.operators.create(EMAIL, password_hash)
-    app = make_app(services)
+    runtime = make_services(login_limit="3/minute")
+    runtime.people.operators.create(EMAIL, password_hash)
+    app = make_app(runtime)
     for number in range(3):
         assert log_in(Browser(app), "wrong", f"somebody-{number}@example.com").status_code == 422
     answer = log_in(Browser(app))
@@ -58,9 +58,9 @@ def test_guessing_from_one_address_is_slowed_down(make_services, password_hash):
 
 
 def test_guessing_one_account_from_many_addresses_is_slowed_down(make_services, password_hash):
-    services = make_services(login_limit="3/minute")
-    services.operators.create(EMAIL, password_hash)
-    app = make_app(services)
+    runtime = make_services(login_limit="3/minute")
+    runtime.people.operators.create(EMAIL, password_hash)
+    app = make_app(runtime)
     for number in range(3):
         address = {"REMOTE_ADDR": f"192.0.2.{number}"}
         assert log_in(Browser(app), "wrong", EMAIL.upper(), environ_overrides=address).status_code == 422
@@ -102,9 +102,9 @@ def test_logging_out_ends_the_session_for_a_copied_cookie_too(app, operator):
 
 
 def test_a_session_ends_with_its_hours(make_services, password_hash):
-    services = make_services(session_hours=0.5 / 3600)
-    services.operators.create(EMAIL, password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_services(session_hours=0.5 / 3600)
+    runtime.people.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(runtime))
     assert log_in(browser).status_code == 302
     ended = time.monotonic() + 10
     while browser.get("/admin/").status_code == 200:
@@ -150,13 +150,13 @@ def test_the_way_back_never_leads_out_of_the_dashboard(app, target):
         assert safe_next(target) == "/admin/"
 
 
-def test_an_outdated_hash_is_renewed_at_the_next_login(client, services, operator_id):
+def test_an_outdated_hash_is_renewed_at_the_next_login(client, runtime, operator_id):
     from argon2 import PasswordHasher
 
     weak = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash(PASSWORD)
-    services.operators.set_password(operator_id, weak)
+    runtime.people.operators.set_password(operator_id, weak)
     assert log_in(client).status_code == 302
-    stored = services.operators.get(operator_id).password_hash
+    stored = runtime.people.operators.get(operator_id).password_hash
     assert stored != weak
     assert verify(PASSWORD, stored)
 

@@ -91,8 +91,8 @@ def test_empty_pages_say_what_to_do_next(browser, address, cookie):
             assert tab.locator(".empty h2, .empty h3").is_visible()
 
 
-def test_forms_show_what_is_wrong_beside_the_field(browser, address, services):
-    token = services.operators.setup_token()
+def test_forms_show_what_is_wrong_beside_the_field(browser, address, runtime):
+    token = runtime.people.operators.setup_token()
     with opened(browser, address, "phone", "light") as tab:
         tab.goto(f"/admin/setup?token={token}")
         check(tab, "setup", "phone", "light")

@@ -13,34 +13,38 @@ CONTACT = {"email": "people@lantern.example", "webhook": "https://lantern.exampl
 
 
 @pytest.fixture
-def shop(services, site):
+def shop(runtime, site):
     """A site that takes messages."""
-    changed = replace(services.sites.get("lantern"), options={"contact": CONTACT})
-    services.sites.update(changed)
+    changed = replace(runtime.stores.sites.get("lantern"), options={"contact": CONTACT})
+    runtime.stores.sites.update(changed)
     return changed
 
 
-def write(services, message="Please call me.", conversation=None, site="lantern"):
-    return services.contact.add(site, "visitor", "vera@visitor.example", message, conversation, list(Channel))
+def write(runtime, message="Please call me.", conversation=None, site="lantern"):
+    return runtime.delivery.contact.add(
+        site, "visitor", "vera@visitor.example", message, conversation, list(Channel)
+    )
 
 
-def tried(services, *outcomes):
+def tried(runtime, *outcomes):
     """Makes one try for each of these: (arrived, says)."""
     for arrived, says in outcomes:
-        claimed = services.deliveries.claim(datetime.now(UTC), timedelta(hours=1))
+        claimed = runtime.delivery.deliveries.claim(datetime.now(UTC), timedelta(hours=1))
         state = DeliveryState.SENT if arrived else DeliveryState.FAILED
         target = CONTACT[claimed.channel.value]
-        services.deliveries.record(claimed, DeliveryTry(datetime.now(UTC), target, arrived, says), state)
+        runtime.delivery.deliveries.record(
+            claimed, DeliveryTry(datetime.now(UTC), target, arrived, says), state
+        )
 
 
 def messages(page):
     return re.findall(r'<p class="asked"><a [^>]*>(.*?)</a>', page.text)
 
 
-def test_messages_are_listed_newest_first_with_state_sender_and_conversation(operator, services, shop):
-    conversation = ask(services).conversation_id
-    write(services, "First")
-    write(services, "Second <b>", conversation)
+def test_messages_are_listed_newest_first_with_state_sender_and_conversation(operator, runtime, shop):
+    conversation = ask(runtime).conversation_id
+    write(runtime, "First")
+    write(runtime, "Second <b>", conversation)
     page = operator.get("/admin/messages")
     assert messages(page) == ["Second &lt;b&gt;", "First"]
     assert page.text.count("On its way</span>") == 4
@@ -48,11 +52,11 @@ def test_messages_are_listed_newest_first_with_state_sender_and_conversation(ope
     assert "vera@visitor.example" in page.text
 
 
-def test_messages_are_filtered_by_site_and_state(operator, services, shop):
-    make_site(services, "other", "Other", "https://other.example/")
-    write(services, "Failed")
-    tried(services, (False, "down"), (False, "down"))
-    write(services, "Elsewhere", site="other")
+def test_messages_are_filtered_by_site_and_state(operator, runtime, shop):
+    make_site(runtime, "other", "Other", "https://other.example/")
+    write(runtime, "Failed")
+    tried(runtime, (False, "down"), (False, "down"))
+    write(runtime, "Elsewhere", site="other")
 
     def found(query):
         return messages(operator.get(f"/admin/messages?{query}"))
@@ -65,9 +69,9 @@ def test_messages_are_filtered_by_site_and_state(operator, services, shop):
     assert "No message fits" in operator.get("/admin/messages?state=sent").text
 
 
-def test_a_message_shows_every_try_on_every_way(operator, services, shop):
-    request = write(services, "One\n\nTwo")
-    tried(services, (True, "mail took it"), (False, "lantern.example answered 500"))
+def test_a_message_shows_every_try_on_every_way(operator, runtime, shop):
+    request = write(runtime, "One\n\nTwo")
+    tried(runtime, (True, "mail took it"), (False, "lantern.example answered 500"))
     page = operator.get(f"/admin/messages/{request.id}")
     assert "<p>One</p><p>Two</p>" in page.text
     assert request.reference in page.text
@@ -78,48 +82,50 @@ def test_a_message_shows_every_try_on_every_way(operator, services, shop):
     assert 'href="mailto:vera%40visitor.example?subject=' in page.text
 
 
-def test_the_conversation_shows_what_was_written_in_it(operator, services, shop):
-    conversation = ask(services).conversation_id
-    request = write(services, "Call me", conversation)
+def test_the_conversation_shows_what_was_written_in_it(operator, runtime, shop):
+    conversation = ask(runtime).conversation_id
+    request = write(runtime, "Call me", conversation)
     page = operator.get(f"/admin/conversations/{conversation}")
     assert "<p>Call me</p>" in page.text
     assert f'action="/admin/messages/{request.id}/again"' in page.text
     assert "Wrote a message" in operator.get("/admin/conversations").text
 
 
-def test_a_conversation_without_a_message_is_not_marked(operator, services, shop):
-    ask(services)
+def test_a_conversation_without_a_message_is_not_marked(operator, runtime, shop):
+    ask(runtime)
     assert "Wrote a message" not in operator.get("/admin/conversations").text
 
 
-def test_send_again_makes_due_what_did_not_arrive(operator, services, shop):
-    request = write(services)
-    tried(services, (True, "took it"), (False, "answered 500"))
+def test_send_again_makes_due_what_did_not_arrive(operator, runtime, shop):
+    request = write(runtime)
+    tried(runtime, (True, "took it"), (False, "answered 500"))
     page = f"/admin/messages/{request.id}"
     answer = operator.send(page, {}, f"{page}/again", follow_redirects=True)
     assert "It is being sent again." in answer.text
-    ways = services.deliveries.of([request.id])[request.id]
+    ways = runtime.delivery.deliveries.of([request.id])[request.id]
     assert sorted(way.state for way in ways) == [DeliveryState.SENT, DeliveryState.WAITING]
 
 
-def test_nothing_is_sent_again_without_the_forms_token(operator, services, shop):
-    request = write(services)
-    tried(services, (False, "down"), (False, "down"))
+def test_nothing_is_sent_again_without_the_forms_token(operator, runtime, shop):
+    request = write(runtime)
+    tried(runtime, (False, "down"), (False, "down"))
     assert operator.http.post(f"/admin/messages/{request.id}/again").status_code == 400
-    assert {way.state for way in services.deliveries.of([request.id])[request.id]} == {DeliveryState.FAILED}
+    assert {way.state for way in runtime.delivery.deliveries.of([request.id])[request.id]} == {
+        DeliveryState.FAILED
+    }
 
 
-def test_nothing_is_sent_when_the_site_takes_no_messages_any_more(operator, services, shop):
-    request = write(services)
-    tried(services, (False, "down"), (False, "down"))
-    services.sites.update(replace(shop, options={}))
+def test_nothing_is_sent_when_the_site_takes_no_messages_any_more(operator, runtime, shop):
+    request = write(runtime)
+    tried(runtime, (False, "down"), (False, "down"))
+    runtime.stores.sites.update(replace(shop, options={}))
     page = f"/admin/messages/{request.id}"
     answer = operator.send(page, {}, f"{page}/again", follow_redirects=True)
     assert "set an e-mail address or a webhook first" in answer.text
 
 
-def test_messages_are_for_operators_only(client, services, shop):
-    request = write(services)
+def test_messages_are_for_operators_only(client, runtime, shop):
+    request = write(runtime)
     for path in ("/admin/messages", f"/admin/messages/{request.id}"):
         assert client.get(path).status_code == 302
 
@@ -128,44 +134,44 @@ def test_an_unknown_message_is_not_found(operator):
     assert operator.get("/admin/messages/nothing").status_code == 404
 
 
-def test_an_empty_list_says_how_messages_come(operator, services, site):
+def test_an_empty_list_says_how_messages_come(operator, runtime, site):
     assert "No site takes messages" in operator.get("/admin/messages").text
-    services.sites.update(replace(services.sites.get("lantern"), options={"contact": CONTACT}))
+    runtime.stores.sites.update(replace(runtime.stores.sites.get("lantern"), options={"contact": CONTACT}))
     assert "Nobody has written yet" in operator.get("/admin/messages").text
 
 
 # --- Health
 
 
-def test_health_says_that_no_mail_server_is_set(operator, services, shop):
+def test_health_says_that_no_mail_server_is_set(operator, runtime, shop):
     page = operator.get("/admin/health")
     assert "no mail server is set" in page.text
     assert "Set SMTP_URL and MAIL_FROM" in page.text
 
 
-def test_health_says_nothing_of_messages_while_no_site_takes_any(operator, services, site):
+def test_health_says_nothing_of_messages_while_no_site_takes_any(operator, runtime, site):
     assert "Messages to people" not in operator.get("/admin/health").text
 
 
-def test_health_counts_what_waits_and_what_failed(operator, services, shop):
-    services.sites.update(replace(shop, options={"contact": {**CONTACT, "email": ""}}))
+def test_health_counts_what_waits_and_what_failed(operator, runtime, shop):
+    runtime.stores.sites.update(replace(shop, options={"contact": {**CONTACT, "email": ""}}))
     assert "Nothing waits" in operator.get("/admin/health").text.split("Messages to people")[1]
-    write(services)
+    write(runtime)
     assert "2 are on the way" in operator.get("/admin/health").text
-    tried(services, (False, "down"))
+    tried(runtime, (False, "down"))
     assert "1 was not sent after every try" in operator.get("/admin/health").text
 
 
-def test_health_notices_that_nobody_sends(operator, services, shop):
-    services.sites.update(replace(shop, options={"contact": {**CONTACT, "email": ""}}))
-    request = write(services)
-    claimed = services.deliveries.claim(datetime.now(UTC), timedelta(hours=-1))
+def test_health_notices_that_nobody_sends(operator, runtime, shop):
+    runtime.stores.sites.update(replace(shop, options={"contact": {**CONTACT, "email": ""}}))
+    request = write(runtime)
+    claimed = runtime.delivery.deliveries.claim(datetime.now(UTC), timedelta(hours=-1))
     assert claimed.request_id == request.id
     assert "Some wait and nobody sends them" in operator.get("/admin/health").text
 
 
-def test_an_incident_of_messages_is_explained(operator, services, shop):
-    services.incidents.record(
+def test_an_incident_of_messages_is_explained(operator, runtime, shop):
+    runtime.stores.incidents.record(
         "lantern", "contact_failed", "a visitor's message did not arrive by email: down"
     )
     page = operator.get("/admin/health")

@@ -48,27 +48,29 @@ def assert_lists_agree(operator, address):
 
 
 @pytest.fixture
-def talk(services, site):
+def talk(runtime, site):
     """Questions of today and of a week ago, with all that is counted."""
-    make_crawl(services)
-    make_site(services, "other", "Other", "https://other.example/")
+    make_crawl(runtime)
+    make_site(runtime, "other", "Other", "https://other.example/")
     used = {"usage": {"calls": 1, "tokens_in": 1500, "tokens_out": 234, "cost": 0.0123}}
-    first = ask(services, trace=used)
-    again = ask(services, conversation_id=first.conversation_id, timings_ms={"write": 2345.0})
+    first = ask(runtime, trace=used)
+    again = ask(runtime, conversation_id=first.conversation_id, timings_ms={"write": 2345.0})
     for outcome in (*Outcome, Outcome.REFUSED):
-        ask(services, outcome=outcome, timings_ms={"write": 40.0})
-    ask(services, "other")
+        ask(runtime, outcome=outcome, timings_ms={"write": 40.0})
+    ask(runtime, "other")
     week = datetime.now(UTC) - timedelta(days=7, minutes=1)
     for _ in range(5):
-        ask(services, asked_at=week, trace=used)
-    ask(services, asked_at=datetime.now(UTC) - timedelta(days=200))
-    FeedbackStore(services.database).put(first.id, "visitor-1", True)
-    FeedbackStore(services.database).put(again.id, "visitor-1", False)
-    services.contact.add("lantern", "v", "v@v.example", "Call me", first.conversation_id, list(Channel))
+        ask(runtime, asked_at=week, trace=used)
+    ask(runtime, asked_at=datetime.now(UTC) - timedelta(days=200))
+    FeedbackStore(runtime.database).put(first.id, "visitor-1", True)
+    FeedbackStore(runtime.database).put(again.id, "visitor-1", False)
+    runtime.delivery.contact.add(
+        "lantern", "v", "v@v.example", "Call me", first.conversation_id, list(Channel)
+    )
     for _ in range(3):
-        services.incidents.record("lantern", "timeout", "slow")
-    services.incidents.record("other", "wrong_key", "no key")
-    services.usage.add("lantern", "gpt-4o-mini", Used(3, 1500, 234, 0.0123))
+        runtime.stores.incidents.record("lantern", "timeout", "slow")
+    runtime.stores.incidents.record("other", "wrong_key", "no key")
+    runtime.stores.usage.add("lantern", "gpt-4o-mini", Used(3, 1500, 234, 0.0123))
 
 
 @pytest.mark.parametrize("query", ["", "?days=1", "?days=7&site=lantern", "?days=30", "?days=90&site=other"])
@@ -128,7 +130,7 @@ def test_what_is_not_known_counts_as_the_last_seven_days_of_every_site(operator,
     assert operator.get("/admin/?days=many").text.split("<main")[1] == plain
 
 
-def test_a_site_that_nobody_asks_gets_a_hint_and_no_chart(operator, services, site):
+def test_a_site_that_nobody_asks_gets_a_hint_and_no_chart(operator, runtime, site):
     page = operator.get("/admin/").text
     assert "Nobody has asked in these days." in page
     assert "<svg" not in page

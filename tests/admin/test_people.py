@@ -18,9 +18,9 @@ def form_at(browser, page, fields, action=None, **options):
 
 
 @pytest.fixture
-def colleague(services, password_hash):
+def colleague(runtime, password_hash):
     """Somebody else, an editor."""
-    return services.operators.create("ben@example.com", password_hash, Role.EDITOR)
+    return runtime.people.operators.create("ben@example.com", password_hash, Role.EDITOR)
 
 
 def invite(operator, email="cleo@example.com", role="viewer"):
@@ -42,7 +42,7 @@ def test_every_page_of_the_settings_opens(operator, busy):
         assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", answer.text), path
 
 
-def test_an_invitation_makes_an_account_with_its_role_once(app, operator, services):
+def test_an_invitation_makes_an_account_with_its_role_once(app, operator, runtime):
     link = invite(operator)
     guest = Browser(app)
     answer = guest.send(link, {"password": NEW, "again": NEW}, "/admin/welcome")
@@ -50,12 +50,15 @@ def test_an_invitation_makes_an_account_with_its_role_once(app, operator, servic
     token = link.split("=")[1]
     fields = {"token": token, "password": NEW, "again": NEW}
     assert guest.send(link, fields, "/admin/welcome").location == "/admin/"
-    found = services.operators.find("cleo@example.com")
+    found = runtime.people.operators.find("cleo@example.com")
     assert found.role is Role.VIEWER
     assert guest.get("/admin/").status_code == 200
     other = Browser(app)
     assert other.get(link).status_code == 403
-    assert [change.action for change in services.audit.recent(5)][:2] == ["accepted an invitation", "invited"]
+    assert [change.action for change in runtime.people.audit.recent(5)][:2] == [
+        "accepted an invitation",
+        "invited",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -67,21 +70,21 @@ def test_an_invitation_makes_an_account_with_its_role_once(app, operator, servic
         ({"email": EMAIL, "role": "viewer"}, "has an account already"),
     ],
 )
-def test_a_wrong_invitation_says_what_is_wrong(operator, services, fields, says):
+def test_a_wrong_invitation_says_what_is_wrong(operator, runtime, fields, says):
     answer = operator.send("/admin/settings/people", fields, "/admin/settings/people/invite")
     assert answer.status_code == 422
     assert says in answer.text
-    assert services.operator_links.open() == []
+    assert runtime.people.links.open() == []
 
 
-def test_a_withdrawn_invitation_opens_nothing(app, operator, services):
+def test_a_withdrawn_invitation_opens_nothing(app, operator, runtime):
     link = invite(operator)
-    id = services.operator_links.open()[0].id
+    id = runtime.people.links.open()[0].id
     operator.send("/admin/settings/people", {}, f"/admin/settings/people/links/{id}/withdraw")
     assert Browser(app).get(link).status_code == 403
 
 
-def test_a_new_password_by_link_ends_every_session(app, operator, services, colleague):
+def test_a_new_password_by_link_ends_every_session(app, operator, runtime, colleague):
     ben = Browser(app)
     log_in(ben, email="ben@example.com")
     answer = operator.send("/admin/settings/people", {}, f"/admin/settings/people/{colleague}/reset")
@@ -95,54 +98,54 @@ def test_a_new_password_by_link_ends_every_session(app, operator, services, coll
     assert other.send("/admin/account", fields, "/admin/new-password").status_code == 403
 
 
-def test_a_change_of_role_logs_out_at_once(app, operator, services, colleague):
+def test_a_change_of_role_logs_out_at_once(app, operator, runtime, colleague):
     ben = Browser(app)
     log_in(ben, email="ben@example.com")
     operator.send("/admin/settings/people", {"role": "viewer"}, f"/admin/settings/people/{colleague}/role")
-    assert services.operators.get(colleague).role is Role.VIEWER
+    assert runtime.people.operators.get(colleague).role is Role.VIEWER
     assert ben.get("/admin/").status_code == 302
 
 
-def test_the_last_owner_stays_one(operator, services, operator_id, colleague):
+def test_the_last_owner_stays_one(operator, runtime, operator_id, colleague):
     page, own = "/admin/settings/people", f"/admin/settings/people/{operator_id}"
     answer = operator.send(page, {"role": "viewer"}, f"{own}/role")
     assert answer.status_code == 302
     assert "only owner" in operator.get(answer.location).text
     operator.send(page, {}, f"{own}/remove")
-    assert services.operators.get(operator_id).role is Role.OWNER
-    services.operators.set_role(colleague, Role.OWNER)
+    assert runtime.people.operators.get(operator_id).role is Role.OWNER
+    runtime.people.operators.set_role(colleague, Role.OWNER)
     operator.send(page, {"role": "viewer"}, f"{own}/role")
-    assert services.operators.get(operator_id).role is Role.VIEWER
+    assert runtime.people.operators.get(operator_id).role is Role.VIEWER
     assert operator.get("/admin/").status_code == 200, "the own session is renewed"
     assert operator.get("/admin/settings").status_code == 403
 
 
-def test_a_removed_operator_is_out_at_once(app, operator, services, colleague):
+def test_a_removed_operator_is_out_at_once(app, operator, runtime, colleague):
     ben = Browser(app)
     log_in(ben, email="ben@example.com")
     operator.send("/admin/settings/people", {}, f"/admin/settings/people/{colleague}/remove")
-    assert services.operators.get(colleague) is None
+    assert runtime.people.operators.get(colleague) is None
     assert ben.get("/admin/").status_code == 302
     assert operator.get(f"/admin/settings/people/{colleague}").status_code == 404
 
 
-def test_sessions_are_listed_and_ended_one_by_one(app, operator, services, operator_id):
+def test_sessions_are_listed_and_ended_one_by_one(app, operator, runtime, operator_id):
     phone = Browser(app)
     agent = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/120 Mobile Safari/537.36"
     log_in(phone, headers={"User-Agent": agent})
     page = operator.get("/admin/account")
     assert "Chrome on Android" in page.text
     assert "This one" in page.text
-    theirs = next(one for one in services.operator_sessions.of(operator_id) if "Android" in one.browser)
+    theirs = next(one for one in runtime.people.sessions.of(operator_id) if "Android" in one.browser)
     operator.send("/admin/account", {}, f"/admin/account/sessions/{theirs.id}/end")
     assert phone.get("/admin/").status_code == 302
     assert operator.get("/admin/").status_code == 200
 
 
-def test_a_session_of_somebody_else_is_not_ended_from_the_own_account(app, operator, services, colleague):
+def test_a_session_of_somebody_else_is_not_ended_from_the_own_account(app, operator, runtime, colleague):
     ben = Browser(app)
     log_in(ben, email="ben@example.com")
-    [theirs] = services.operator_sessions.of(colleague)
+    [theirs] = runtime.people.sessions.of(colleague)
     operator.send("/admin/account", {}, f"/admin/account/sessions/{theirs.id}/end")
     assert ben.get("/admin/").status_code == 200
 
@@ -196,9 +199,9 @@ def code_page(app):
     return browser
 
 
-def test_with_a_second_factor_the_password_alone_opens_nothing(app, operator, services, operator_id):
+def test_with_a_second_factor_the_password_alone_opens_nothing(app, operator, runtime, operator_id):
     secret, _ = enrol(operator)
-    stored = services.operators.get(operator_id).totp_secret
+    stored = runtime.people.operators.get(operator_id).totp_secret
     assert secret not in stored
     browser = code_page(app)
     assert browser.get("/admin/").status_code == 302
@@ -219,13 +222,13 @@ def test_a_code_opens_once(app, operator):
     assert code_page(app).send("/admin/login/code", {"code": earlier}).status_code == 422
 
 
-def test_a_recovery_code_opens_once(app, operator, services, operator_id):
+def test_a_recovery_code_opens_once(app, operator, runtime, operator_id):
     _, codes = enrol(operator)
     assert len(set(codes)) == 10
     typed = codes[0].upper().replace("-", " ")
     assert code_page(app).send("/admin/login/code", {"code": typed}).status_code == 302
     assert code_page(app).send("/admin/login/code", {"code": typed}).status_code == 422
-    assert services.operators.recovery_codes_left(operator_id) == 9
+    assert runtime.people.operators.recovery_codes_left(operator_id) == 9
 
 
 def test_guessing_codes_is_slowed_down(app, operator):
@@ -236,37 +239,37 @@ def test_guessing_codes_is_slowed_down(app, operator):
     assert answers[20] == 429
 
 
-def test_a_change_of_the_password_undoes_a_login_that_waits_for_its_code(
-    app, operator, services, operator_id
-):
+def test_a_change_of_the_password_undoes_a_login_that_waits_for_its_code(app, operator, runtime, operator_id):
     secret, _ = enrol(operator)
     browser = code_page(app)
-    services.operators.set_password(operator_id, hash_password(NEW))
+    runtime.people.operators.set_password(operator_id, hash_password(NEW))
     later = pyotp.TOTP(secret).at(int(time()) + 30)
     with pytest.raises(TypeError):  # there is no form: it leads back to the login
         browser.send("/admin/login/code", {"code": later})
     assert browser.get("/admin/login/code").location == "/admin/login"
 
 
-def test_the_second_factor_is_turned_off_with_the_password_only(app, operator, services, operator_id):
+def test_the_second_factor_is_turned_off_with_the_password_only(app, operator, runtime, operator_id):
     enrol(operator)
     page, action = "/admin/account", "/admin/account/second-factor/off"
     assert operator.send(page, {"second-current": "wrong"}, action).status_code == 422
-    assert services.operators.get(operator_id).has_second_factor
+    assert runtime.people.operators.get(operator_id).has_second_factor
     assert operator.send(page, {"second-current": PASSWORD}, action).status_code == 302
     assert log_in(Browser(app)).location == "/admin/"
 
 
-def test_an_owner_turns_the_second_factor_of_somebody_off(app, operator, services, colleague):
-    services.operators.set_second_factor(colleague, services.seal.close("JBSWY3DPEHPK3PXP"), 0, ["a"])
+def test_an_owner_turns_the_second_factor_of_somebody_off(app, operator, runtime, colleague):
+    runtime.people.operators.set_second_factor(
+        colleague, runtime.configuration.seal.close("JBSWY3DPEHPK3PXP"), 0, ["a"]
+    )
     operator.send("/admin/settings/people", {}, f"/admin/settings/people/{colleague}/second-factor/off")
-    assert not services.operators.get(colleague).has_second_factor
+    assert not runtime.people.operators.get(colleague).has_second_factor
 
 
 def test_without_the_key_that_sealed_the_secret_recovery_codes_still_open(
-    app, operator, services, operator_id
+    app, operator, runtime, operator_id
 ):
-    services.operators.set_second_factor(operator_id, "sealed with another key", 0, ["abcde-fghjk"])
+    runtime.people.operators.set_second_factor(operator_id, "sealed with another key", 0, ["abcde-fghjk"])
     browser = code_page(app)
     assert browser.send("/admin/login/code", {"code": "123456"}).status_code == 422
     assert browser.send("/admin/login/code", {"code": "abcde-fghjk"}).status_code == 302

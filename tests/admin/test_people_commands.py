@@ -6,7 +6,7 @@ import pytest
 
 from server.__main__ import main
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 KEY = "sk-a-secret-that-must-not-be-shown-abcd"
@@ -37,39 +37,39 @@ def open_services():
     made = []
 
     def make(folder):
-        made.append(Services(Settings(data_dir=folder)))
+        made.append(open_runtime(Settings(data_dir=folder)))
         return made[-1]
 
     yield make
-    for services in made:
-        services.close()
+    for runtime in made:
+        runtime.close()
 
 
 def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_services):
-    services = open_services(folder)
-    ada = services.operators.create("ada@example.com", "hash")
-    services.operators.set_second_factor(ada, "sealed", 0, ["a"])
+    runtime = open_services(folder)
+    ada = runtime.people.operators.create("ada@example.com", "hash")
+    runtime.people.operators.set_second_factor(ada, "sealed", 0, ["a"])
     code, out, _ = shell("operators", "reset", "ADA@example.com", "--second-factor")
     assert code == 0
     secret = re.search(r"/admin/new-password\?token=([\w-]+)", out)[1]
-    assert services.operator_links.find(secret).operator_id == ada
-    assert not services.operators.get(ada).has_second_factor
-    assert [change.operator for change in services.audit.recent(2)] == ["the shell"] * 2
+    assert runtime.people.links.find(secret).operator_id == ada
+    assert not runtime.people.operators.get(ada).has_second_factor
+    assert [change.operator for change in runtime.people.audit.recent(2)] == ["the shell"] * 2
 
 
 def test_people_are_listed_invited_changed_and_removed(shell, folder, open_services):
-    services = open_services(folder)
-    services.operators.create("ada@example.com", "hash")
+    runtime = open_services(folder)
+    runtime.people.operators.create("ada@example.com", "hash")
     _, out, _ = shell("operators", "invite", "ben@example.com", "editor")
-    assert services.operator_links.find(re.search(r"token=([\w-]+)", out)[1]).role == "editor"
-    ben = services.operators.create("ben@example.com", "hash")
+    assert runtime.people.links.find(re.search(r"token=([\w-]+)", out)[1]).role == "editor"
+    ben = runtime.people.operators.create("ben@example.com", "hash")
     assert shell("operators", "role", "ben@example.com", "viewer")[0] == 0
-    assert services.operators.get(ben).role == "viewer"
+    assert runtime.people.operators.get(ben).role == "viewer"
     listed = shell("operators", "list")[1]
     assert "ada@example.com\towner\tpassword alone" in listed
     assert "open link (invite)" in listed
     assert shell("operators", "remove", "ben@example.com")[0] == 0
-    assert services.operators.get(ben) is None
+    assert runtime.people.operators.get(ben) is None
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_what_cannot_be_done_with_people_is_one_line(shell, folder, open_service
 
 
 def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path, open_services):
-    services = open_services(folder)
-    services.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
-    services.operators.create("ada@example.com", "hash")
-    services.live.change({"rerank_api_key": KEY}, "ada")
+    runtime = open_services(folder)
+    runtime.stores.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
+    runtime.people.operators.create("ada@example.com", "hash")
+    runtime.configuration.live.change({"rerank_api_key": KEY}, "ada")
     file = tmp_path / "backup.zip"
     code, out, _ = shell("backup", str(file), "--with-key")
     assert code == 0
@@ -110,13 +110,13 @@ def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path
 
 
 def test_without_a_yes_nothing_is_restored(shell, folder, tmp_path, open_services, monkeypatch):
-    services = open_services(folder)
+    runtime = open_services(folder)
     file = tmp_path / "backup.zip"
     shell("backup", str(file))
-    services.operators.create("eve@example.com", "hash")
+    runtime.people.operators.create("eve@example.com", "hash")
     monkeypatch.setattr("builtins.input", lambda prompt: "no")
     assert shell("restore", str(file))[0] == 1
-    assert services.operators.count() == 1
+    assert runtime.people.operators.count() == 1
 
 
 def test_a_damaged_or_missing_backup_is_one_line(shell, tmp_path):
@@ -131,8 +131,8 @@ def test_a_damaged_or_missing_backup_is_one_line(shell, tmp_path):
 def test_the_shell_says_where_each_setting_comes_from(shell, folder, tmp_path, open_services, monkeypatch):
     (tmp_path / ".env").write_text("CHAT_MODEL=from-env-file\nSITE_DAILY_TOKENS=7\n")
     monkeypatch.setenv("MODEL_RETRIES", "3")
-    services = open_services(folder)
-    services.live.change({"site_daily_tokens": "9", "openai_api_key": KEY}, "ada@example.com")
+    runtime = open_services(folder)
+    runtime.configuration.live.change({"site_daily_tokens": "9", "openai_api_key": KEY}, "ada@example.com")
     out = shell("settings", "--values")[1]
     assert "CHAT_MODEL=from-env-file\t.env" in out
     assert "MODEL_RETRIES=3\tthe environment" in out
@@ -144,20 +144,20 @@ def test_the_shell_says_where_each_setting_comes_from(shell, folder, tmp_path, o
 
 
 def test_a_running_process_makes_anew_what_a_changed_setting_is_part_of(folder, open_services):
-    services, other = open_services(folder), open_services(folder)
-    before = services.query_embedder
-    assert services.chat_model is None
+    runtime, other = open_services(folder), open_services(folder)
+    before = runtime.engine.query_embedder
+    assert runtime.engine.chat_model is None
     other.live.change({"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}, "ada")
-    services.live.refresh()
-    made = services.chat_model
+    runtime.configuration.live.refresh()
+    made = runtime.engine.chat_model
     assert made.name == "small"
-    assert services.chat_model is made
-    assert services.query_embedder is not before, "its address is among them"
-    embedder = services.query_embedder
+    assert runtime.engine.chat_model is made
+    assert runtime.engine.query_embedder is not before, "its address is among them"
+    embedder = runtime.engine.query_embedder
     other.live.change({"conversation_days": "30"}, "ada")
-    services.live.refresh()
-    assert services.chat_model is made
-    assert services.query_embedder is embedder
+    runtime.configuration.live.refresh()
+    assert runtime.engine.chat_model is made
+    assert runtime.engine.query_embedder is embedder
     other.live.take_back({"chat_model", "openai_base_url"})
-    services.live.refresh()
-    assert services.chat_model is None
+    runtime.configuration.live.refresh()
+    assert runtime.engine.chat_model is None

@@ -42,32 +42,32 @@ def test_a_message_leads_to_the_playground(operator, busy):
     assert re.search(r'<option value="lantern" selected>', form)
 
 
-def test_a_run_is_removed_after_its_days_and_beyond_its_number(services, site):
-    runs = services.playground_runs
+def test_a_run_is_removed_after_its_days_and_beyond_its_number(runtime, site):
+    runs = runtime.stores.playground_runs
     ids = [runs.start("lantern", f"Question {n}?", {"typed": {}, "ways": []}, 1, "ada").id for n in range(4)]
     assert runs.prune("lantern", most=3) == 1
     assert [run.id for run in runs.recent(10)] == ids[:0:-1]
-    tidying = Tidying(services.database, lambda: services.settings)
+    tidying = Tidying(runtime.database, lambda: runtime.configuration.settings)
     assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=29)) == 0
     assert tidying.forget_runs(datetime.now(UTC) + timedelta(days=31)) == 3
     assert runs.recent(10) == []
 
 
-def test_what_came_late_changes_nothing(services, site):
-    run = services.playground_runs.start("lantern", "Why?", {"typed": {}, "ways": []}, 2, "ada")
-    assert services.playground_runs.finish(run.id, 0, "done", {"a": 1})
-    assert not services.playground_runs.finish(run.id, 0, "failed", {"b": 2})
-    assert not services.playground_runs.finish(run.id, 7, "done", {})
-    assert [(way.state, way.result) for way in services.playground_runs.get(run.id).ways] == [
+def test_what_came_late_changes_nothing(runtime, site):
+    run = runtime.stores.playground_runs.start("lantern", "Why?", {"typed": {}, "ways": []}, 2, "ada")
+    assert runtime.stores.playground_runs.finish(run.id, 0, "done", {"a": 1})
+    assert not runtime.stores.playground_runs.finish(run.id, 0, "failed", {"b": 2})
+    assert not runtime.stores.playground_runs.finish(run.id, 7, "done", {})
+    assert [(way.state, way.result) for way in runtime.stores.playground_runs.get(run.id).ways] == [
         ("done", {"a": 1}),
         (ASKING, {}),
     ]
 
 
-def test_a_viewer_sees_a_run_without_its_forms(app, operator, services, busy):
-    operator_id = next(one.id for one in services.operators.all())
-    services.operators.create("second@example.com", "x", Role.OWNER)
-    services.operators.set_role(operator_id, Role.VIEWER)
+def test_a_viewer_sees_a_run_without_its_forms(app, operator, runtime, busy):
+    operator_id = next(one.id for one in runtime.people.operators.all())
+    runtime.people.operators.create("second@example.com", "x", Role.OWNER)
+    runtime.people.operators.set_role(operator_id, Role.VIEWER)
     page = operator.get(f"/admin/playground/{RUN}").text
     assert "Use this for the site" not in page
     assert "Ask again" not in page

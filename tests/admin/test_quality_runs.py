@@ -13,17 +13,17 @@ from tests.admin.test_quality_sets import LINES, NEW, ROOT, only_set, upload
 
 
 @pytest.fixture
-def filled(services, site):
-    return fill(services)
+def filled(runtime, site):
+    return fill(runtime)
 
 
-def test_a_run_is_queued_with_strategies_and_their_options(operator, services, site):
+def test_a_run_is_queued_with_strategies_and_their_options(operator, runtime, site):
     upload(operator, LINES)
-    made = only_set(services)
+    made = only_set(runtime)
     fields = {"testset": str(made.id), "strategies": ["hybrid"], "specs": "raptor[clustering=tree], segments[model=false]",
               "flows": ["direct", "corrective"], "judge": "embedded", "abilities": "5", "limit": "2", "writes": "y"}  # fmt: skip
     answer = operator.send(f"{ROOT}/runs/new", fields)
-    (run,) = services.quality_runs.all("lantern")
+    (run,) = runtime.quality.runs.all("lantern")
     assert answer.location.endswith(f"/runs/{run.id}")
     assert run.chosen["strategies"] == ["hybrid", "raptor", "segments[model=false]"], (
         "as they are written shortest"
@@ -50,65 +50,65 @@ WRONG_RUNS = [
 ]
 
 
-def test_a_wrong_run_is_not_queued(operator, services, site):
+def test_a_wrong_run_is_not_queued(operator, runtime, site):
     upload(operator, LINES)
     for fields, told in WRONG_RUNS:
-        usual = {"testset": str(only_set(services).id), "strategies": ["hybrid"], "flows": ["direct"], "judge": "none",
+        usual = {"testset": str(only_set(runtime).id), "strategies": ["hybrid"], "flows": ["direct"], "judge": "none",
                  "abilities": "0", "limit": "0"}  # fmt: skip
         answer = operator.send(f"{ROOT}/runs/new", usual | fields)
         assert answer.status_code == 422, fields
         assert told in answer.text, fields
-        assert services.quality_runs.all("lantern") == [], fields
+        assert runtime.quality.runs.all("lantern") == [], fields
 
 
-def test_runs_are_stopped_resumed_and_deleted(operator, services, filled):
+def test_runs_are_stopped_resumed_and_deleted(operator, runtime, filled):
     _, run = filled
-    running = services.quality_runs.all("lantern")[0]
+    running = runtime.quality.runs.all("lantern")[0]
     page = f"{ROOT}/runs/{running.id}"
     assert operator.get(f"{page}/progress").json["active"]
     operator.send(page, {}, f"{page}/stop")
-    assert services.quality_runs.wanted(running.id) == "stop"
+    assert runtime.quality.runs.wanted(running.id) == "stop"
     assert "Stopping" in operator.get(page).text
-    waiting = services.quality_runs.queue("lantern", running.testset_id, "x", chosen(), 50)
+    waiting = runtime.quality.runs.queue("lantern", running.testset_id, "x", chosen(), 50)
     page = f"{ROOT}/runs/{waiting.id}"
     operator.send(page, {}, f"{page}/stop")
-    assert services.quality_runs.find(waiting.id).state == "stopped"
+    assert runtime.quality.runs.find(waiting.id).state == "stopped"
     operator.send(page, {}, f"{page}/resume")
-    assert services.quality_runs.find(waiting.id).state == "waiting"
+    assert runtime.quality.runs.find(waiting.id).state == "waiting"
     operator.send(page, {}, f"{page}/remove")
-    assert services.quality_runs.find(waiting.id) is None
-    assert services.quality_runs.resume("lantern", run) is False, "one that is done does not go on"
+    assert runtime.quality.runs.find(waiting.id) is None
+    assert runtime.quality.runs.resume("lantern", run) is False, "one that is done does not go on"
 
 
-def test_what_a_run_costs_is_told_and_agreed_to_before(operator, services, filled):
+def test_what_a_run_costs_is_told_and_agreed_to_before(operator, runtime, filled):
     testset, _ = filled
-    services.quality_runs.stop("lantern", services.quality_runs.all("lantern")[0].id)
-    run = services.quality_runs.queue("lantern", testset, "x", chosen(judge="model"), 50)
-    busy = services.quality_runs.all("lantern")[1]
-    services.quality_runs.remove("lantern", busy.id)
+    runtime.quality.runs.stop("lantern", runtime.quality.runs.all("lantern")[0].id)
+    run = runtime.quality.runs.queue("lantern", testset, "x", chosen(judge="model"), 50)
+    busy = runtime.quality.runs.all("lantern")[1]
+    runtime.quality.runs.remove("lantern", busy.id)
     holder = new_holder()
-    assert services.quality_runs.work.claim(holder) == run.id
+    assert runtime.quality.runs.work.claim(holder) == run.id
     costs = {"building": 12, "answering": 40, "judging": 30, "cost": 1.5, "calls": 82}
-    services.quality_runs.work.end(run.id, holder, "asks", chosen={**run.chosen, "costs": costs})
+    runtime.quality.runs.work.end(run.id, holder, "asks", chosen={**run.chosen, "costs": costs})
     page = f"{ROOT}/runs/{run.id}"
     assert "about 82 times at most" in operator.get(page).text
     assert "1.50" in operator.get(page).text
     operator.send(page, {}, f"{page}/agree")
-    kept = services.quality_runs.find(run.id)
+    kept = runtime.quality.runs.find(run.id)
     assert (kept.state, kept.chosen["agreed"]) == ("waiting", True)
     assert operator.send(page, {}, f"{page}/agree").status_code == 302
-    assert services.quality_runs.find(run.id).state == "waiting"
+    assert runtime.quality.runs.find(run.id).state == "waiting"
 
 
-def test_the_recommended_way_is_taken_with_an_audit_entry_and_a_crawl(operator, services, filled):
+def test_the_recommended_way_is_taken_with_an_audit_entry_and_a_crawl(operator, runtime, filled):
     _, run = filled
     page = f"{ROOT}/runs/{run}"
     operator.send(page, {"way": "segments[model=false], direct"}, f"{page}/use")
-    assert services.sites.get("lantern").strategy == "segments[model=false]"
-    assert services.crawls.latest("lantern").state == "waiting"
-    assert "took the way" in services.audit.recent(1)[0].action
+    assert runtime.stores.sites.get("lantern").strategy == "segments[model=false]"
+    assert runtime.stores.crawls.latest("lantern").state == "waiting"
+    assert "took the way" in runtime.people.audit.recent(1)[0].action
     operator.send(page, {"way": "nothing"}, f"{page}/use")
-    assert services.sites.get("lantern").strategy == "segments[model=false]"
+    assert runtime.stores.sites.get("lantern").strategy == "segments[model=false]"
 
 
 def test_a_report_is_downloaded_in_every_form(operator, filled):
@@ -123,11 +123,11 @@ def test_a_report_is_downloaded_in_every_form(operator, filled):
     assert operator.get(f"{page}.exe").status_code == 404
 
 
-def test_two_runs_are_compared_question_by_question_the_largest_loss_first(operator, services, site):
-    testset, _ = fill(services)
-    made = services.testsets.get("lantern", testset)
-    services.quality_runs.remove("lantern", services.quality_runs.all("lantern")[0].id)
-    good, bad = make_run(services, made), make_run(services, made, misses=3)
+def test_two_runs_are_compared_question_by_question_the_largest_loss_first(operator, runtime, site):
+    testset, _ = fill(runtime)
+    made = runtime.quality.testsets.get("lantern", testset)
+    runtime.quality.runs.remove("lantern", runtime.quality.runs.all("lantern")[0].id)
+    good, bad = make_run(runtime, made), make_run(runtime, made, misses=3)
     way = "hybrid, direct"
     query = f"before={good}:{way}&after={bad}:{way}"
     shown = operator.get(f"{ROOT}/compare?{query}&metric=mrr@10").text
@@ -141,16 +141,16 @@ def test_two_runs_are_compared_question_by_question_the_largest_loss_first(opera
     assert nonsense.status_code == 200
 
 
-def test_the_gate_is_set_and_turned_off(operator, services, site):
+def test_the_gate_is_set_and_turned_off(operator, runtime, site):
     upload(operator, LINES)
-    made = only_set(services)
+    made = only_set(runtime)
     fields = {"testset": str(made.id), "metric": "recall@5", "largest_drop": "2.5", "most": "80"}
     assert operator.send(f"{ROOT}/gate", fields).status_code == 302
-    gate = services.gates.get("lantern")
+    gate = runtime.quality.gates.get("lantern")
     assert (gate.testset_id, gate.metric, gate.largest_drop, gate.most) == (made.id, "recall@5", 0.025, 80)
     assert 'value="2.5"' in operator.get(f"{ROOT}/gate").text
     operator.send(f"{ROOT}/gate", {}, f"{ROOT}/gate/off")
-    assert services.gates.get("lantern") is None
+    assert runtime.quality.gates.get("lantern") is None
 
 
 WRONG_GATES = [
@@ -163,11 +163,11 @@ WRONG_GATES = [
 ]
 
 
-def test_a_wrong_gate_is_not_set(operator, services, site):
+def test_a_wrong_gate_is_not_set(operator, runtime, site):
     upload(operator, LINES)
     for fields, told in WRONG_GATES:
         usual = {
-            "testset": str(only_set(services).id),
+            "testset": str(only_set(runtime).id),
             "metric": "ndcg@10",
             "largest_drop": "3",
             "most": "80",
@@ -175,33 +175,33 @@ def test_a_wrong_gate_is_not_set(operator, services, site):
         answer = operator.send(f"{ROOT}/gate", usual | fields)
         assert answer.status_code == 422, fields
         assert told in answer.text or told == "luck", fields
-        assert services.gates.get("lantern") is None, fields
+        assert runtime.quality.gates.get("lantern") is None, fields
 
 
 @pytest.mark.parametrize(("button", "state"), [("release", "releasing"), ("drop", "dropping")])
-def test_what_is_held_back_is_decided_by_an_editor(operator, services, filled, button, state):
-    held = services.gates.held("lantern")
+def test_what_is_held_back_is_decided_by_an_editor(operator, runtime, filled, button, state):
+    held = runtime.quality.gates.held("lantern")
     operator.send(f"{ROOT}/gate", {"check": str(held.id)}, f"{ROOT}/gate/{button}")
-    decided = services.gates.held("lantern")
+    decided = runtime.quality.gates.held("lantern")
     assert decided.state == state
     assert "@" in decided.decided_by
-    assert services.queued == [("lantern", held.crawl_id)]
-    assert services.crawls.get(held.crawl_id).state == "waiting"
-    assert "index" in services.audit.recent(1)[0].action
+    assert runtime.queued == [("lantern", held.crawl_id)]
+    assert runtime.stores.crawls.get(held.crawl_id).state == "waiting"
+    assert "index" in runtime.people.audit.recent(1)[0].action
     operator.send(f"{ROOT}/gate", {"check": str(held.id)}, f"{ROOT}/gate/{button}")
-    assert len(services.queued) == 1, "a second press changes nothing"
+    assert len(runtime.queued) == 1, "a second press changes nothing"
 
 
-def test_another_index_than_the_one_on_the_page_is_not_decided(operator, services, filled):
-    old = services.gates.held("lantern")
-    new = hold_back(services)
+def test_another_index_than_the_one_on_the_page_is_not_decided(operator, runtime, filled):
+    old = runtime.quality.gates.held("lantern")
+    new = hold_back(runtime)
     operator.send(f"{ROOT}/gate", {"check": str(old.id)}, f"{ROOT}/gate/release")
-    assert services.gates.held("lantern") == new
+    assert runtime.quality.gates.held("lantern") == new
 
 
-def test_objects_of_another_site_are_not_there(operator, services, filled):
+def test_objects_of_another_site_are_not_there(operator, runtime, filled):
     testset, run = filled
-    services.sites.create(Site("other", "Other", ""))
+    runtime.stores.sites.create(Site("other", "Other", ""))
     other = "/admin/sites/other/quality"
     for address in (f"sets/{testset}", f"sets/{testset}.jsonl", f"sets/{testset}/cases/1", f"runs/{run}",
                     f"runs/{run}/report.json", f"runs/{run}/answers", f"runs/{run}/progress"):  # fmt: skip
@@ -210,22 +210,22 @@ def test_objects_of_another_site_are_not_there(operator, services, filled):
         assert operator.send("/admin/quality", {}, f"{other}/runs/{run}/{action}").status_code == 404
     operator.send("/admin/quality", {}, f"{other}/runs/{run}/remove")
     operator.send("/admin/quality", {}, f"{other}/sets/{testset}/remove")
-    assert services.quality_runs.find(run)
-    assert services.testsets.find(testset)
+    assert runtime.quality.runs.find(run)
+    assert runtime.quality.testsets.find(testset)
     form = {"question": "A?", "answerable": "1", "testset": str(testset)}
     assert operator.send("/admin/quality", form, f"{other}/cases").status_code == 422
 
 
-def test_texts_of_visitors_and_pages_are_escaped(operator, services, site):
+def test_texts_of_visitors_and_pages_are_escaped(operator, runtime, site):
     evil = "<script>alert(1)</script>"
     upload(
         operator,
         [json.dumps({"question": evil, "expected_urls": ["https://lantern.example/" + evil]})],
         upload_name=evil,
     )
-    made = only_set(services)
-    run = make_run(services, made)
-    hold_back(services)
+    made = only_set(runtime)
+    run = make_run(runtime, made)
+    hold_back(runtime)
     for address in (ROOT, f"{ROOT}/sets/{made.id}", f"{ROOT}/sets/{made.id}/cases/1", f"{ROOT}/runs/{run}",
                     f"{ROOT}/runs/{run}/answers", f"{ROOT}/compare", f"{ROOT}/gate"):  # fmt: skip
         assert evil not in operator.get(address).text, address
@@ -245,10 +245,10 @@ def test_no_page_has_a_style_or_a_script_within(operator, filled):
         assert not re.search(r"\sstyle=|<style|<script(?![^>]* src=)", text), address
 
 
-def test_a_viewer_sees_and_changes_nothing(app, services, operator, operator_id, filled):
+def test_a_viewer_sees_and_changes_nothing(app, runtime, operator, operator_id, filled):
     testset, run = filled
-    services.operators.create("other@example.com", "x")
-    services.operators.set_role(operator_id, Role.VIEWER)
+    runtime.people.operators.create("other@example.com", "x")
+    runtime.people.operators.set_role(operator_id, Role.VIEWER)
     shown = operator.get(f"{ROOT}/gate").text
     assert "Held back" in shown
     assert "Let it go live" not in shown

@@ -21,8 +21,8 @@ LINES = (
 
 
 @pytest.fixture
-def filled(services, site):
-    return fill(services)
+def filled(runtime, site):
+    return fill(runtime)
 
 
 def upload(operator, body, name="questions.jsonl", **fields):
@@ -31,8 +31,8 @@ def upload(operator, body, name="questions.jsonl", **fields):
                          content_type="multipart/form-data")  # fmt: skip
 
 
-def only_set(services):
-    (found,) = services.testsets.all("lantern")
+def only_set(runtime):
+    (found,) = runtime.quality.testsets.all("lantern")
     return found
 
 
@@ -60,15 +60,17 @@ def test_each_page_shows_what_is_stored(operator, filled):
         assert text in shown.text, address
 
 
-def test_an_upload_comes_back_exactly_as_it_was(operator, services, site):
+def test_an_upload_comes_back_exactly_as_it_was(operator, runtime, site):
     assert upload(operator, LINES).status_code == 302
-    made = only_set(services)
+    made = only_set(runtime)
     assert (made.name, made.count, made.origin) == ("questions.jsonl", 3, "upload")
     assert operator.get(f"{ROOT}/sets/{made.id}.jsonl").text.splitlines() == list(LINES)
     again = upload(operator, operator.get(f"{ROOT}/sets/{made.id}.jsonl").data, upload_name="Again")
-    second = services.testsets.all("lantern")[0]
+    second = runtime.quality.testsets.all("lantern")[0]
     assert again.status_code == 302
-    assert services.testsets.cases("lantern", second.id) == services.testsets.cases("lantern", made.id)
+    assert runtime.quality.testsets.cases("lantern", second.id) == runtime.quality.testsets.cases(
+        "lantern", made.id
+    )
 
 
 WRONG_FILES = [
@@ -85,12 +87,12 @@ WRONG_FILES = [
 ]
 
 
-def test_a_wrong_line_is_named_and_nothing_is_stored(operator, services, site):
+def test_a_wrong_line_is_named_and_nothing_is_stored(operator, runtime, site):
     for lines, told in WRONG_FILES:
         answer = upload(operator, lines)
         assert answer.status_code == 422, lines
         assert told in answer.text, lines
-        assert services.testsets.all("lantern") == [], lines
+        assert runtime.quality.testsets.all("lantern") == [], lines
 
 
 def test_every_wrong_line_is_told_at_once(operator, site):
@@ -99,24 +101,26 @@ def test_every_wrong_line_is_told_at_once(operator, site):
     assert "Line 3" in answer.text
 
 
-def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_services, app, site, services):
+def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_services, app, site, runtime):
     assert "not UTF-8" in upload(operator, b"\xff\xfe\x00").text
     assert "Choose a file" in operator.send(NEW, {}, f"{NEW}/upload").text
-    many = "\n".join('{"question": "A?"}' for _ in range(services.settings.testset_questions + 1))
+    many = "\n".join(
+        '{"question": "A?"}' for _ in range(runtime.configuration.settings.testset_questions + 1)
+    )
     assert "TESTSET_QUESTIONS" in upload(operator, many.encode()).text
-    assert services.testsets.all("lantern") == []
+    assert runtime.quality.testsets.all("lantern") == []
 
 
-def test_a_site_has_only_so_many_sets(operator, services, site):
-    for number in range(services.settings.testsets_per_site):
-        services.testsets.create("lantern", f"Set {number}", "hand")
+def test_a_site_has_only_so_many_sets(operator, runtime, site):
+    for number in range(runtime.configuration.settings.testsets_per_site):
+        runtime.quality.testsets.create("lantern", f"Set {number}", "hand")
     assert "TESTSETS_PER_SITE" in upload(operator, LINES).text
     answer = operator.send(CASES, {"question": "A?", "answerable": "1"}, CASES)
     assert answer.status_code == 422
     assert "TESTSETS_PER_SITE" in answer.text
 
 
-def test_headings_are_ordered_and_the_page_waits_for_the_worker(operator, services, site):
+def test_headings_are_ordered_and_the_page_waits_for_the_worker(operator, runtime, site):
     fields = {
         "count": "40",
         "unanswerable": "5",
@@ -125,7 +129,7 @@ def test_headings_are_ordered_and_the_page_waits_for_the_worker(operator, servic
         "headings_name": "Mine",
     }
     answer = operator.send(NEW, fields, f"{NEW}/headings")
-    made = only_set(services)
+    made = only_set(runtime)
     assert answer.location.endswith(f"/sets/{made.id}")
     assert (made.name, made.state, made.chosen["kinds"], made.chosen["count"]) == (
         "Mine",
@@ -148,24 +152,24 @@ WRONG_HEADINGS = [
 ]
 
 
-def test_wrong_wishes_for_a_set_are_told_beside_their_field(operator, services, site):
+def test_wrong_wishes_for_a_set_are_told_beside_their_field(operator, runtime, site):
     for fields, told in WRONG_HEADINGS:
         usual = {"count": "10", "unanswerable": "0", "kinds": ["headings"], "seed": "0"}
         answer = operator.send(NEW, usual | fields, f"{NEW}/headings")
         assert answer.status_code == 422, fields
         assert told in answer.text, fields
-        assert services.testsets.all("lantern") == [], fields
+        assert runtime.quality.testsets.all("lantern") == [], fields
 
 
-def test_conversations_give_liked_questions_with_their_page_and_refused_ones(operator, services, site):
-    liked = ask(services)
-    visitor = services.conversations.get(liked.conversation_id).visitor_id
-    FeedbackStore(services.database).put(liked.id, visitor, True)
-    ask(services, question="Do you repair radios?", outcome=Outcome.REFUSED, citations=(), text="No.")
-    ask(services, question="  do you repair RADIOS? ", outcome=Outcome.REFUSED, citations=(), text="No.")
+def test_conversations_give_liked_questions_with_their_page_and_refused_ones(operator, runtime, site):
+    liked = ask(runtime)
+    visitor = runtime.dialogue.conversations.get(liked.conversation_id).visitor_id
+    FeedbackStore(runtime.database).put(liked.id, visitor, True)
+    ask(runtime, question="Do you repair radios?", outcome=Outcome.REFUSED, citations=(), text="No.")
+    ask(runtime, question="  do you repair RADIOS? ", outcome=Outcome.REFUSED, citations=(), text="No.")
     fields = {"helped": "y", "refused": "unanswerable", "days": "30", "most": "50"}
     assert operator.send(NEW, fields, f"{NEW}/conversations").status_code == 302
-    cases = services.testsets.cases("lantern", only_set(services).id)
+    cases = runtime.quality.testsets.cases("lantern", only_set(runtime).id)
     assert [(case.question, case.answerable) for case in cases] == [
         (liked.question, True),
         (cases[1].question, False),
@@ -174,10 +178,10 @@ def test_conversations_give_liked_questions_with_their_page_and_refused_ones(ope
     assert json.loads(cases[0].line)["expected_urls"] == [liked.answer.citations[0].url]
 
 
-def test_refused_questions_can_count_as_answerable(operator, services, site):
-    ask(services, question="Do you repair radios?", outcome=Outcome.REFUSED, citations=(), text="No.")
+def test_refused_questions_can_count_as_answerable(operator, runtime, site):
+    ask(runtime, question="Do you repair radios?", outcome=Outcome.REFUSED, citations=(), text="No.")
     operator.send(NEW, {"refused": "unknown", "days": "30", "most": "50"}, f"{NEW}/conversations")
-    (case,) = services.testsets.cases("lantern", only_set(services).id)
+    (case,) = runtime.quality.testsets.cases("lantern", only_set(runtime).id)
     assert case.answerable
 
 
@@ -189,7 +193,7 @@ WRONG_VISITORS = [
 ]
 
 
-def test_wrong_wishes_for_conversations_are_told(operator, services, site):
+def test_wrong_wishes_for_conversations_are_told(operator, runtime, site):
     for fields, told in WRONG_VISITORS:
         answer = operator.send(
             NEW, {"refused": "no", "days": "30", "most": "50"} | fields, f"{NEW}/conversations"
@@ -198,13 +202,13 @@ def test_wrong_wishes_for_conversations_are_told(operator, services, site):
         assert told in answer.text or told == "perhaps", fields
 
 
-def test_a_question_is_saved_from_anywhere_and_the_way_leads_back(operator, services, site):
+def test_a_question_is_saved_from_anywhere_and_the_way_leads_back(operator, runtime, site):
     fields = {"question": " How long do\nparcels take? ", "testset": "", "name": "From the playground",
               "url": "https://lantern.example/delivery", "answerable": "1", "next": "/admin/sites"}  # fmt: skip
     answer = operator.send(CASES, fields)
     assert (answer.status_code, answer.location) == (302, "/admin/sites")
-    made = only_set(services)
-    (case,) = services.testsets.cases("lantern", made.id)
+    made = only_set(runtime)
+    (case,) = runtime.quality.testsets.cases("lantern", made.id)
     assert (made.name, case.question) == ("From the playground", "How long do parcels take?")
     assert json.loads(case.line)["expected_urls"] == ["https://lantern.example/delivery"]
     second = {
@@ -214,7 +218,7 @@ def test_a_question_is_saved_from_anywhere_and_the_way_leads_back(operator, serv
         "next": "//evil.example",
     }
     assert operator.send(CASES, second).location == "/admin/"
-    assert [one.answerable for one in services.testsets.cases("lantern", made.id)] == [True, False]
+    assert [one.answerable for one in runtime.quality.testsets.cases("lantern", made.id)] == [True, False]
 
 
 WRONG_CASES = [
@@ -231,7 +235,7 @@ WRONG_CASES = [
 ]
 
 
-def test_a_wrong_question_is_not_saved_and_stays_in_the_form(operator, services, site):
+def test_a_wrong_question_is_not_saved_and_stays_in_the_form(operator, runtime, site):
     for fields, told in WRONG_CASES:
         answer = operator.send(
             CASES, {"question": "How?", "answerable": "1", "next": "/admin/sites"} | fields
@@ -239,17 +243,17 @@ def test_a_wrong_question_is_not_saved_and_stays_in_the_form(operator, services,
         assert answer.status_code == 422, fields
         assert told in answer.text, fields
         assert 'value="/admin/sites"' in answer.text, fields
-        assert services.testsets.all("lantern") == [], fields
+        assert runtime.quality.testsets.all("lantern") == [], fields
 
 
-def test_a_question_is_changed_and_what_the_form_does_not_show_is_kept(operator, services, site):
+def test_a_question_is_changed_and_what_the_form_does_not_show_is_kept(operator, runtime, site):
     upload(operator, LINES)
-    made = only_set(services)
+    made = only_set(runtime)
     page = f"{ROOT}/sets/{made.id}/cases/1"
     fields = {"question": "How long does a parcel take?", "answerable": "1", "url": "/delivery\n/returns", "answer": "Two days.",
               "kind": "howto"}  # fmt: skip
     assert operator.send(page, fields).status_code == 302
-    row = json.loads(services.testsets.case("lantern", made.id, 1).line)
+    row = json.loads(runtime.quality.testsets.case("lantern", made.id, 1).line)
     assert row == {"question": "How long does a parcel take?", "expected_urls": ["/delivery", "/returns"],
                    "note": "kept as it is", "type": "howto", "answer": "Two days."}  # fmt: skip
     unchanged = {
@@ -260,35 +264,35 @@ def test_a_question_is_changed_and_what_the_form_does_not_show_is_kept(operator,
         "kind": "unanswerable",
     }
     assert operator.send(f"{ROOT}/sets/{made.id}/cases/2", unchanged).status_code == 302
-    assert services.testsets.case("lantern", made.id, 2).line == LINES[1], (
+    assert runtime.quality.testsets.case("lantern", made.id, 2).line == LINES[1], (
         "what is not changed stays letter for letter"
     )
 
 
-def test_a_question_is_taken_out_and_a_set_deleted(operator, services, site):
+def test_a_question_is_taken_out_and_a_set_deleted(operator, runtime, site):
     upload(operator, LINES)
-    made = only_set(services)
+    made = only_set(runtime)
     operator.send(f"{ROOT}/sets/{made.id}/cases/2", {}, f"{ROOT}/sets/{made.id}/cases/2/remove")
-    assert [case.number for case in services.testsets.cases("lantern", made.id)] == [1, 3]
+    assert [case.number for case in runtime.quality.testsets.cases("lantern", made.id)] == [1, 3]
     operator.send(f"{ROOT}/sets/{made.id}", {}, f"{ROOT}/sets/{made.id}/remove")
-    assert services.testsets.all("lantern") == []
+    assert runtime.quality.testsets.all("lantern") == []
 
 
-def test_a_set_that_the_gate_measures_by_is_not_deleted(operator, services, filled):
+def test_a_set_that_the_gate_measures_by_is_not_deleted(operator, runtime, filled):
     testset, _ = filled
     operator.send(f"{ROOT}/sets/{testset}", {}, f"{ROOT}/sets/{testset}/remove")
-    assert services.testsets.find(testset) is not None
+    assert runtime.quality.testsets.find(testset) is not None
 
 
-def test_questions_are_searched_and_listed_in_pages(operator, services, filled):
+def test_questions_are_searched_and_listed_in_pages(operator, runtime, filled):
     testset, _ = filled
     assert "Glow Maxi" not in operator.get(f"{ROOT}/sets/{testset}?search=refunds").text
     assert "No question fits" in operator.get(f"{ROOT}/sets/{testset}?search=50%25").text
 
 
-def test_a_set_is_renamed(operator, services, site):
+def test_a_set_is_renamed(operator, runtime, site):
     upload(operator, LINES)
-    made = only_set(services)
+    made = only_set(runtime)
     assert operator.send(f"{ROOT}/sets/{made.id}", {"name": "Better"}).status_code == 302
-    assert only_set(services).name == "Better"
+    assert only_set(runtime).name == "Better"
     assert operator.send(f"{ROOT}/sets/{made.id}", {"name": " "}).status_code == 422

@@ -15,8 +15,8 @@ EMAILS = {role: f"{role.value}@example.com" for role in Role}
 
 
 @pytest.fixture
-def people(services, password_hash):
-    return {role: services.operators.create(EMAILS[role], password_hash, role) for role in Role}
+def people(runtime, password_hash):
+    return {role: runtime.people.operators.create(EMAILS[role], password_hash, role) for role in Role}
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def test_the_roles_of_the_routes_are_as_people_are_told():
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
-def test_what_a_role_may_not_it_cannot_and_nothing_changes(app, services, busy, browser_of, role):
+def test_what_a_role_may_not_it_cannot_and_nothing_changes(app, runtime, busy, browser_of, role):
     browser = browser_of(role)
     token = token_of(browser)
-    before = digest(services)
+    before = digest(runtime)
     refused = 0
     for method in ("GET", "POST"):
         for endpoint, path, _ in rules(app, method):
@@ -67,11 +67,11 @@ def test_what_a_role_may_not_it_cannot_and_nothing_changes(app, services, busy, 
             assert answer.status_code == 403, (method, path)
             refused += 1
     assert refused > 20
-    assert digest(services) == before
+    assert digest(runtime) == before
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_a_role_opens_every_page_that_it_may(app, services, busy, browser_of, role):
+def test_a_role_opens_every_page_that_it_may(app, runtime, busy, browser_of, role):
     browser = browser_of(role)
     opened = 0
     for endpoint, path, _ in rules(app, "GET"):
@@ -83,30 +83,30 @@ def test_a_role_opens_every_page_that_it_may(app, services, busy, browser_of, ro
     assert opened > 20
 
 
-def test_no_get_changes_anything_even_for_an_owner(app, services, busy, browser_of):
+def test_no_get_changes_anything_even_for_an_owner(app, runtime, busy, browser_of):
     browser = browser_of(Role.OWNER)
     kept = ("operator_sessions", "audit")  # what was exported is noted
-    before, changing = digest(services, kept), []
+    before, changing = digest(runtime, kept), []
     for endpoint, path, _ in rules(app, "GET"):
         if endpoint not in PUBLIC:
             browser.get(path)
-            if (after := digest(services, kept)) != before:
+            if (after := digest(runtime, kept)) != before:
                 changing.append(path)
                 before = after
     assert changing == []
 
 
-def test_forms_without_a_token_or_without_a_login_change_nothing(app, services, busy, browser_of):
+def test_forms_without_a_token_or_without_a_login_change_nothing(app, runtime, busy, browser_of):
     owner, stranger = browser_of(Role.OWNER), Browser(app)
-    before = digest(services)
+    before = digest(runtime)
     for endpoint, path, _ in rules(app, "POST"):
         assert owner.http.post(path, data={}).status_code == 400, path
         if endpoint not in PUBLIC:
             assert stranger.http.post(path, data={}).status_code == 302, path
-    assert digest(services) == before
+    assert digest(runtime) == before
 
 
-def test_pages_hide_what_would_be_refused(app, services, busy, browser_of):
+def test_pages_hide_what_would_be_refused(app, runtime, busy, browser_of):
     """No page of a viewer has a form that sends anything, but the one to log out and the own account."""
     browser, offering = browser_of(Role.VIEWER), []
     for endpoint, path, _ in rules(app, "GET"):
@@ -125,7 +125,7 @@ def test_the_menu_shows_settings_to_owners_only(busy, browser_of):
         assert ("/admin/settings" in browser_of(role).get("/admin/").text) is (role is Role.OWNER)
 
 
-def test_an_object_of_another_site_is_not_found(app, services, busy, browser_of):
+def test_an_object_of_another_site_is_not_found(app, runtime, busy, browser_of):
     """Under the address of the site docs stand objects of the shop: none is shown, none is changed."""
     browser = browser_of(Role.OWNER)
     token = token_of(browser)
@@ -133,7 +133,7 @@ def test_an_object_of_another_site_is_not_found(app, services, busy, browser_of)
     real = {"source_id": source_id("file", "guide.md"), "crawl_id": 1, "earlier_id": 2}
     values = {**VALUES, **real, "site_id": "docs"}
     kept = ("operator_sessions", "audit")
-    before = digest(services, kept)
+    before = digest(runtime, kept)
     looked = 0
     for method in ("GET", "POST"):
         for _, path, names in rules(app, method, values):
@@ -146,17 +146,17 @@ def test_an_object_of_another_site_is_not_found(app, services, busy, browser_of)
             assert answer.status_code in ((404,) if method == "GET" else (404, 302)), (method, path)
             looked += 1
     assert looked > 15
-    assert digest(services, kept) == before
+    assert digest(runtime, kept) == before
 
 
-def test_ids_that_open_something_cannot_be_guessed(app, services, busy, people):
+def test_ids_that_open_something_cannot_be_guessed(app, runtime, busy, people):
     """Sessions, links, keys, conversations, messages: 128 random bits or more; never a number in a row."""
     with app.test_request_context():
         start_session(people[Role.OWNER])
-    ids = [one.id for one in services.operator_sessions.of(people[Role.OWNER])]
-    ids += [services.operator_links.invite("x@example.com", Role.VIEWER, "a")]
-    ids += [services.api_keys.create("k", [], "a")[1].removeprefix("docent_")]
-    ids += [busy.conversation_id, busy.message_id, services.conversations.start("lantern", "v")]
-    ids += [services.webhooks.add("https://x.example/", "s", [], None)]
+    ids = [one.id for one in runtime.people.sessions.of(people[Role.OWNER])]
+    ids += [runtime.people.links.invite("x@example.com", Role.VIEWER, "a")]
+    ids += [runtime.people.api_keys.create("k", [], "a")[1].removeprefix("docent_")]
+    ids += [busy.conversation_id, busy.message_id, runtime.dialogue.conversations.start("lantern", "v")]
+    ids += [runtime.delivery.webhooks.add("https://x.example/", "s", [], None)]
     assert all(len(id) >= 32 for id in ids), ids
     assert len({id[:8] for id in ids}) == len(ids)

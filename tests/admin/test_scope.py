@@ -8,7 +8,7 @@ PAGE = "/admin/sites/lantern/scope"
 
 
 @pytest.fixture
-def saved(operator, services, site):
+def saved(operator, runtime, site):
     """Sends the form; its fields are those of the page."""
 
     def send(**fields):
@@ -17,30 +17,30 @@ def saved(operator, services, site):
     return send
 
 
-def test_rules_are_kept_with_the_site_and_shown_again(operator, services, saved):
+def test_rules_are_kept_with_the_site_and_shown_again(operator, runtime, saved):
     answer = saved(
         path="/docs/", include="/docs/*\n\n/help/*", exclude="/docs/old/*", subdomains="y", render="always"
     )
     assert answer.location == PAGE
     wanted = Scope("/docs/", ("/docs/*", "/help/*"), ("/docs/old/*",), True, "always")
-    assert scope_of(services.sites.get("lantern")) == wanted
+    assert scope_of(runtime.stores.sites.get("lantern")) == wanted
     page = operator.get(PAGE).text
     assert "/docs/*\n/help/*</textarea>" in page
     assert "The scope is saved" in page
 
 
-def test_rules_reach_the_crawl(services, saved):
+def test_rules_reach_the_crawl(runtime, saved):
     saved(path="/docs/", exclude="/tag/*", subdomains="y")
-    options = crawl_options(services.sites.get("lantern"), services.settings)
+    options = crawl_options(runtime.stores.sites.get("lantern"), runtime.configuration.settings)
     assert (options.path_prefix, options.exclude, options.include_subdomains) == ("/docs/", ("/tag/*",), True)
 
 
-def test_a_pattern_that_cannot_work_is_answered_beside_its_field_and_nothing_is_saved(services, saved):
+def test_a_pattern_that_cannot_work_is_answered_beside_its_field_and_nothing_is_saved(runtime, saved):
     answer = saved(exclude="docs")
     assert answer.status_code == 422
     assert "must start with" in answer.text
     assert "docs</textarea>" in answer.text, "what was typed stays"
-    assert scope_of(services.sites.get("lantern")) == Scope()
+    assert scope_of(runtime.stores.sites.get("lantern")) == Scope()
 
 
 def test_the_tester_names_the_rule_that_decides(operator, saved):
@@ -55,9 +55,9 @@ def test_the_tester_says_what_is_no_address(operator, site):
     assert 'id="url-error"' in page
 
 
-def test_headers_are_kept_and_one_that_cannot_be_sent_is_answered_beside_its_field(services, saved):
+def test_headers_are_kept_and_one_that_cannot_be_sent_is_answered_beside_its_field(runtime, saved):
     saved(headers="Authorization: Basic c2hvcDpzZWNyZXQ=")
-    options = crawl_options(services.sites.get("lantern"), services.settings)
+    options = crawl_options(runtime.stores.sites.get("lantern"), runtime.configuration.settings)
     assert options.headers == (("Authorization", "Basic c2hvcDpzZWNyZXQ="),)
     answer = saved(headers="nonsense")
     assert answer.status_code == 422

@@ -43,18 +43,18 @@ LINK = "javascript:window.pwned=1//"
 
 
 @pytest.fixture
-def trapped(services, site, operator_id):
+def trapped(runtime, site, operator_id):
     """Everything that a visitor, a page or another system can write, is hostile."""
-    services.sites.create(
+    runtime.stores.sites.create(
         Site("trap", ALL[:300], ALL[:300], ("https://trap.example/",), ("https://o.example",))
     )
-    content = services.content("trap")
+    content = runtime.stores.content("trap")
     for number, text in enumerate(HOSTILE):
         url = f"https://trap.example/{number}?q={'%3Cscript%3E'}\"'><script>window.pwned=1</script>"
         record = PageRecord(url, text, "en", f"{number}", "", "", 0, datetime.now(UTC))
         content.put_page(record, [Chunk(f"t-{number}", url, text, (text, ALL), ALL, 0, "en", ALL)], [])
     content.go_live()
-    crawl_id = services.crawls.start("trap")
+    crawl_id = runtime.stores.crawls.start("trap")
     rows = [
         Entry(
             f"https://trap.example/{number}\"'><script>window.pwned=1</script>",
@@ -65,36 +65,36 @@ def trapped(services, site, operator_id):
         )
         for number, text in enumerate(HOSTILE)
     ]
-    CrawlJournal(services.database, crawl_id).write(rows)
-    services.crawls.finish(crawl_id, "failed", ALL)
-    conversation_id = services.conversations.start("trap", ALL[:60])
-    messages = [ask(services, conversation_id, text) for text in HOSTILE]
-    FeedbackStore(services.database).put(messages[0], ALL[:60], False, ALL)
-    contact = services.contact.add(
+    CrawlJournal(runtime.database, crawl_id).write(rows)
+    runtime.stores.crawls.finish(crawl_id, "failed", ALL)
+    conversation_id = runtime.dialogue.conversations.start("trap", ALL[:60])
+    messages = [ask(runtime, conversation_id, text) for text in HOSTILE]
+    FeedbackStore(runtime.database).put(messages[0], ALL[:60], False, ALL)
+    contact = runtime.delivery.contact.add(
         "trap", ALL[:60], f"{HOSTILE[1]}@x.example", ALL, conversation_id, list(Channel)
     )
-    services.curated.save(CuratedAnswer("trap", tuple(HOSTILE), ALL, (LINK,)), ALL)
-    services.incidents.record("trap", "crawl_failed", ALL, {ALL: ALL})
-    services.audit.add(ALL, ALL, ALL, {ALL: [ALL, {ALL: ALL}]})
-    services.operator_sessions.start(1, timedelta(hours=1), ALL[:90], ALL)
-    key, _ = services.api_keys.create(ALL, [], ALL)
-    services.operator_links.invite(f"{HOSTILE[0]}@x.example", Role.VIEWER, ALL)
+    runtime.stores.curated.save(CuratedAnswer("trap", tuple(HOSTILE), ALL, (LINK,)), ALL)
+    runtime.stores.incidents.record("trap", "crawl_failed", ALL, {ALL: ALL})
+    runtime.people.audit.add(ALL, ALL, ALL, {ALL: [ALL, {ALL: ALL}]})
+    runtime.people.sessions.start(1, timedelta(hours=1), ALL[:90], ALL)
+    key, _ = runtime.people.api_keys.create(ALL, [], ALL)
+    runtime.people.links.invite(f"{HOSTILE[0]}@x.example", Role.VIEWER, ALL)
     files = [(f"{HOSTILE[0]}.md".replace("/", "_"), ALL.encode("utf-8", "replace"))]
-    source = services.source_intake.add_files("trap", files)[0]
+    source = runtime.crawling.source_intake.add_files("trap", files)[0]
     return {
         "site_id": "trap", "crawl_id": crawl_id, "conversation_id": conversation_id, "request_id": contact.id,
         "id": 1, "number": 1, "source_id": source.id, "operator_id": 1, "key_id": key.id,
     }  # fmt: skip
 
 
-def ask(services, conversation_id, text):
+def ask(runtime, conversation_id, text):
     citation = Citation(1, LINK, ALL, ALL, LINK)
     answer = Answer(
         Outcome.REFUSED, ALL, (citation,), (ALL,), ((LINK, ALL),), ALL[:40], "direct", ALL[:40], {"write": 1.0},
         {"candidates": [{"chunk": ALL, "score": 0.5}], ALL: ALL, "incidents": [{"kind": ALL, "message": ALL}]},
     )  # fmt: skip
     message = Message(uuid4().hex, conversation_id, "trap", datetime.now(UTC), text, ALL, "en", answer)
-    services.conversations.add(message)
+    runtime.dialogue.conversations.add(message)
     return message.id
 
 
@@ -158,7 +158,7 @@ def test_hostile_text_is_escaped_on_every_page_and_in_every_file(operator, app, 
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example"])
-def test_a_forged_host_leads_nowhere_else(app, client, services, operator_id, host):
+def test_a_forged_host_leads_nowhere_else(app, client, runtime, operator_id, host):
     answer = client.get("/admin/", headers={"Host": host})
     assert answer.status_code == 302
     assert answer.location.startswith("/admin/login")
@@ -166,9 +166,9 @@ def test_a_forged_host_leads_nowhere_else(app, client, services, operator_id, ho
 
 
 def test_links_in_invitations_name_the_public_address_and_not_the_forged_host(make_services, password_hash):
-    services = make_services(public_url="http://chat.example.com")
-    services.operators.create(EMAIL, password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_services(public_url="http://chat.example.com")
+    runtime.people.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(runtime))
     log_in(browser)
     answer = browser.send(
         "/admin/settings/people",
@@ -190,7 +190,7 @@ def test_links_in_invitations_name_the_public_address_and_not_the_forged_host(ma
         "javascript:alert(1)",
     ],
 )
-def test_no_login_leads_out_of_the_dashboard(client, services, operator_id, target):
+def test_no_login_leads_out_of_the_dashboard(client, runtime, operator_id, target):
     page = client.http.get("/admin/login", query_string={"next": target})
     assert 'name="next" type="hidden" value="/admin/"' in page.text
     answer = client.send("/admin/login", {"email": EMAIL, "password": PASSWORD, "next": target})
@@ -205,9 +205,9 @@ def test_a_form_that_leads_back_leads_nowhere_else(operator, site):
         assert "evil" not in (answer.location or "")
 
 
-def test_the_session_id_changes_at_login_and_at_the_second_factor(app, services, operator_id):
+def test_the_session_id_changes_at_login_and_at_the_second_factor(app, runtime, operator_id):
     secret = pyotp.random_base32()
-    services.operators.set_second_factor(operator_id, services.seal.close(secret), 0, [])
+    runtime.people.operators.set_second_factor(operator_id, runtime.configuration.seal.close(secret), 0, [])
     browser = Browser(app)
     browser.get("/admin/login")
     values = [cookie_of(browser)]
@@ -235,7 +235,7 @@ def test_the_cookie_says_nothing_of_who_it_is(operator, operator_id):
     assert "role" not in readable
 
 
-def test_known_and_unknown_addresses_take_the_same_time(client, services, operator_id):
+def test_known_and_unknown_addresses_take_the_same_time(client, runtime, operator_id):
     def spent(email):
         token = re.search(r'name="csrf_token"[^>]* value="([^"]+)"', client.http.get("/admin/login").text)[1]
         times = []
@@ -249,20 +249,22 @@ def test_known_and_unknown_addresses_take_the_same_time(client, services, operat
     assert 0.5 < spent("nobody@example.com") / spent(EMAIL) < 2.0
 
 
-def test_a_wrong_password_says_the_same_with_and_without_a_second_factor(client, services, operator_id):
+def test_a_wrong_password_says_the_same_with_and_without_a_second_factor(client, runtime, operator_id):
     before = log_in(client, "wrong")
-    services.operators.set_second_factor(operator_id, services.seal.close("JBSWY3DPEHPK3PXP"), 0, [])
+    runtime.people.operators.set_second_factor(
+        operator_id, runtime.configuration.seal.close("JBSWY3DPEHPK3PXP"), 0, []
+    )
     after = log_in(client, "wrong")
     assert (before.status_code, after.status_code) == (422, 422)
     strip = re.compile(r'value="[^"]+"')
     assert strip.sub("", before.text) == strip.sub("", after.text)
 
 
-def test_a_failure_tells_the_operator_nothing_of_the_inside(app, operator, services, monkeypatch):
+def test_a_failure_tells_the_operator_nothing_of_the_inside(app, operator, runtime, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("password=hunter2 in /etc/secret")
 
-    monkeypatch.setattr(services.sites, "all", broken)
+    monkeypatch.setattr(runtime.stores.sites, "all", broken)
     app.config["PROPAGATE_EXCEPTIONS"] = False
     answer = operator.get("/admin/sites")
     assert answer.status_code == 500

@@ -89,9 +89,9 @@ def test_each_figure_is_what_its_list_counts(operator, query):
     assert page.count('data-incidents="') >= 1 or query == "?days=1"
 
 
-def test_sums_of_days_and_a_count_of_every_message_agree(operator, services):
+def test_sums_of_days_and_a_count_of_every_message_agree(operator, runtime):
     shown = figures_of(operator.get("/admin/?days=90").text)
-    with services.database.connect() as connection:
+    with runtime.database.connect() as connection:
         since = "date('now', '-89 days')"
         asked, opened_now, up, cost = connection.exec_driver_sql(
             "SELECT count(*), sum(turn = 1), sum(helpful IS 1), sum(cost) FROM messages "
@@ -103,8 +103,8 @@ def test_sums_of_days_and_a_count_of_every_message_agree(operator, services):
     assert shown["Cost of answers"][1] == f"{cost:.2f}"
 
 
-def test_a_search_looks_through_half_a_year(operator, services):
-    with services.database.connect() as connection:
+def test_a_search_looks_through_half_a_year(operator, runtime):
+    with runtime.database.connect() as connection:
         found = connection.exec_driver_sql(
             "SELECT count(*) FROM messages WHERE question LIKE '%epoxy%' OR text LIKE '%epoxy%'"
         ).scalar_one()
@@ -113,8 +113,8 @@ def test_a_search_looks_through_half_a_year(operator, services):
     assert counted(operator, "/admin/conversations?search=neverwritten") == "0"
 
 
-def test_an_erased_visitor_leaves_every_figure(operator, services):
-    with services.database.connect() as connection:
+def test_an_erased_visitor_leaves_every_figure(operator, runtime):
+    with runtime.database.connect() as connection:
         conversation_id = connection.exec_driver_sql(
             "SELECT conversation_id FROM messages WHERE site_id = 'harbour' ORDER BY asked_at DESC LIMIT 1"
         ).scalar_one()

@@ -74,22 +74,22 @@ def provider(status=200, reply="ready", models=("small", "large")):
         server.server_close()
 
 
-def test_a_changed_setting_holds_at_once_and_is_noted(operator, services):
+def test_a_changed_setting_holds_at_once_and_is_noted(operator, runtime):
     page = operator.get(BUDGETS)
     answer = operator.send(BUDGETS, {**values_of(page), "site_daily_tokens": "5000"})
     assert answer.status_code == 302
-    assert services.settings.site_daily_tokens == 5000
+    assert runtime.configuration.settings.site_daily_tokens == 5000
     shown = operator.get(BUDGETS).text
     assert "Set here" in shown
-    [change] = services.audit.recent(1)
+    [change] = runtime.people.audit.recent(1)
     assert change.action == "changed settings"
     assert change.details == {"settings": {"SITE_DAILY_TOKENS": ["0", "5000"]}}
 
 
-def test_nothing_is_noted_when_nothing_was_changed(operator, services):
+def test_nothing_is_noted_when_nothing_was_changed(operator, runtime):
     assert operator.send(BUDGETS, values_of(operator.get(BUDGETS))).status_code == 302
-    assert services.audit.recent(5) == []
-    assert services.live.overrides == {}
+    assert runtime.people.audit.recent(5) == []
+    assert runtime.configuration.live.overrides == {}
 
 
 @pytest.mark.parametrize(
@@ -110,81 +110,86 @@ def test_nothing_is_noted_when_nothing_was_changed(operator, services):
         ("/admin/settings/mail", {"contact_tries": "0"}, "greater than or equal to 1"),
     ],
 )
-def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_stored(
-    operator, services, page, fields, says
-):
+def test_a_wrong_value_is_named_beside_its_field_and_nothing_is_stored(operator, runtime, page, fields, says):
     answer = operator.send(page, {**values_of(operator.get(page)), **fields})
     assert answer.status_code == 422
     errors = field_errors(answer)
     assert len(errors) == 1
     assert says in errors[0]
-    assert services.live.overrides == {}
+    assert runtime.configuration.live.overrides == {}
     for name, typed in fields.items():
         if name != "smtp_url":
             assert typed in answer.text, "what was typed is kept"
 
 
-def test_values_that_do_not_fit_together_are_refused(operator, services):
+def test_values_that_do_not_fit_together_are_refused(operator, runtime):
     answer = operator.send("/admin/settings/mail", {"smtp_url": "smtp://mail.example.com"})
     assert answer.status_code == 422
     assert "MAIL_FROM must be set for SMTP_URL" in answer.text
-    assert services.live.overrides == {}
+    assert runtime.configuration.live.overrides == {}
 
 
-def test_what_belongs_to_the_start_cannot_be_changed(operator, services):
+def test_what_belongs_to_the_start_cannot_be_changed(operator, runtime):
     for name in ("port", "data_dir", "database_url", "secret_key", "trusted_proxies"):
         operator.send(BUDGETS, {name: "1"})
-        assert name not in services.live.overrides
+        assert name not in runtime.configuration.live.overrides
 
 
-def test_a_secret_is_sealed_and_never_shown_again(operator, services):
+def test_a_secret_is_sealed_and_never_shown_again(operator, runtime):
     operator.send(MODELS, {"openai_api_key": KEY})
-    assert services.settings.openai_api_key == KEY
+    assert runtime.configuration.settings.openai_api_key == KEY
     page = operator.get(MODELS).text
     assert KEY not in page
     assert "set, ends in …abcd" in page
     for path in ("/admin/settings", "/admin/settings/audit", "/admin/settings/audit.csv"):
         assert KEY not in operator.get(path).text
-    with services.database.connect() as connection:
+    with runtime.database.connect() as connection:
         assert KEY not in str(connection.exec_driver_sql("SELECT * FROM setting_overrides").all())
         assert KEY not in str(connection.exec_driver_sql("SELECT * FROM audit").all())
 
 
-def test_an_empty_secret_field_leaves_the_secret_and_a_tick_removes_it(operator, services):
+def test_an_empty_secret_field_leaves_the_secret_and_a_tick_removes_it(operator, runtime):
     operator.send(MODELS, {"openai_api_key": KEY})
     operator.send(MODELS, {"openai_api_key": "", "chat_model": "small"})
-    assert (services.settings.openai_api_key, services.settings.chat_model) == (KEY, "small")
+    assert (runtime.configuration.settings.openai_api_key, runtime.configuration.settings.chat_model) == (
+        KEY,
+        "small",
+    )
     operator.send(MODELS, {"openai_api_key-remove": "1"})
-    assert services.settings.openai_api_key == ""
+    assert runtime.configuration.settings.openai_api_key == ""
 
 
-def test_a_mail_password_is_not_shown(operator, services):
+def test_a_mail_password_is_not_shown(operator, runtime):
     url = "smtp://docent:p4ssw0rd@mail.example.com:587"
     operator.send("/admin/settings/mail", {"smtp_url": url, "mail_from": "docent@example.com"})
     page = operator.get("/admin/settings/mail").text
     assert "p4ssw0rd" not in page
     assert "smtp://…@mail.example.com:587" in page
-    assert services.settings.smtp_url == url
+    assert runtime.configuration.settings.smtp_url == url
 
 
 def test_a_setting_is_taken_back_to_the_value_of_the_start(make_services, password_hash):
-    services = make_services(site_daily_tokens=700)
-    services.operators.create("ada@example.com", password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_services(site_daily_tokens=700)
+    runtime.people.operators.create("ada@example.com", password_hash)
+    browser = Browser(make_app(runtime))
     log_in(browser)
     browser.send(BUDGETS, {"site_daily_tokens": "5"})
-    assert services.settings.site_daily_tokens == 5
+    assert runtime.configuration.settings.site_daily_tokens == 5
     answer = browser.send(BUDGETS, {"back": "site_daily_tokens"}, "/admin/settings/back")
     assert answer.location == BUDGETS
-    assert services.settings.site_daily_tokens == 700
+    assert runtime.configuration.settings.site_daily_tokens == 700
     assert "From the start" in browser.get(BUDGETS).text
     browser.send(BUDGETS, {"back": "port"}, "/admin/settings/back")
-    assert services.settings.site_daily_tokens == 700
+    assert runtime.configuration.settings.site_daily_tokens == 700
 
 
-def test_another_process_takes_a_change_up_within_seconds(services, operator, monkeypatch):
-    other_database = Database(services.settings.database_url)
-    other = LiveSettings(services.live.base, OverrideStore(other_database), lambda: Seal(services.secret_key))
+def test_another_process_takes_a_change_up_within_seconds(runtime, operator, monkeypatch):
+    other_database = Database(runtime.configuration.settings.database_url)
+    other = LiveSettings(
+        runtime.configuration.live.base,
+        OverrideStore(other_database),
+        lambda: Seal(runtime.configuration.secret_key),
+    )
     before = other.current
     assert other.current is before, "the same object as long as nothing changed"
     operator.send(MODELS, {"chat_model": "large", "openai_api_key": KEY})
@@ -194,29 +199,29 @@ def test_another_process_takes_a_change_up_within_seconds(services, operator, mo
     other_database.close()
 
 
-def test_an_override_that_fits_no_more_is_left_out_and_named(services, operator):
+def test_an_override_that_fits_no_more_is_left_out_and_named(runtime, operator):
     operator.send(
         "/admin/settings/mail", {"smtp_url": "smtp://mail.example.com", "mail_from": "a@example.com"}
     )
-    base = services.live.base
-    stranger = LiveSettings(base, OverrideStore(services.database), lambda: Seal("another secret key"))
+    base = runtime.configuration.live.base
+    stranger = LiveSettings(base, OverrideStore(runtime.database), lambda: Seal("another secret key"))
     assert stranger.current.smtp_url == ""
     assert stranger.current.mail_from == "a@example.com"
     assert "another SECRET_KEY" in stranger.problems["smtp_url"]
 
 
-def test_the_database_failing_leaves_the_last_known_settings(services, operator, monkeypatch):
+def test_the_database_failing_leaves_the_last_known_settings(runtime, operator, monkeypatch):
     operator.send(BUDGETS, {"site_daily_tokens": "5"})
     monkeypatch.setattr("server.runtime.live_settings.LOOK_EVERY_S", 0.0)
-    with services.database.begin() as connection:
+    with runtime.database.begin() as connection:
         connection.exec_driver_sql("DROP TABLE setting_overrides")
-    assert services.settings.site_daily_tokens == 5
+    assert runtime.configuration.settings.site_daily_tokens == 5
 
 
 # --- The test button
 
 
-def test_the_test_asks_what_is_typed_and_saves_nothing(operator, services):
+def test_the_test_asks_what_is_typed_and_saves_nothing(operator, runtime):
     with provider() as (address, seen):
         fields = {"openai_base_url": address, "openai_api_key": KEY, "chat_model": "small"}
         answer = operator.send(MODELS, fields, f"{MODELS}/test")
@@ -226,8 +231,8 @@ def test_the_test_asks_what_is_typed_and_saves_nothing(operator, services):
     assert '<option value="large">' in answer.text
     assert f"Bearer {KEY}" in [header for _, header, _ in seen]
     assert KEY not in answer.text
-    assert services.live.overrides == {}
-    assert services.audit.recent(3) == []
+    assert runtime.configuration.live.overrides == {}
+    assert runtime.people.audit.recent(3) == []
 
 
 @pytest.mark.parametrize(
@@ -254,16 +259,16 @@ def test_a_provider_that_is_not_there_is_said_so(operator):
     assert "Check OPENAI_BASE_URL" in answer.text
 
 
-def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(operator, services, site):
+def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(operator, runtime, site):
     with provider() as (address, _):
         fields = {"embedding_model": "e", "openai_base_url": address, "openai_api_key": KEY}
         answer = operator.send(MODELS, fields)
         assert answer.status_code == 422
         assert "Tick that every site is read again" in answer.text
-        assert services.live.overrides == {}
+        assert runtime.configuration.live.overrides == {}
         assert operator.send(MODELS, {**fields, "reindex": "1"}).status_code == 302
-    assert services.settings.embedding_model == "e"
-    assert services.crawls.latest("lantern").state == "waiting"
+    assert runtime.configuration.settings.embedding_model == "e"
+    assert runtime.stores.crawls.latest("lantern").state == "waiting"
 
 
 def test_settings_of_a_process_are_made_of_the_environment_and_the_overrides(tmp_path):

@@ -9,22 +9,22 @@ def send(browser, token, **changed):
     return browser.send(f"/admin/setup?token={token}", {**FIELDS, "token": token, **changed}, "/admin/setup")
 
 
-def test_the_setup_link_makes_the_first_operator_and_logs_in(client, services):
-    answer = send(client, services.operators.setup_token())
+def test_the_setup_link_makes_the_first_operator_and_logs_in(client, runtime):
+    answer = send(client, runtime.people.operators.setup_token())
     assert answer.location == "/admin/"
     assert EMAIL in client.get("/admin/").text
-    assert services.operators.find(EMAIL).password_hash.startswith("$argon2id$")
+    assert runtime.people.operators.find(EMAIL).password_hash.startswith("$argon2id$")
 
 
-def test_opening_the_link_does_not_use_it_up(client, services):
-    token = services.operators.setup_token()
+def test_opening_the_link_does_not_use_it_up(client, runtime):
+    token = runtime.people.operators.setup_token()
     for _ in range(2):
         assert "Make the account" in client.get(f"/admin/setup?token={token}").text
     assert send(client, token).status_code == 302
 
 
-def test_the_link_works_once(app, client, services):
-    token = services.operators.setup_token()
+def test_the_link_works_once(app, client, runtime):
+    token = runtime.people.operators.setup_token()
     send(client, token)
     other = Browser(app)
     assert other.get(f"/admin/setup?token={token}").location == "/admin/login"
@@ -32,16 +32,16 @@ def test_the_link_works_once(app, client, services):
     csrf = page.split('name="csrf_token"')[1].split('value="')[1].split('"')[0]
     taken = {**FIELDS, "email": "eve@example.com", "token": token, "csrf_token": csrf}
     assert other.http.post("/admin/setup", data=taken).location == "/admin/login"
-    assert services.operators.count() == 1
+    assert runtime.people.operators.count() == 1
 
 
-def test_a_wrong_or_older_link_says_where_to_get_a_new_one(client, services):
-    older = services.operators.setup_token()
-    services.operators.setup_token()
+def test_a_wrong_or_older_link_says_where_to_get_a_new_one(client, runtime):
+    older = runtime.people.operators.setup_token()
+    runtime.people.operators.setup_token()
     answer = send(client, older)
     assert answer.status_code == 403
     assert "make run" in answer.text
-    assert services.operators.count() == 0
+    assert runtime.people.operators.count() == 0
 
 
 def test_without_a_token_there_is_no_form(client):
@@ -61,8 +61,8 @@ def test_without_a_token_there_is_no_form(client):
         ({"again": "something else entirely"}, "The two passwords differ"),
     ],
 )
-def test_bad_input_says_what_to_do_and_leaves_the_link_valid(client, services, changed, says):
-    token = services.operators.setup_token()
+def test_bad_input_says_what_to_do_and_leaves_the_link_valid(client, runtime, changed, says):
+    token = runtime.people.operators.setup_token()
     answer = send(client, token, **changed)
     assert answer.status_code == 422
     assert says in answer.text
@@ -72,9 +72,9 @@ def test_bad_input_says_what_to_do_and_leaves_the_link_valid(client, services, c
 
 
 def test_guessing_tokens_is_slowed_down(make_services):
-    services = make_services(login_limit="2/minute")
-    token = services.operators.setup_token()
-    browser = Browser(make_app(services))
+    runtime = make_services(login_limit="2/minute")
+    token = runtime.people.operators.setup_token()
+    browser = Browser(make_app(runtime))
     for _ in range(2):
         assert send(browser, "guess").status_code == 403
     page = browser.get(f"/admin/setup?token={token}").text
@@ -82,9 +82,9 @@ def test_guessing_tokens_is_slowed_down(make_services):
     answer = browser.http.post("/admin/setup", data={**FIELDS, "token": token, "csrf_token": csrf})
     assert answer.status_code == 429
     assert "Try again in" in answer.text
-    assert services.operators.count() == 0
+    assert runtime.people.operators.count() == 0
 
 
-def test_the_account_of_the_setup_can_log_in_later(app, client, services):
-    send(client, services.operators.setup_token())
+def test_the_account_of_the_setup_can_log_in_later(app, client, runtime):
+    send(client, runtime.people.operators.setup_token())
     assert log_in(Browser(app)).location == "/admin/"

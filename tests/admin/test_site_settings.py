@@ -13,14 +13,14 @@ def send(operator, **fields):
     return operator.send(PATH, {**FIELDS, **fields})
 
 
-def test_every_setting_is_kept_and_shown_again(operator, site, services):
+def test_every_setting_is_kept_and_shown_again(operator, site, runtime):
     given = {
         "main_language": "DE", "strategy": "lightrag[mode=local]", "flow": "self-rag", "floor": "0.4", "tone": "formal",
         "instructions": "Call customers members.", "daily_tokens": "5000", "daily_cost": "0.5", "max_pages": "30",
         "max_depth": "3", "delay_s": "0.5", "concurrency": "2",
     }  # fmt: skip
     assert send(operator, **given).status_code == 302
-    kept = services.sites.get("lantern")
+    kept = runtime.stores.sites.get("lantern")
     assert (kept.language, kept.strategy, kept.flow) == ("de", "lightrag[mode=local]", "self-rag")
     options = {
         name: kept.options[name] for name in ("relevance_floor", "tone", "daily_cost", "max_pages", "delay_s")
@@ -37,18 +37,18 @@ def test_every_setting_is_kept_and_shown_again(operator, site, services):
         assert text in shown
 
 
-def test_what_is_emptied_is_as_the_installation_has_it_again(operator, site, services):
+def test_what_is_emptied_is_as_the_installation_has_it_again(operator, site, runtime):
     send(operator, floor="0.4", tone="brief", max_pages="30")
     send(operator)
-    options = services.sites.get("lantern").options
+    options = runtime.stores.sites.get("lantern").options
     assert not {"relevance_floor", "tone", "max_pages"} & options.keys()
 
 
-def test_what_a_crawl_learned_is_kept(operator, site, services):
-    services.sites.change("lantern", lambda found: type(found)(**{
+def test_what_a_crawl_learned_is_kept(operator, site, runtime):
+    runtime.stores.sites.change("lantern", lambda found: type(found)(**{
         **{name: getattr(found, name) for name in found.__slots__}, "options": {"topics": ["Lamps"]}}))  # fmt: skip
     send(operator, tone="brief")
-    assert services.sites.get("lantern").options["topics"] == ["Lamps"]
+    assert runtime.stores.sites.get("lantern").options["topics"] == ["Lamps"]
 
 
 @pytest.mark.parametrize(
@@ -74,40 +74,38 @@ def test_what_a_crawl_learned_is_kept(operator, site, services):
         ("delay_s", "61", "Write a number from 0 to 60"),
     ],
 )
-def test_bad_input_is_said_beside_the_field_and_nothing_is_saved(
-    operator, site, services, field, value, says
-):
-    before = services.sites.get("lantern")
+def test_bad_input_is_said_beside_the_field_and_nothing_is_saved(operator, site, runtime, field, value, says):
+    before = runtime.stores.sites.get("lantern")
     answer = (
         send(operator, tone="formal", **{field: value}) if field != "tone" else send(operator, tone=value)
     )
     assert answer.status_code == 422
     assert says in answer.text
     assert "Nothing is saved yet" in answer.text
-    assert services.sites.get("lantern") == before
+    assert runtime.stores.sites.get("lantern") == before
 
 
-def test_another_strategy_has_the_site_read_again(operator, site, services):
+def test_another_strategy_has_the_site_read_again(operator, site, runtime):
     send(operator, strategy="lexical")
-    assert services.crawls.latest("lantern").state == "waiting"
+    assert runtime.stores.crawls.latest("lantern").state == "waiting"
 
 
-def test_the_same_settings_read_nothing_again(operator, site, services):
+def test_the_same_settings_read_nothing_again(operator, site, runtime):
     answer = send(operator, name=site.name, title=site.title)
     assert answer.status_code == 302
-    assert services.crawls.latest("lantern") is None
+    assert runtime.stores.crawls.latest("lantern") is None
 
 
-def test_a_change_stands_in_the_audit_log_with_what_it_was(operator, site, services):
+def test_a_change_stands_in_the_audit_log_with_what_it_was(operator, site, runtime):
     send(operator, tone="formal")
-    entry = services.audit.recent(1)[0]
+    entry = runtime.people.audit.recent(1)[0]
     assert (entry.action, entry.site_id) == ("changed the settings of the site", "lantern")
     assert entry.details["changes"]["tone"] == [None, "formal"]
 
 
-def test_who_may_only_look_sees_no_button_and_cannot_save(app, client, site, services, password_hash):
-    services.operators.create("eve@example.com", password_hash, Role.VIEWER)
+def test_who_may_only_look_sees_no_button_and_cannot_save(app, client, site, runtime, password_hash):
+    runtime.people.operators.create("eve@example.com", password_hash, Role.VIEWER)
     log_in(client, email="eve@example.com")
     assert "Save settings" not in client.get(PATH).text
     assert client.send("/admin/", {**FIELDS, "tone": "formal"}, PATH).status_code == 403
-    assert "tone" not in services.sites.get("lantern").options
+    assert "tone" not in runtime.stores.sites.get("lantern").options

@@ -12,20 +12,20 @@ def add(browser, address, name=""):
     return browser.send("/admin/new-site", {"address": address, "name": name})
 
 
-def test_a_site_is_made_of_its_address_and_read_at_once(operator, services):
+def test_a_site_is_made_of_its_address_and_read_at_once(operator, runtime):
     answer = add(operator, "www.Example.com")
     assert answer.location == "/admin/sites/example-com"
-    site = services.sites.get("example-com")
+    site = runtime.stores.sites.get("example-com")
     assert (site.name, site.start_urls) == ("www.example.com", ("https://www.example.com/",))
     assert not site.allow_private
-    assert services.crawls.latest("example-com").state == "waiting"
+    assert runtime.stores.crawls.latest("example-com").state == "waiting"
     assert "Docent is reading it now." in operator.get(answer.location).text
 
 
-def test_two_sites_of_one_host_get_two_ids(operator, services):
+def test_two_sites_of_one_host_get_two_ids(operator, runtime):
     add(operator, "https://example.com/shop", "Shop")
     add(operator, "https://example.com/docs", "Docs")
-    assert [site.id for site in services.sites.all()] == ["example-com", "example-com-2"]
+    assert [site.id for site in runtime.stores.sites.all()] == ["example-com", "example-com-2"]
 
 
 @pytest.mark.parametrize(
@@ -39,13 +39,13 @@ def test_two_sites_of_one_host_get_two_ids(operator, services):
         ("https://lantern.example/", "starts at this address already"),
     ],
 )
-def test_a_bad_address_is_explained_beside_the_field_and_kept(operator, services, site, address, says):
+def test_a_bad_address_is_explained_beside_the_field_and_kept(operator, runtime, site, address, says):
     answer = add(operator, address)
     assert answer.status_code == 422
     wrong = re.search(r'<p class="error" id="address-error">(.*?)</p>', answer.text)[1]
     assert says in wrong
     assert 'aria-describedby="address-hint address-error"' in answer.text
-    assert [known.id for known in services.sites.all()] == ["lantern"]
+    assert [known.id for known in runtime.stores.sites.all()] == ["lantern"]
 
 
 def test_a_name_that_is_too_long_is_explained(operator):
@@ -55,30 +55,30 @@ def test_a_name_that_is_too_long_is_explained(operator):
 
 
 def test_a_private_address_is_fine_where_it_is_permitted(make_services, password_hash):
-    services = make_services(crawl_allow_private=True)
-    services.operators.create("ada@example.com", password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_services(crawl_allow_private=True)
+    runtime.people.operators.create("ada@example.com", password_hash)
+    browser = Browser(make_app(runtime))
     log_in(browser)
     assert add(browser, "http://127.0.0.1:9000/").location == "/admin/sites/127-0-0-1-9000"
 
 
-def test_a_second_crawl_is_not_begun_while_one_waits_or_runs(operator, services, site):
+def test_a_second_crawl_is_not_begun_while_one_waits_or_runs(operator, runtime, site):
     for state in ("waiting", "running"):
         answer = operator.send("/admin/sites/lantern", {}, "/admin/sites/lantern/crawls")
         assert answer.location == "/admin/sites/lantern"
-        assert len(services.crawls.history("lantern")) == 1, state
-        services.crawls.start("lantern")
+        assert len(runtime.stores.crawls.history("lantern")) == 1, state
+        runtime.stores.crawls.start("lantern")
     assert "is being read already" in operator.get("/admin/sites/lantern").text
 
 
-def test_a_site_can_be_crawled_again(operator, services, site):
-    make_crawl(services)
+def test_a_site_can_be_crawled_again(operator, runtime, site):
+    make_crawl(runtime)
     operator.send("/admin/sites/lantern", {}, "/admin/sites/lantern/crawls")
-    assert [run.state for run in services.crawls.history("lantern")] == ["waiting", "done"]
+    assert [run.state for run in runtime.stores.crawls.history("lantern")] == ["waiting", "done"]
 
 
-def test_the_page_shows_what_was_found_fetched_and_indexed(operator, services, site):
-    make_crawl(services)
+def test_the_page_shows_what_was_found_fetched_and_indexed(operator, runtime, site):
+    make_crawl(runtime)
     page = operator.get("/admin/sites/lantern").text
     assert re.findall(r"<dt>([^<]+)</dt><dd>(?:<a [^>]+>)?(\d+)", page) == [
         ("Pages found", "6"),
@@ -88,34 +88,34 @@ def test_the_page_shows_what_was_found_fetched_and_indexed(operator, services, s
     ]
 
 
-def test_a_failed_crawl_shows_its_message(operator, services, site):
-    make_crawl(services, state="failed", message="lantern.example does not answer: is it running?")
+def test_a_failed_crawl_shows_its_message(operator, runtime, site):
+    make_crawl(runtime, state="failed", message="lantern.example does not answer: is it running?")
     page = operator.get("/admin/sites/lantern").text
     assert "lantern.example does not answer: is it running?" in page
     assert "lantern.example does not answer: is it running?" in operator.get("/admin/").text
 
 
-def test_progress_changes_its_version_only_when_there_is_something_new(operator, services, site):
+def test_progress_changes_its_version_only_when_there_is_something_new(operator, runtime, site):
     def progress():
         return operator.get("/admin/sites/lantern/progress").json
 
-    crawl_id = make_crawl(services, state="running")
+    crawl_id = make_crawl(runtime, state="running")
     first = progress()
     assert first["active"]
     assert progress()["version"] == first["version"]
-    services.crawls.progress(crawl_id, 9, 4, 3)
+    runtime.stores.crawls.progress(crawl_id, 9, 4, 3)
     second = progress()
     assert second["version"] != first["version"]
     assert ">9</dd>" in second["html"]
-    services.crawls.finish(crawl_id, "done", "4 pages indexed")
+    runtime.stores.crawls.finish(crawl_id, "done", "4 pages indexed")
     assert not progress()["active"]
 
 
 def test_the_embed_tag_names_the_public_address_and_the_site(make_services, password_hash):
-    services = make_services(public_url="https://chat.example.com")
-    services.operators.create("ada@example.com", password_hash)
-    make_site(services)
-    browser = Browser(make_app(services))
+    runtime = make_services(public_url="https://chat.example.com")
+    runtime.people.operators.create("ada@example.com", password_hash)
+    make_site(runtime)
+    browser = Browser(make_app(runtime))
     log_in(browser, base_url="https://localhost")
     tag = re.search(
         r'<code id="tag">(.*?)</code>', browser.get("/admin/sites/lantern", base_url="https://localhost").text
@@ -129,11 +129,11 @@ def test_without_a_public_address_the_operator_is_warned(operator, site):
     assert "set PUBLIC_URL" in operator.get("/admin/sites/lantern").text
 
 
-def test_origins_are_saved_as_they_are_meant(operator, services, site):
+def test_origins_are_saved_as_they_are_meant(operator, runtime, site):
     typed = "https://Shop.Lantern.example/\n\n https://lantern.example:8443 \nhttps://shop.lantern.example"
     answer = operator.send("/admin/sites/lantern", {"origins": typed}, "/admin/sites/lantern/origins")
     assert answer.location == "/admin/sites/lantern"
-    stored = services.sites.get("lantern")
+    stored = runtime.stores.sites.get("lantern")
     assert stored.origins == ("https://shop.lantern.example", "https://lantern.example:8443")
     assert stored.generation == site.generation
     assert (
@@ -142,23 +142,23 @@ def test_origins_are_saved_as_they_are_meant(operator, services, site):
     )
 
 
-def test_wrong_origins_change_nothing_and_stay_in_the_field(operator, services, site):
+def test_wrong_origins_change_nothing_and_stay_in_the_field(operator, runtime, site):
     typed = "https://good.example\nbad.example/shop"
     answer = operator.send("/admin/sites/lantern", {"origins": typed}, "/admin/sites/lantern/origins")
     assert answer.status_code == 422
     assert "needs http:// or https:// in front" in answer.text
     assert "bad.example/shop</textarea>" in answer.text
-    assert services.sites.get("lantern").origins == ()
+    assert runtime.stores.sites.get("lantern").origins == ()
 
 
-def test_origins_can_all_be_removed(operator, services, site):
+def test_origins_can_all_be_removed(operator, runtime, site):
     operator.send("/admin/sites/lantern", {"origins": "https://a.example"}, "/admin/sites/lantern/origins")
     operator.send("/admin/sites/lantern", {"origins": ""}, "/admin/sites/lantern/origins")
-    assert services.sites.get("lantern").origins == ()
+    assert runtime.stores.sites.get("lantern").origins == ()
 
 
-def test_addresses_of_a_crawl_are_filtered_searched_and_counted(operator, services, site):
-    crawl_id = make_crawl(services)
+def test_addresses_of_a_crawl_are_filtered_searched_and_counted(operator, runtime, site):
+    crawl_id = make_crawl(runtime)
 
     def shown(query=""):
         page = operator.get(f"/admin/sites/lantern/crawls/{crawl_id}{query}").text
@@ -174,15 +174,15 @@ def test_addresses_of_a_crawl_are_filtered_searched_and_counted(operator, servic
     assert "/crawls/1?state=error&amp;search=o" in page, "a filter keeps the search"
 
 
-def test_a_crawl_is_shown_under_its_own_site_only(operator, services, site):
-    crawl_id = make_crawl(services)
-    make_site(services, "other", "Other", "https://other.example/")
+def test_a_crawl_is_shown_under_its_own_site_only(operator, runtime, site):
+    crawl_id = make_crawl(runtime)
+    make_site(runtime, "other", "Other", "https://other.example/")
     assert operator.get(f"/admin/sites/other/crawls/{crawl_id}").status_code == 404
 
 
-def test_long_lists_are_cut_into_pages(operator, services, site):
-    crawl_id = services.crawls.start("lantern")
-    CrawlJournal(services.database, crawl_id).write(
+def test_long_lists_are_cut_into_pages(operator, runtime, site):
+    crawl_id = runtime.stores.crawls.start("lantern")
+    CrawlJournal(runtime.database, crawl_id).write(
         [Entry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
     )
     address = f"/admin/sites/lantern/crawls/{crawl_id}"

@@ -21,26 +21,26 @@ def upload(browser, *files):
     )
 
 
-def names(services):
-    return [source.name for source in services.sources.all("lantern")]
+def names(runtime):
+    return [source.name for source in runtime.stores.sources.all("lantern")]
 
 
 def error_beside(answer, field):
     return re.search(rf'<p class="error" id="{field}-error">(.*?)</p>', answer.text)[1]
 
 
-def test_several_files_are_uploaded_at_once_and_read(operator, services, site):
+def test_several_files_are_uploaded_at_once_and_read(operator, runtime, site):
     answer = upload(operator, ("a.md", b"# A"), ("b.txt", b"B"))
     assert answer.location == PAGE
-    assert names(services) == ["a.md", "b.txt"]
-    assert services.crawls.latest("lantern").state == "waiting"
+    assert names(runtime) == ["a.md", "b.txt"]
+    assert runtime.stores.crawls.latest("lantern").state == "waiting"
     assert "2 files are added. Docent is reading it now." in operator.get(PAGE).text
 
 
-def test_an_archive_is_unpacked(operator, services, site):
+def test_an_archive_is_unpacked(operator, runtime, site):
     files = {"docs/a.md": b"# A", "docs/logo.png": b"x", "__MACOSX/docs/a.md": b"x", "../b.txt": b"B"}
     upload(operator, ("all.zip", archive(files)))
-    assert names(services) == ["b.txt", "docs/a.md"]
+    assert names(runtime) == ["b.txt", "docs/a.md"]
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,22 @@ def test_an_archive_is_unpacked(operator, services, site):
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_and_nothing_is_stored(make_services, file, says, request):
-    services = request.getfixturevalue("make_small")
+    runtime = request.getfixturevalue("make_small")
     operator = request.getfixturevalue("operator")
     answer = upload(operator, ("good.md", b"# Good"), file)
     assert answer.status_code == 422
     assert says in error_beside(answer, "files")
-    assert names(services) == []
+    assert names(runtime) == []
 
 
 @pytest.fixture
-def services(make_services):
+def runtime(make_services):
     return make_services(sources_file_bytes=10_000, sources_upload_bytes=30_000)
 
 
 @pytest.fixture
-def make_small(services, site):
-    return services
+def make_small(runtime, site):
+    return runtime
 
 
 def test_no_file_at_all_is_told(operator, site):
@@ -80,62 +80,65 @@ def test_no_file_at_all_is_told(operator, site):
     assert "Choose at least one file." in error_beside(answer, "files")
 
 
-def test_an_upload_over_the_limit_is_refused_with_the_settings_to_change(operator, services, site):
+def test_an_upload_over_the_limit_is_refused_with_the_settings_to_change(operator, runtime, site):
     answer = upload(operator, *((f"{n}.md", b"x" * 9_000) for n in range(20)))
     assert answer.status_code == 413
     assert "SOURCES_UPLOAD_BYTES" in answer.text
-    assert names(services) == []
+    assert names(runtime) == []
 
 
-def test_who_is_not_logged_in_uploads_nothing(client, services, site):
+def test_who_is_not_logged_in_uploads_nothing(client, runtime, site):
     answer = client.http.post(f"{PAGE}/files", data={"files": (io.BytesIO(b"# A"), "a.md")})
     assert answer.location.endswith("/admin/login")
-    assert names(services) == []
+    assert names(runtime) == []
 
 
-def test_pairs_are_pasted_and_replaced_by_name(operator, services, site):
+def test_pairs_are_pasted_and_replaced_by_name(operator, runtime, site):
     operator.send(PAGE, {"pairs": "Q: Open on Sunday?\nA: No.", "pairs_name": ""}, f"{PAGE}/pairs")
     operator.send(PAGE, {"pairs": "Q: Open on Sunday?\nA: Yes.", "pairs_name": ""}, f"{PAGE}/pairs")
-    (source,) = services.sources.all("lantern")
+    (source,) = runtime.stores.sources.all("lantern")
     assert (source.kind, source.name) == ("pairs", "Questions and answers")
-    assert services.sources.body("lantern", source.digest).endswith(b"A: Yes.")
+    assert runtime.stores.sources.body("lantern", source.digest).endswith(b"A: Yes.")
 
 
-def test_what_was_pasted_is_kept_when_it_is_wrong(operator, services, site):
+def test_what_was_pasted_is_kept_when_it_is_wrong(operator, runtime, site):
     answer = operator.send(PAGE, {"pairs": "Q: Open on <Sunday>?", "pairs_name": "x"}, f"{PAGE}/pairs")
     assert answer.status_code == 422
     assert "Line 1: the answer is missing." in error_beside(answer, "pairs")
     assert "Q: Open on &lt;Sunday&gt;?" in answer.text
 
 
-def test_addresses_are_listed(operator, services, site):
+def test_addresses_are_listed(operator, runtime, site):
     text = "https://example.com/a\r\nexample.com/b\r\n"
     operator.send(PAGE, {"addresses": text, "addresses_name": "Two"}, f"{PAGE}/addresses")
-    (source,) = services.sources.all("lantern")
-    assert services.sources.body("lantern", source.digest) == b"https://example.com/a\nhttps://example.com/b"
+    (source,) = runtime.stores.sources.all("lantern")
+    assert (
+        runtime.stores.sources.body("lantern", source.digest)
+        == b"https://example.com/a\nhttps://example.com/b"
+    )
     wrong = operator.send(PAGE, {"addresses": "ftp://x", "addresses_name": ""}, f"{PAGE}/addresses")
     assert "Line 1" in error_beside(wrong, "addresses")
 
 
-def test_a_source_is_removed_and_the_site_is_read(operator, services, site):
+def test_a_source_is_removed_and_the_site_is_read(operator, runtime, site):
     upload(operator, ("a.md", b"# A"))
-    (source,) = services.sources.all("lantern")
+    (source,) = runtime.stores.sources.all("lantern")
     for _ in range(2):
         answer = operator.send(PAGE, {}, f"{PAGE}/{source.id}/remove")
         assert answer.location == PAGE
-    assert names(services) == []
+    assert names(runtime) == []
     assert "It was removed already." in operator.get(PAGE).text
 
 
-def test_parts_that_cannot_be_read_stand_first_with_their_reasons(operator, services, site):
+def test_parts_that_cannot_be_read_stand_first_with_their_reasons(operator, runtime, site):
     upload(operator, ("a.md", b"# A"))
-    (source,) = services.sources.all("lantern")
+    (source,) = runtime.stores.sources.all("lantern")
     items = [
         SourceItem("/sources/lantern/1", "a.md", "fetched", content_hash="h"),
         SourceItem("/sources/lantern/2", "z.pdf", "error", "it is protected by a password"),
     ]
-    SourcePages(services.database, "lantern").replace_items(source.id, items)
-    services.sources.was_read(source, "", {})
+    SourcePages(runtime.database, "lantern").replace_items(source.id, items)
+    runtime.stores.sources.was_read(source, "", {})
     text = operator.get(f"{PAGE}/{source.id}").text
     assert (
         text.index("z.pdf")
@@ -146,10 +149,10 @@ def test_parts_that_cannot_be_read_stand_first_with_their_reasons(operator, serv
     assert operator.get(f"{PAGE}/unknown").status_code == 404
 
 
-def test_a_site_without_a_website_is_added_by_its_name(operator, services):
+def test_a_site_without_a_website_is_added_by_its_name(operator, runtime):
     answer = operator.send("/admin/new-site", {"site_name": "Handbücher & FAQ"}, "/admin/new-site/of-sources")
     assert answer.location == "/admin/sites/handb-cher-faq/sources"
-    assert services.sites.get("handb-cher-faq") == Site("handb-cher-faq", "Handbücher & FAQ", "")
+    assert runtime.stores.sites.get("handb-cher-faq") == Site("handb-cher-faq", "Handbücher & FAQ", "")
     for path in (answer.location, "/admin/sites/handb-cher-faq", "/admin/sites", "/admin/"):
         assert operator.get(path).status_code == 200
     empty = operator.send("/admin/new-site", {"site_name": " "}, "/admin/new-site/of-sources")

@@ -27,9 +27,9 @@ FILLED = {
 
 
 @pytest.fixture
-def options(services, site):
+def options(runtime, site):
     """What is stored of the site, read anew at each call."""
-    return lambda: services.sites.get("lantern").options
+    return lambda: runtime.stores.sites.get("lantern").options
 
 
 def test_everything_is_kept_and_shown_again(operator, options):
@@ -72,9 +72,9 @@ def test_an_empty_form_takes_everything_back(operator, options):
     assert PageUse.of(kept) == PageUse()
 
 
-def test_what_else_is_kept_of_the_site_stays(operator, services, options):
-    known = services.sites.get("lantern")
-    services.sites.update(replace(known, options={"tuning": {"neighbours": 1}, "scope_path": "/docs/"}))
+def test_what_else_is_kept_of_the_site_stays(operator, runtime, options):
+    known = runtime.stores.sites.get("lantern")
+    runtime.stores.sites.update(replace(known, options={"tuning": {"neighbours": 1}, "scope_path": "/docs/"}))
     operator.send(PAGE, FILLED)
     assert options()["tuning"] == {"neighbours": 1}
     assert options()["scope_path"] == "/docs/"
@@ -150,10 +150,10 @@ def test_a_webhook_has_a_secret_that_stays_until_it_is_renewed(operator, options
     assert options()["contact"]["secret"] != first
 
 
-def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, services, options):
-    known = services.sites.get("lantern")
+def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, runtime, options):
+    known = runtime.stores.sites.get("lantern")
     crawled = {"topics": ["Delivery", "Returns"], "suggestions": ["Delivery", "Returns"]}
-    services.sites.update(replace(known, options=crawled))
+    runtime.stores.sites.update(replace(known, options=crawled))
     operator.send(PAGE, EMPTY | {"suggestions": "Delivery\nReturns"})
     assert not options()["suggestions_chosen"]
     operator.send(PAGE, EMPTY | {"suggestions": "Do you ship?"})
@@ -163,8 +163,8 @@ def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, ser
     assert options()["suggestions"] == ["Delivery", "Returns"]
 
 
-def test_a_strength_that_is_not_on_the_list_is_not_lost(operator, services, options):
-    services.sites.update(replace(services.sites.get("lantern"), options={"proof_bits": 11}))
+def test_a_strength_that_is_not_on_the_list_is_not_lost(operator, runtime, options):
+    runtime.stores.sites.update(replace(runtime.stores.sites.get("lantern"), options={"proof_bits": 11}))
     assert '<option selected value="11">' in operator.get(PAGE).text
     operator.send(PAGE, EMPTY | {"proof_bits": "11"})
     assert options()["proof_bits"] == 11
@@ -191,14 +191,14 @@ def test_a_site_that_is_not_there_is_not_found(operator, site):
     assert operator.get("/admin/sites/nothing/widget").status_code == 404
 
 
-def test_the_conversation_says_on_which_page_it_was_asked(operator, services, site):
+def test_the_conversation_says_on_which_page_it_was_asked(operator, runtime, site):
     seen = {
         "url": "https://lantern.example/mini",
         "title": "Glow Mini",
         "used": True,
         "selection": "NiMH <b>",
     }
-    message = ask(services, "lantern", "What does this mean?", trace={"page": seen})
+    message = ask(runtime, "lantern", "What does this mean?", trace={"page": seen})
     page = operator.get(f"/admin/conversations/{message.conversation_id}").text
     assert "https://lantern.example/mini" in page
     assert "NiMH &lt;b&gt;" in page

@@ -8,7 +8,7 @@ import pytest
 from server.domain.question import Question, VisitorPage
 from server.domain.site import Site
 from server.runtime.answering import open_pipeline
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.runtime.shortcuts import Given
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
@@ -49,17 +49,17 @@ def crawled(web, tmp_path_factory, model_cache):
     """The folder of a crawled shop."""
     folder = tmp_path_factory.mktemp("context")
     (folder / "models").symlink_to(model_cache)
-    services = Services(Settings(data_dir=folder))
+    runtime = open_runtime(Settings(data_dir=folder))
     made = Site("shop", "Lantern Shop", "Lantern Shop", (f"{web.url}/",), language="en", allow_private=True)
-    services.sites.create(replace(made, options=ALLOWED))
-    services.refresh("shop", services.crawls.start("shop"))
-    services.close()
+    runtime.stores.sites.create(replace(made, options=ALLOWED))
+    runtime.crawling.refresh("shop", runtime.stores.crawls.start("shop"))
+    runtime.close()
     return folder
 
 
 @pytest.fixture(scope="module")
-def services(crawled):
-    opened = Services(Settings(data_dir=crawled))
+def runtime(crawled):
+    opened = open_runtime(Settings(data_dir=crawled))
     yield opened
     opened.close()
 
@@ -67,10 +67,10 @@ def services(crawled):
 class Visitor:
     """Asks from pages of the shop."""
 
-    def __init__(self, services, web):
-        self.services = services
+    def __init__(self, runtime, web):
+        self.runtime = runtime
         self.web = web
-        self.site = services.sites.get("shop")
+        self.site = runtime.stores.sites.get("shop")
         self.conversation = None
 
     def page(self, path, title="", selection=""):
@@ -78,15 +78,15 @@ class Visitor:
 
     def ask(self, text, page=None, *, go_on=False):
         known = self.conversation if go_on else None
-        exchange = self.services.chat.ask(self.site, text, visitor_id="v", conversation_id=known, page=page)
+        exchange = self.runtime.chat.ask(self.site, text, visitor_id="v", conversation_id=known, page=page)
         self.conversation = exchange.conversation_id
         *_, answer = exchange.events()
         return answer
 
 
 @pytest.fixture
-def visitor(services, web):
-    return Visitor(services, web)
+def visitor(runtime, web):
+    return Visitor(runtime, web)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_a_page_that_is_named_is_asked_what_it_says(visitor):
     assert {citation.url for citation in answer.citations} == {f"{visitor.web.url}/returns"}
 
 
-def test_a_passage_of_the_page_is_read_although_the_words_are_elsewhere(services, web):
-    visitor = Visitor(services, web)
+def test_a_passage_of_the_page_is_read_although_the_words_are_elsewhere(runtime, web):
+    visitor = Visitor(runtime, web)
     answer = visitor.ask("Explain this", visitor.page("/install"))
     assert "sh lamp-driver.sh" in answer.text
 
@@ -202,13 +202,13 @@ def test_orders_to_a_model_are_left_out_of_what_is_marked(visitor):
 
 def test_the_operator_sees_where_it_was_asked_without_what_may_name_the_visitor(visitor):
     visitor.ask("How much is this?", visitor.page("/mini?mail=ada@example.com#x", "Mini"))
-    stored = visitor.services.conversations.get(visitor.conversation).messages[-1]
+    stored = visitor.runtime.dialogue.conversations.get(visitor.conversation).messages[-1]
     seen = stored.answer.trace["page"]
     assert seen == {"url": f"{visitor.web.url}/mini", "title": "Mini", "used": True}
 
 
-def test_without_permission_nothing_of_the_page_is_used(services, web):
-    visitor = Visitor(services, web)
+def test_without_permission_nothing_of_the_page_is_used(runtime, web):
+    visitor = Visitor(runtime, web)
     visitor.site = replace(visitor.site, options={**visitor.site.options, "context": {}})
     assert visitor.page("/mini", "Glow Mini") is None
 
@@ -219,11 +219,11 @@ class TestModel:
     @pytest.fixture
     def ask(self, visitor, chat_model):
         """Asks a pipeline with a model, over the same indexes."""
-        services = visitor.services
-        parts = services.parts("shop", services.query_embedder)
-        given = Given(services.curated, services.cache)
+        runtime = visitor.runtime
+        parts = runtime.engine.parts("shop", runtime.engine.query_embedder)
+        given = Given(runtime.stores.curated, runtime.shared.cache)
         pipeline = open_pipeline(
-            visitor.site, parts, chat_model, services.incidents, services.settings, given
+            visitor.site, parts, chat_model, runtime.stores.incidents, runtime.configuration.settings, given
         )
         return lambda text, page: list(pipeline.answer(Question(text, "shop", (), "en", page=page)))
 

@@ -11,7 +11,7 @@ from werkzeug.serving import make_server
 from server.app import create_app
 from server.domain.answer import Answer, Citation, Delta, Outcome
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime
 from server.settings import Settings
 
 SHOP_ORIGIN = "https://shop.example"
@@ -75,7 +75,7 @@ class Script:
         self.forgotten.append(question.text)
 
 
-class ScriptedServices(Services):
+class ScriptedServices(Runtime):
     """Everything real but the answers."""
 
     def __init__(self, settings, script):
@@ -100,10 +100,10 @@ def script():
 def data_folder(tmp_path_factory):
     """A data folder with two sites, copied for each test: making its tables takes longer than a test."""
     folder = tmp_path_factory.mktemp("api")
-    services = ScriptedServices(make_settings(folder), Script())
+    runtime = ScriptedServices(make_settings(folder), Script())
     for site in (SHOP, OTHER):
-        services.sites.create(site)
-    services.close()
+        runtime.stores.sites.create(site)
+    runtime.close()
     return folder / "data"
 
 
@@ -115,8 +115,8 @@ def make_app(data_folder, tmp_path, script, monkeypatch):
     shutil.copytree(data_folder, tmp_path / "data")
 
     def make(**changes):
-        services = ScriptedServices(make_settings(tmp_path, **changes), script)
-        app = create_app(services.settings, services)
+        runtime = ScriptedServices(make_settings(tmp_path, **changes), script)
+        app = create_app(runtime.configuration.settings, runtime)
         made.append(app)
         return app
 
@@ -133,7 +133,7 @@ def app(make_app):
 
 
 @pytest.fixture
-def services(app):
+def runtime(app):
     return app.extensions["docent"]
 
 

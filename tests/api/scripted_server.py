@@ -10,7 +10,7 @@ from pathlib import Path
 from server.api.visitor import streams as stream_shelf
 from server.app import create_app
 from server.domain.answer import Answer, Delta, Outcome
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime
 from server.serving import serve
 from server.settings import Settings
 
@@ -29,7 +29,7 @@ class SlowAnswers:
         yield Answer(Outcome.ANSWERED, "".join(self.words), strategy="scripted")
 
 
-class SlowServices(Services):
+class SlowServices(Runtime):
     def __init__(self, settings, answers):
         super().__init__(settings)
         self.answers = answers

@@ -31,9 +31,9 @@ def test_an_answer_has_every_promised_field(visitor):
     assert "trace" not in answer
 
 
-def test_the_answer_is_stored_before_it_is_given(visitor, services):
+def test_the_answer_is_stored_before_it_is_given(visitor, runtime):
     answer = visitor.ask("How long?").json
-    (message,) = services.conversations.get(answer["conversation_id"]).messages
+    (message,) = runtime.dialogue.conversations.get(answer["conversation_id"]).messages
     assert (message.id, message.question, message.answer.text) == (
         answer["message_id"],
         "How long?",
@@ -65,8 +65,8 @@ def test_an_empty_message_is_refused(visitor, message):
     assert (response.status_code, response.json["error"]["code"]) == (422, "message_empty")
 
 
-def test_the_longest_message_is_taken_and_one_more_character_is_not(visitor, services, script):
-    longest = services.settings.message_chars
+def test_the_longest_message_is_taken_and_one_more_character_is_not(visitor, runtime, script):
+    longest = runtime.configuration.settings.message_chars
     assert visitor.ask("ü" * longest).status_code == 200
     response = visitor.ask("ü" * (longest + 1))
     assert (response.status_code, response.json["error"]["code"]) == (422, "message_too_long")

@@ -11,11 +11,11 @@ ASKING = {"consent": {"text": TEXT, "privacy_url": "https://shop.example/privacy
 
 
 @pytest.fixture
-def asking(services):
+def asking(runtime):
     """The shop wants consent; call it with another text to change that."""
 
     def want(text=TEXT):
-        services.sites.update(replace(SHOP, options={"consent": {"text": text}}))
+        runtime.stores.sites.update(replace(SHOP, options={"consent": {"text": text}}))
 
     want()
     return want
@@ -50,13 +50,13 @@ def test_who_agreed_is_not_asked_again_when_the_token_is_renewed(client, asking)
 
 def test_an_expired_token_remembers_the_consent(make_app):
     client = make_app(visitor_token_hours=0.0001).test_client()
-    services = client.application.extensions["docent"]
-    services.sites.update(replace(SHOP, options=ASKING))
+    runtime = client.application.extensions["docent"]
+    runtime.stores.sites.update(replace(SHOP, options=ASKING))
     agreed = ask_token(client, consent=True).json["token"]
     assert ask_token(client, visitor=agreed).status_code == 200
 
 
-def test_who_agreed_elsewhere_has_not_agreed_here(client, services, asking):
+def test_who_agreed_elsewhere_has_not_agreed_here(client, runtime, asking):
     agreed = ask_token(client, consent=True).json["token"]
     body = {"site": "shop", "visitor": agreed}
     response = client.post("/api/v1/visitors", json=body, headers={"Origin": "https://blog.example"})
@@ -72,16 +72,16 @@ def test_another_text_is_agreed_to_anew(client, asking):
     assert new_visitor(client, SHOP_ORIGIN, consent=True, visitor=visitor.token).ask().status_code == 200
 
 
-def test_a_token_from_before_does_not_ask_once_consent_is_wanted(client, services):
+def test_a_token_from_before_does_not_ask_once_consent_is_wanted(client, runtime):
     visitor = new_visitor(client, SHOP_ORIGIN)
-    services.sites.update(replace(SHOP, options=ASKING))
+    runtime.stores.sites.update(replace(SHOP, options=ASKING))
     response = visitor.ask()
     assert (response.status_code, response.json["error"]["code"]) == (401, "consent_missing")
 
 
-def test_what_was_said_is_erased_without_consent(client, services, visitor):
+def test_what_was_said_is_erased_without_consent(client, runtime, visitor):
     visitor.ask()
-    services.sites.update(replace(SHOP, options=ASKING))
+    runtime.stores.sites.update(replace(SHOP, options=ASKING))
     assert client.delete("/api/v1/visitors/me", headers=visitor.headers).json == {"erased": 1}
 
 

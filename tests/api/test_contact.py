@@ -22,8 +22,8 @@ WORDS = {"email": "vera@visitor.example", "message": "Please call me about my la
 
 
 @pytest.fixture(autouse=True)
-def _takes_messages(services):
-    services.sites.update(replace(SHOP, options={**SHOP.options, "contact": CONTACT}))
+def _takes_messages(runtime):
+    runtime.stores.sites.update(replace(SHOP, options={**SHOP.options, "contact": CONTACT}))
 
 
 def write(visitor, *, headers=(), **changes):
@@ -36,23 +36,23 @@ def error_of(response):
     return response.status_code, response.json["error"]["code"]
 
 
-def test_a_message_is_stored_with_its_conversation_and_waits_to_be_sent_on_every_way(visitor, services):
+def test_a_message_is_stored_with_its_conversation_and_waits_to_be_sent_on_every_way(visitor, runtime):
     conversation_id = visitor.ask().json["conversation_id"]
     response = write(visitor, conversation_id=conversation_id)
     assert response.status_code == 201
-    (request,) = services.contact.of_conversation(conversation_id)
+    (request,) = runtime.delivery.contact.of_conversation(conversation_id)
     assert response.json == {"reference": request.reference}
     assert (request.email, request.message) == (WORDS["email"], WORDS["message"])
-    deliveries = services.deliveries.of([request.id])[request.id]
+    deliveries = runtime.delivery.deliveries.of([request.id])[request.id]
     assert [(one.channel, one.state) for one in deliveries] == [
         ("email", DeliveryState.WAITING),
         ("webhook", DeliveryState.WAITING),
     ]
 
 
-def test_a_message_needs_no_conversation(visitor, services):
+def test_a_message_needs_no_conversation(visitor, runtime):
     assert write(visitor).status_code == 201
-    (request,) = services.contact.recent()
+    (request,) = runtime.delivery.contact.recent()
     assert request.conversation_id is None
 
 
@@ -68,16 +68,16 @@ def test_references_are_short_different_and_not_in_order(visitor):
     ["", "vera", "vera@", "@visitor.example", "vera@visitor", "vera visitor@example.com", "a@b@c.example",
      "vera@visitor.example\nBcc: all@shop.example", "Vera <vera@visitor.example>"],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_in_words(visitor, services, email):
+def test_what_is_no_address_is_refused_in_words(visitor, runtime, email):
     response = write(visitor, email=email)
     assert error_of(response) == (422, "email_invalid")
     assert "\n" not in response.json["error"]["message"]
-    assert services.contact.recent() == []
+    assert runtime.delivery.contact.recent() == []
 
 
-def test_an_address_in_another_script_is_written_so_that_every_mail_server_takes_it(visitor, services):
+def test_an_address_in_another_script_is_written_so_that_every_mail_server_takes_it(visitor, runtime):
     assert write(visitor, email=" vera@büro.example ").status_code == 201
-    assert services.contact.recent()[0].email == "vera@xn--bro-hoa.example"
+    assert runtime.delivery.contact.recent()[0].email == "vera@xn--bro-hoa.example"
 
 
 @pytest.mark.parametrize("message", ["", "  \n", "\x00"])
@@ -85,21 +85,23 @@ def test_an_empty_message_is_refused(visitor, message):
     assert error_of(write(visitor, message=message)) == (422, "message_empty")
 
 
-def test_a_message_may_be_as_long_as_a_question_and_no_longer(visitor, services):
-    longest = services.settings.message_chars
+def test_a_message_may_be_as_long_as_a_question_and_no_longer(visitor, runtime):
+    longest = runtime.configuration.settings.message_chars
     assert write(visitor, message="x" * longest).status_code == 201
     assert error_of(write(visitor, message="x" * (longest + 1))) == (422, "message_too_long")
 
 
-def test_another_visitors_conversation_is_not_attached(visitor, client, services):
+def test_another_visitors_conversation_is_not_attached(visitor, client, runtime):
     theirs = new_visitor(client).ask().json["conversation_id"]
     assert error_of(write(visitor, conversation_id=theirs)) == (404, "conversation_unknown")
     assert error_of(write(visitor, conversation_id=uuid4().hex)) == (404, "conversation_unknown")
-    assert services.contact.recent() == []
+    assert runtime.delivery.contact.recent() == []
 
 
-def test_a_site_that_takes_no_messages_says_so(client, services):
-    services.sites.update(replace(OTHER, options={"contact": {"link": "https://other.example/contact"}}))
+def test_a_site_that_takes_no_messages_says_so(client, runtime):
+    runtime.stores.sites.update(
+        replace(OTHER, options={"contact": {"link": "https://other.example/contact"}})
+    )
     response = write(new_visitor(client, site="other"))
     assert error_of(response) == (409, "contact_off")
 
@@ -119,13 +121,13 @@ def test_a_page_of_the_site_may_write(client):
 
 def test_messages_from_one_network_address_are_limited(make_app):
     app = make_app(contact_limit="2/hour")
-    services = app.extensions["docent"]
+    runtime = app.extensions["docent"]
     client = app.test_client()
     assert [write(new_visitor(client)).status_code for _ in range(3)] == [201, 201, 429]
     late = write(new_visitor(client))
     assert error_of(late) == (429, "rate_limited")
     assert late.json["error"]["retry_after"] > 60
-    assert len(services.contact.recent()) == 2
+    assert len(runtime.delivery.contact.recent()) == 2
 
 
 def test_a_mistake_costs_nothing_of_the_limit(make_app):
@@ -135,23 +137,23 @@ def test_a_mistake_costs_nothing_of_the_limit(make_app):
     assert write(visitor).status_code == 201
 
 
-def test_who_erases_his_data_erases_what_he_wrote_and_nobody_elses(visitor, client, services):
+def test_who_erases_his_data_erases_what_he_wrote_and_nobody_elses(visitor, client, runtime):
     write(visitor)
     write(visitor, conversation_id=visitor.ask().json["conversation_id"])
     write(new_visitor(client), message="Mine stays.")
     client.delete("/api/v1/visitors/me", headers=visitor.headers)
-    assert [request.message for request in services.contact.recent()] == ["Mine stays."]
+    assert [request.message for request in runtime.delivery.contact.recent()] == ["Mine stays."]
 
 
-def test_a_site_that_is_deleted_takes_its_messages_along(visitor, services):
+def test_a_site_that_is_deleted_takes_its_messages_along(visitor, runtime):
     write(visitor)
-    services.sites.delete("shop")
-    assert services.contact.recent() == []
+    runtime.stores.sites.delete("shop")
+    assert runtime.delivery.contact.recent() == []
 
 
-def test_consent_is_needed_for_a_message_as_for_a_question(visitor, services):
+def test_consent_is_needed_for_a_message_as_for_a_question(visitor, runtime):
     options = {"contact": CONTACT, "consent": {"text": "I agree.", "privacy_url": ""}}
-    services.sites.update(replace(SHOP, options=options))
+    runtime.stores.sites.update(replace(SHOP, options=options))
     assert error_of(write(visitor)) == (401, "consent_missing")
 
 

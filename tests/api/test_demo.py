@@ -8,15 +8,15 @@ from server.api.docs.demo import PAGES
 from tests.api.conftest import OTHER, SHOP
 
 
-def test_the_start_page_leads_to_the_first_site(client, services):
+def test_the_start_page_leads_to_the_first_site(client, runtime):
     response = client.get("/")
     assert response.status_code == 302
-    assert response.headers["Location"] == f"/demo/{services.sites.all()[0].id}"
+    assert response.headers["Location"] == f"/demo/{runtime.stores.sites.all()[0].id}"
 
 
-def test_without_a_site_the_start_page_says_how_to_add_one(client, services):
+def test_without_a_site_the_start_page_says_how_to_add_one(client, runtime):
     for site in (SHOP, OTHER):
-        services.sites.delete(site.id)
+        runtime.stores.sites.delete(site.id)
     response = client.get("/")
     assert response.status_code == 200
     assert "python -m server crawl" in response.text
@@ -31,8 +31,8 @@ def test_the_demo_page_carries_the_widget_of_its_site(client):
     assert "__" not in page.replace("__proto__", "")
 
 
-def test_a_title_is_text_whatever_it_holds(client, services):
-    services.sites.update(replace(SHOP, title='<script>alert(1)</script>" onload="x'))
+def test_a_title_is_text_whatever_it_holds(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, title='<script>alert(1)</script>" onload="x'))
     page = client.get("/demo/shop").text
     assert "<script>alert" not in page
     assert '" onload="x' not in page

@@ -130,9 +130,9 @@ def test_one_page_leads_to_the_next_and_back(soup, pages):
         assert soup(after.address).find(rel="prev")["href"] == before.address
 
 
-def test_the_widget_stands_on_the_pages_once_their_site_exists(client, services):
+def test_the_widget_stands_on_the_pages_once_their_site_exists(client, runtime):
     assert "embed.js" not in client.get("/docs/").text
-    services.sites.create(
+    runtime.stores.sites.create(
         Site(id="docs", name="Docs", title="Docent", start_urls=("http://localhost/docs/",))
     )
     assert '<script src="/widget/embed.js" data-site="docs" async></script>' in client.get("/docs/").text

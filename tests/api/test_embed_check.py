@@ -28,13 +28,13 @@ def check(make_app, website):
     ):
         app = make_app()
         with served(app) as base:
-            services = app.extensions["docent"]
+            runtime = app.extensions["docent"]
             known = replace(SHOP, start_urls=(f"{website.url}/",), allow_private=True, **site)
-            services.sites.update(known)
+            runtime.stores.sites.update(known)
             website.head = head.replace("{base}", public_url or base)
-            settings = services.settings.model_copy(update={"public_url": public_url or base})
+            settings = runtime.configuration.settings.model_copy(update={"public_url": public_url or base})
             steps = list(check_embedding(known, f"{website.url}/", settings))
-        return {step.name: (step.mark.value, step.text) for step in steps}, services
+        return {step.name: (step.mark.value, step.text) for step in steps}, runtime
 
     return run
 
@@ -47,8 +47,8 @@ def test_a_page_with_the_tag_is_good_in_every_step(check):
 
 
 def test_nothing_of_the_check_stays(check):
-    _, services = check()
-    assert services.conversations.recent("shop", 5) == []
+    _, runtime = check()
+    assert runtime.dialogue.conversations.recent("shop", 5) == []
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_broken_html_is_read_as_far_as_it_goes(html):
     assert tags_of(html, "https://shop.example/").elements == []
 
 
-def test_where_the_widget_was_used_is_known_by_origin(client, services):
+def test_where_the_widget_was_used_is_known_by_origin(client, runtime):
     new_visitor(client, origin="https://blog.example")
     new_visitor(client, origin="https://blog.example")
     new_visitor(client)
-    seen = services.sightings.of(services.sites.get("shop"))
+    seen = runtime.shared.sightings.of(runtime.stores.sites.get("shop"))
     assert list(seen) == ["https://blog.example"]
     assert datetime.now(UTC) - seen["https://blog.example"] < timedelta(minutes=1)

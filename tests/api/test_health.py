@@ -8,10 +8,10 @@ OK = {"models": "ok", "database": "ok", "vectors": "ok", "index": "ok"}
 
 
 @pytest.fixture
-def parts(services, monkeypatch):
+def parts(runtime, monkeypatch):
     """What the services say of themselves, for the test to change."""
     parts = dict(OK)
-    monkeypatch.setattr(services, "readiness", lambda: parts)
+    monkeypatch.setattr(runtime, "readiness", lambda: parts)
     return parts
 
 
@@ -34,9 +34,9 @@ def test_what_is_missing_is_named(client, parts):
     assert "Retry-After" in response.headers
 
 
-def test_a_process_is_not_ready_while_its_models_load(app, client, services, parts, monkeypatch):
+def test_a_process_is_not_ready_while_its_models_load(app, client, runtime, parts, monkeypatch):
     loaded = threading.Event()
-    monkeypatch.setattr(services, "warm_up", lambda: loaded.wait(10))
+    monkeypatch.setattr(runtime, "warm_up", lambda: loaded.wait(10))
     start_warm_up(app)
     assert client.get("/readyz").status_code == 503
     assert client.get("/healthz").status_code == 200
@@ -45,7 +45,7 @@ def test_a_process_is_not_ready_while_its_models_load(app, client, services, par
     assert client.get("/readyz").status_code == 200
 
 
-def test_warming_up_is_tried_again_until_it_works(app, services, parts, monkeypatch, caplog):
+def test_warming_up_is_tried_again_until_it_works(app, runtime, parts, monkeypatch, caplog):
     monkeypatch.setattr("server.api.health.AGAIN_S", 0.01)
     tries = []
 
@@ -54,7 +54,7 @@ def test_warming_up_is_tried_again_until_it_works(app, services, parts, monkeypa
         if len(tries) < 3:
             raise ConnectionError("Chroma is not there yet")
 
-    monkeypatch.setattr(services, "warm_up", warm_up)
+    monkeypatch.setattr(runtime, "warm_up", warm_up)
     start_warm_up(app)
     assert app.extensions["docent-warmed"].wait(5)
     assert caplog.text.count("Chroma is not there yet") == 1

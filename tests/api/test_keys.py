@@ -17,19 +17,21 @@ def bearer(secret):
 
 
 @pytest.fixture
-def make_key(services):
+def make_key(runtime):
     def make(scopes=EVERY, **options):
-        return services.api_keys.create("report", scopes, "ada@example.com", **options)[1]
+        return runtime.people.api_keys.create("report", scopes, "ada@example.com", **options)[1]
 
     return make
 
 
 @pytest.fixture
-def asked(services):
+def asked(runtime):
     """A conversation of the shop; returns its id."""
-    id = services.conversations.start("shop", "visitor-1")
+    id = runtime.dialogue.conversations.start("shop", "visitor-1")
     at = datetime.now(UTC)
-    services.conversations.add(Message(f"{id}-1", id, "shop", at, "How long?", "how long", "en", ANSWER))
+    runtime.dialogue.conversations.add(
+        Message(f"{id}-1", id, "shop", at, "How long?", "how long", "en", ANSWER)
+    )
     return id
 
 
@@ -66,12 +68,12 @@ def test_an_unknown_key_opens_nothing(client, asked, secret):
     )
 
 
-def test_a_revoked_key_and_one_whose_time_is_over_open_nothing(client, services, make_key):
+def test_a_revoked_key_and_one_whose_time_is_over_open_nothing(client, runtime, make_key):
     past = datetime.now(UTC) - timedelta(seconds=1)
     assert code(client.get("/api/v1/sites", headers=bearer(make_key(ends_at=past)))) == (401, "key_over")
     key = make_key()
     assert client.get("/api/v1/sites", headers=bearer(key)).status_code == 200
-    services.api_keys.revoke(services.api_keys.find(key).id)
+    runtime.people.api_keys.revoke(runtime.people.api_keys.find(key).id)
     assert code(client.get("/api/v1/sites", headers=bearer(key))) == (401, "key_over")
 
 
@@ -107,8 +109,8 @@ def test_a_key_of_one_site_opens_no_other_and_does_not_tell_which_exist(client, 
     assert code(client.get("/api/v1/sites/nowhere/gaps", headers=bearer(make_key()))) == (404, "site_unknown")
 
 
-def test_conversations_are_read_page_by_page(client, services, make_key, asked):
-    second = services.conversations.start("shop", "visitor-2")
+def test_conversations_are_read_page_by_page(client, runtime, make_key, asked):
+    second = runtime.dialogue.conversations.start("shop", "visitor-2")
     key = bearer(make_key([Scope.READ]))
     first = client.get("/api/v1/sites/shop/conversations?limit=1", headers=key).json
     assert ([one["id"] for one in first["conversations"]], first["more"]) == ([second], True)
@@ -143,7 +145,7 @@ def test_figures_count_what_was_asked(client, make_key, asked):
     )
 
 
-def test_a_crawl_is_begun_once(client, services, make_key):
+def test_a_crawl_is_begun_once(client, runtime, make_key):
     key = bearer(make_key([Scope.CRAWL]))
     first = client.post("/api/v1/sites/shop/crawls", headers=key)
     again = client.post("/api/v1/sites/shop/crawls", headers=key)
@@ -153,10 +155,10 @@ def test_a_crawl_is_begun_once(client, services, make_key):
     assert [run["id"] for run in client.get("/api/v1/sites/shop/crawls", headers=key).json["crawls"]] == [
         first.json["id"]
     ]
-    assert services.audit.recent(1)[0].action == "started a crawl"
+    assert runtime.people.audit.recent(1)[0].action == "started a crawl"
 
 
-def test_curated_answers_are_written_and_removed(client, services, make_key):
+def test_curated_answers_are_written_and_removed(client, runtime, make_key):
     key = bearer(make_key([Scope.ANSWERS]))
     root = "/api/v1/sites/shop/answers"
     made = client.post(root, json={"questions": ["Open?", "Hours?"], "answer": "At nine."}, headers=key)
@@ -170,7 +172,7 @@ def test_curated_answers_are_written_and_removed(client, services, make_key):
     assert code(client.get(one.replace("shop", "other"), headers=key)) == (404, "answer_unknown")
     assert client.delete(one, headers=key).status_code == 204
     assert code(client.delete(one, headers=key)) == (404, "answer_unknown")
-    assert [change.action for change in services.audit.recent(3)] == [
+    assert [change.action for change in runtime.people.audit.recent(3)] == [
         "removed the answer", "changed an answer", "added an answer",
     ]  # fmt: skip
 
@@ -187,16 +189,16 @@ def test_curated_answers_are_written_and_removed(client, services, make_key):
         ({"answer": "x"}, "invalid_request"),
     ],
 )
-def test_a_wrong_answer_is_refused_and_nothing_is_stored(client, services, make_key, body, expected):
+def test_a_wrong_answer_is_refused_and_nothing_is_stored(client, runtime, make_key, body, expected):
     answer = client.post("/api/v1/sites/shop/answers", json=body, headers=bearer(make_key()))
     assert code(answer) == (422, expected)
-    assert services.curated.all("shop") == []
+    assert runtime.stores.curated.all("shop") == []
 
 
 def test_a_key_that_asks_too_often_has_to_wait_and_others_do_not(make_app):
     app = make_app(api_limit="2/minute")
-    services, client = app.extensions["docent"], app.test_client()
-    busy, other = (services.api_keys.create("k", EVERY, "a@example.com")[1] for _ in "ab")
+    runtime, client = app.extensions["docent"], app.test_client()
+    busy, other = (runtime.people.api_keys.create("k", EVERY, "a@example.com")[1] for _ in "ab")
     assert [client.get("/api/v1/sites", headers=bearer(busy)).status_code for _ in range(3)] == [
         200,
         200,
@@ -205,12 +207,12 @@ def test_a_key_that_asks_too_often_has_to_wait_and_others_do_not(make_app):
     assert client.get("/api/v1/sites", headers=bearer(other)).status_code == 200
 
 
-def test_only_the_hash_of_a_key_is_stored_and_its_use_is_noted(client, services, make_key):
+def test_only_the_hash_of_a_key_is_stored_and_its_use_is_noted(client, runtime, make_key):
     key = make_key([Scope.READ])
     client.get("/api/v1/sites", headers=bearer(key))
-    [stored] = services.api_keys.all()
+    [stored] = runtime.people.api_keys.all()
     assert stored.used_at is not None
-    with services.database.connect() as connection:
+    with runtime.database.connect() as connection:
         rows = connection.exec_driver_sql("SELECT * FROM api_keys").all()
     assert key not in str(rows)
     assert SHOP.id == "shop"

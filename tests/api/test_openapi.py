@@ -20,11 +20,11 @@ def test_every_route_stands_in_the_document_and_no_other(app, client):
     assert described == set(rules_of(app))
 
 
-def test_the_document_names_the_version_and_the_limits(client, services):
+def test_the_document_names_the_version_and_the_limits(client, runtime):
     document = client.get("/api/openapi.json").json
     assert document["info"]["version"].count(".") == 2
     ask, resume = document["components"]["schemas"]["ChatRequest"]["oneOf"]
-    assert ask["properties"]["message"]["maxLength"] == services.settings.message_chars
+    assert ask["properties"]["message"]["maxLength"] == runtime.configuration.settings.message_chars
     assert resume["required"] == ["resume"]
 
 
@@ -38,9 +38,9 @@ def test_any_page_may_read_the_document(client):
     assert client.get("/api/openapi.json").headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_the_application_keeps_every_promise_of_the_document(app, services, monkeypatch, tmp_path):
+def test_the_application_keeps_every_promise_of_the_document(app, runtime, monkeypatch, tmp_path):
     """All checks of schemathesis, with requests that fit the document and requests that do not."""
-    monkeypatch.setattr(services, "readiness", lambda: dict.fromkeys(("models", "database"), "ok"))
+    monkeypatch.setattr(runtime, "readiness", lambda: dict.fromkeys(("models", "database"), "ok"))
     monkeypatch.setattr("server.api.visitor.streams.APPEAR_S", 0.0)
     token = new_visitor(app.test_client()).token
     command = [sys.executable, "-m", "schemathesis.cli", "run"]

@@ -63,14 +63,14 @@ def test_a_token_does_not_work_on_another_page(client):
     assert (response.status_code, response.json["error"]["code"]) == (401, "token_invalid")
 
 
-def test_an_origin_taken_off_the_list_may_no_longer_ask(client, services):
+def test_an_origin_taken_off_the_list_may_no_longer_ask(client, runtime):
     visitor = new_visitor(client, "https://blog.example")
-    services.sites.update(replace(SHOP, origins=()))
+    runtime.stores.sites.update(replace(SHOP, origins=()))
     assert visitor.ask().json["error"]["code"] == "origin_not_allowed"
 
 
-def test_upper_case_and_default_ports_in_the_list_do_not_matter(client, services):
-    services.sites.update(replace(SHOP, origins=("HTTPS://News.Example:443",)))
+def test_upper_case_and_default_ports_in_the_list_do_not_matter(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, origins=("HTTPS://News.Example:443",)))
     assert new_visitor(client, "https://news.example").ask().status_code == 200
 
 

@@ -10,11 +10,11 @@ PAGE = {"url": f"{SHOP_ORIGIN}/lamp#top", "title": "Lamp", "selection": "brass"}
 
 
 @pytest.fixture
-def asked(client, services, script):
+def asked(client, runtime, script):
     """Asks from a page of the shop, with what the site allows; gives the page that the answer is made with."""
 
     def ask(context, page=PAGE):
-        services.sites.update(replace(SHOP, options={"context": context}))
+        runtime.stores.sites.update(replace(SHOP, options={"context": context}))
         response = new_visitor(client, SHOP_ORIGIN).ask("How much is this?", page=page)
         assert response.status_code == 200, response.text
         seen = script.questions[-1].page
@@ -53,8 +53,8 @@ def test_title_and_selection_may_be_missing(asked):
 
 def test_what_is_too_long_is_cut(make_app, script):
     client = make_app(selection_chars=50).test_client()
-    services = client.application.extensions["docent"]
-    services.sites.update(replace(SHOP, options={"context": {"page": True, "selection": True}}))
+    runtime = client.application.extensions["docent"]
+    runtime.stores.sites.update(replace(SHOP, options={"context": {"page": True, "selection": True}}))
     page = PAGE | {"title": "t" * 900, "selection": "word " * 2000}
     assert new_visitor(client, SHOP_ORIGIN).ask("What is this?", page=page).status_code == 200
     seen = script.questions[-1].page

@@ -29,11 +29,11 @@ def unsolved(challenge, bits):
 
 
 @pytest.fixture
-def busy(services):
+def busy(runtime):
     """The shop asks for a proof; call it with other bits to change that."""
 
     def want(bits=BITS):
-        services.sites.update(replace(SHOP, options={"proof_bits": bits}))
+        runtime.stores.sites.update(replace(SHOP, options={"proof_bits": bits}))
 
     want()
     return want
@@ -95,8 +95,8 @@ def test_a_challenge_that_was_not_given_out_is_refused(client, busy, challenge):
     assert "not of this server" in refusal(ask_token(client, proof=solved(challenge, BITS)))
 
 
-def test_a_challenge_is_of_one_origin_and_one_site(client, busy, services):
-    services.sites.update(replace(services.sites.get("other"), options={"proof_bits": BITS}))
+def test_a_challenge_is_of_one_origin_and_one_site(client, busy, runtime):
+    runtime.stores.sites.update(replace(runtime.stores.sites.get("other"), options={"proof_bits": BITS}))
     proof = solved(challenged(client)["challenge"], BITS)
     assert "another site or origin" in refusal(ask_token(client, origin="https://blog.example", proof=proof))
     elsewhere = ask_token(client, origin="https://other.example", site="other", proof=proof)
@@ -116,9 +116,9 @@ def test_a_valid_token_is_renewed_without_a_proof(client, busy):
 
 def test_an_expired_token_is_not_renewed_without_a_proof_but_keeps_its_visitor(make_app):
     client = make_app(visitor_token_hours=0.0001).test_client()
-    services = client.application.extensions["docent"]
+    runtime = client.application.extensions["docent"]
     old = ask_token(client).json["token"]
-    services.sites.update(replace(SHOP, options={"proof_bits": BITS}))
+    runtime.stores.sites.update(replace(SHOP, options={"proof_bits": BITS}))
     response = ask_token(client, visitor=old)
     while response.status_code == 200:  # a lifetime under a second ends with the clock's second
         response = ask_token(client, visitor=old)
@@ -145,7 +145,7 @@ def test_a_site_without_it_asks_for_none(client, busy, stored):
     assert ask_token(client).status_code == 200
 
 
-def test_consent_is_asked_for_before_anybody_computes(client, services):
-    services.sites.update(replace(SHOP, options={"proof_bits": BITS, "consent": {"text": "Yes?"}}))
+def test_consent_is_asked_for_before_anybody_computes(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, options={"proof_bits": BITS, "consent": {"text": "Yes?"}}))
     assert ask_token(client).json["error"]["code"] == "consent_required"
     assert challenged(client, consent=True)["bits"] == BITS

@@ -5,7 +5,7 @@ import pytest
 from tests.api.conftest import SHOP
 
 
-def test_the_widget_learns_what_visitors_may_know_and_nothing_else(client, services):
+def test_the_widget_learns_what_visitors_may_know_and_nothing_else(client, runtime):
     assert client.get("/api/v1/sites/shop/widget").json == {
         "site": "shop",
         "name": "Lantern Shop",
@@ -17,7 +17,7 @@ def test_the_widget_learns_what_visitors_may_know_and_nothing_else(client, servi
         "consent": {"text": "", "privacy_url": ""},
         "contact": {"on": False, "open": True, "hours": "", "opens": "", "link": ""},
         "context": {"page": False, "selection": False},
-        "limits": {"message_chars": services.settings.message_chars},
+        "limits": {"message_chars": runtime.configuration.settings.message_chars},
     }
 
 
@@ -29,14 +29,14 @@ def test_a_site_without_a_look_has_defaults(client):
 @pytest.mark.parametrize(
     "options", [{"look": "red"}, {"look": {"accent": 7}}, {"suggestions": "ask"}, {"greeting": ["hi"]}]
 )
-def test_an_option_of_the_wrong_kind_counts_as_none(client, services, options):
-    services.sites.update(replace(SHOP, options=options))
+def test_an_option_of_the_wrong_kind_counts_as_none(client, runtime, options):
+    runtime.stores.sites.update(replace(SHOP, options=options))
     answer = client.get("/api/v1/sites/shop/widget").json
     assert (answer["greeting"], answer["suggestions"], answer["look"]) == ("", [], {})
 
 
-def test_a_site_without_a_title_is_called_by_its_name(client, services):
-    services.sites.update(replace(SHOP, title=""))
+def test_a_site_without_a_title_is_called_by_its_name(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, title=""))
     assert client.get("/api/v1/sites/shop/widget").json["title"] == "Lantern Shop"
 
 
@@ -68,8 +68,8 @@ CHOSEN = {
 }
 
 
-def test_what_the_operator_chose_is_told_in_the_form_that_style_sheets_take(client, services):
-    services.sites.update(replace(SHOP, options=CHOSEN))
+def test_what_the_operator_chose_is_told_in_the_form_that_style_sheets_take(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, options=CHOSEN))
     told = client.get("/api/v1/sites/shop/widget").json
     assert told["greeting"] == "Hi! What is it?"
     assert told["suggestions"] == ["Delivery?"]
@@ -80,8 +80,8 @@ def test_what_the_operator_chose_is_told_in_the_form_that_style_sheets_take(clie
     assert told["context"] == {"page": True, "selection": True}
 
 
-def test_no_secret_and_no_address_of_the_operator_reaches_a_page(client, services):
-    services.sites.update(replace(SHOP, options=CHOSEN))
+def test_no_secret_and_no_address_of_the_operator_reaches_a_page(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, options=CHOSEN))
     text = client.get("/api/v1/sites/shop/widget").text
     for private in ("hush-hush", "hook.example", "help@", "daily_tokens", "proof", "relevance"):
         assert private not in text
@@ -118,8 +118,8 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("name", "value"), HOSTILE)
-def test_a_database_edited_by_hand_brings_nothing_into_the_style_sheet(client, services, name, value):
-    services.sites.update(replace(SHOP, options={"look": {"icon": "spark", name: value}}))
+def test_a_database_edited_by_hand_brings_nothing_into_the_style_sheet(client, runtime, name, value):
+    runtime.stores.sites.update(replace(SHOP, options={"look": {"icon": "spark", name: value}}))
     look = client.get("/api/v1/sites/shop/widget").json["look"]
     assert look == ({} if name == "icon" else {"icon": "spark"})
 
@@ -127,31 +127,31 @@ def test_a_database_edited_by_hand_brings_nothing_into_the_style_sheet(client, s
 @pytest.mark.parametrize(
     "url", ["javascript:alert(1)", "mailto:a@b.example", "/privacy", "https://", "https://[x"]
 )
-def test_a_privacy_page_that_is_no_web_address_is_left_out(client, services, url):
-    services.sites.update(replace(SHOP, options={"consent": {"text": "Yes?", "privacy_url": url}}))
+def test_a_privacy_page_that_is_no_web_address_is_left_out(client, runtime, url):
+    runtime.stores.sites.update(replace(SHOP, options={"consent": {"text": "Yes?", "privacy_url": url}}))
     assert client.get("/api/v1/sites/shop/widget").json["consent"] == {"text": "Yes?", "privacy_url": ""}
 
 
-def test_a_picture_of_this_server_is_told_with_its_whole_address(client, services):
-    services.sites.update(replace(SHOP, options={"look": {"avatar": "/sources/shop/face.png"}}))
+def test_a_picture_of_this_server_is_told_with_its_whole_address(client, runtime):
+    runtime.stores.sites.update(replace(SHOP, options={"look": {"avatar": "/sources/shop/face.png"}}))
     look = client.get("/api/v1/sites/shop/widget", base_url="https://chat.example").json["look"]
     assert look["avatar"] == "https://chat.example/sources/shop/face.png"
 
 
-def test_words_cannot_turn_the_direction_of_what_follows(client, services):
-    services.sites.update(
+def test_words_cannot_turn_the_direction_of_what_follows(client, runtime):
+    runtime.stores.sites.update(
         replace(SHOP, options={"look": {"title": "Help\u202eevil\x00"}, "greeting": "a\u2066b"})
     )
     told = client.get("/api/v1/sites/shop/widget").json
     assert (told["look"]["title"], told["greeting"]) == ("Help evil", "a b")
 
 
-def test_the_configuration_is_asked_for_again_without_being_sent_again(client, services):
+def test_the_configuration_is_asked_for_again_without_being_sent_again(client, runtime):
     first = client.get("/api/v1/sites/shop/widget")
     assert first.headers["Cache-Control"] == "public, max-age=60"
     known = {"If-None-Match": first.headers["ETag"]}
     assert client.get("/api/v1/sites/shop/widget", headers=known).status_code == 304
-    services.sites.update(replace(SHOP, options={"greeting": "Another"}))
+    runtime.stores.sites.update(replace(SHOP, options={"greeting": "Another"}))
     assert client.get("/api/v1/sites/shop/widget", headers=known).json["greeting"] == "Another"
 
 

@@ -64,18 +64,18 @@ def test_pages_of_a_pdf_are_anchors():
 
 
 @pytest.fixture
-def serve(services, client):
+def serve(runtime, client):
     """Makes a file live in the site "files"; gives the address of its page."""
-    services.sites.create(Site("files", "Files", "Files"))
+    runtime.stores.sites.create(Site("files", "Files", "Files"))
 
     def live(name, body):
-        digest = services.sources.put("files", SourceKind.FILE, name, body, most_bytes=10**8).digest
+        digest = runtime.stores.sources.put("files", SourceKind.FILE, name, body, most_bytes=10**8).digest
         url = f"/sources/files/{digest[:16]}"
         page = read_file(name, body, url).page
-        pages = SourcePages(services.database, "files")
+        pages = SourcePages(runtime.database, "files")
         pages.put(PageVersion(url, page.content_hash, page.to_json(), digest, name))
         record = PageRecord(url, page.title, "", page.content_hash, "", "", 0, now())
-        store = ContentStore(services.database, "files")
+        store = ContentStore(runtime.database, "files")
         store.put_page(record, (), ())
         store.go_live()
         return url
@@ -118,9 +118,9 @@ def test_a_name_cannot_write_headers(serve, client):
     assert "\n" not in answer.headers["Content-Disposition"]
 
 
-def test_what_is_not_live_is_not_there(serve, services, client):
+def test_what_is_not_live_is_not_there(serve, runtime, client):
     url = serve("guide.md", b"# Guide\n\nText.")
-    store = ContentStore(services.database, "files")
+    store = ContentStore(runtime.database, "files")
     store.remove_page(url)
     assert client.get(url).status_code == 200
     store.go_live()

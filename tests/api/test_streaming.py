@@ -144,7 +144,7 @@ def test_words_arrive_while_the_rest_is_still_written(app, visitor, script):
         assert names(stream.rest()) == ["delta", "citation", "done"]
 
 
-def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor, script, services):
+def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor, script, runtime):
     script.gate.clear()
     with served(app) as address:
         stream = LiveStream(address, visitor, QUESTION)
@@ -152,7 +152,7 @@ def test_an_answer_is_finished_and_stored_when_its_visitor_has_left(app, visitor
         stream.leave()
         script.gate.set()
         assert script.ended.wait(5)
-    (message,) = services.conversations.get(meta.data["conversation_id"]).messages
+    (message,) = runtime.dialogue.conversations.get(meta.data["conversation_id"]).messages
     assert message.id == meta.data["message_id"]
 
 

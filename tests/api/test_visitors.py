@@ -25,15 +25,15 @@ def test_a_site_that_is_not_there_is_named(client):
     assert "nowhere" in response.json["error"]["message"]
 
 
-def test_erasing_removes_the_conversations_of_this_visitor_only(client, services, visitor):
+def test_erasing_removes_the_conversations_of_this_visitor_only(client, runtime, visitor):
     mine = [visitor.ask().json["conversation_id"] for _ in range(2)]
     theirs = new_visitor(client).ask().json["conversation_id"]
     response = client.delete("/api/v1/visitors/me", headers=visitor.headers)
     assert response.json == {"erased": 2}
     for conversation in mine:
         with pytest.raises(UnknownConversation):
-            services.conversations.get(conversation)
-    assert services.conversations.get(theirs).messages
+            runtime.dialogue.conversations.get(conversation)
+    assert runtime.dialogue.conversations.get(theirs).messages
 
 
 def test_an_erased_conversation_cannot_be_gone_on_with(client, visitor):

@@ -6,7 +6,7 @@ from server.commands import doctor
 from server.contact.channel import NotDelivered, pack
 from server.contact.mail import MailServer, letter
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.contact.conftest import FROM, Post, mail_server, talk, text_of
 
@@ -202,15 +202,15 @@ def diagnose(tmp_path, capsys):
     """The line of `doctor` about mail, with these settings and options of the only site."""
 
     def run(contact, **settings):
-        services = Services(Settings(data_dir=tmp_path, **settings))
-        if not services.sites.find("shop"):
-            services.sites.create(Site("shop", "Shop", "Shop", options={"contact": contact}))
+        runtime = open_runtime(Settings(data_dir=tmp_path, **settings))
+        if not runtime.stores.sites.find("shop"):
+            runtime.stores.sites.create(Site("shop", "Shop", "Shop", options={"contact": contact}))
         try:
-            return doctor._mail(services)
+            return doctor._mail(runtime)
         except doctor.Failed as error:
             return f"FAIL {error}"
         finally:
-            services.close()
+            runtime.close()
 
     return run
 

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.question import Question
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 
@@ -31,7 +31,7 @@ class WatchedWebsite(Website):
 class Shop:
     """The website, and the services that answer for it. Jobs run when `work` is called."""
 
-    services: Services
+    runtime: Runtime
     website: Website
 
     def url(self, path):
@@ -41,38 +41,38 @@ class Shop:
         self.website.pages[path] = (title, text)
 
     def crawl(self):
-        crawl_id = self.services.crawls.wait("shop")
-        assert self.services.refresh("shop", crawl_id)
-        return self.services.crawls.get(crawl_id)
+        crawl_id = self.runtime.stores.crawls.wait("shop")
+        assert self.runtime.crawling.refresh("shop", crawl_id)
+        return self.runtime.stores.crawls.get(crawl_id)
 
     def work(self):
         """Does what waits, as a worker would; the runs as they ended."""
         done = []
-        while waiting := self.services.crawls.waiting():
-            assert self.services.refresh("shop", waiting[0].id)
-            done.append(self.services.crawls.get(waiting[0].id))
+        while waiting := self.runtime.stores.crawls.waiting():
+            assert self.runtime.crawling.refresh("shop", waiting[0].id)
+            done.append(self.runtime.stores.crawls.get(waiting[0].id))
         return done
 
     def answer(self, text):
-        site = self.services.sites.get("shop")
-        *_, answer = self.services.pipeline(site).answer(Question(text, "shop", (), "en"))
+        site = self.runtime.stores.sites.get("shop")
+        *_, answer = self.runtime.engine.pipeline(site).answer(Question(text, "shop", (), "en"))
         return answer
 
     def found(self, text, limit=10):
-        site = self.services.sites.get("shop")
-        return self.services.pipeline(site).search(Question(text, "shop", (), "en"), limit)
+        site = self.runtime.stores.sites.get("shop")
+        return self.runtime.engine.pipeline(site).search(Question(text, "shop", (), "en"), limit)
 
     def text(self, path):
-        return "\n".join(chunk.text for chunk in self.services.content("shop").page(self.url(path)))
+        return "\n".join(chunk.text for chunk in self.runtime.stores.content("shop").page(self.url(path)))
 
     def paths(self):
-        pages = self.services.content("shop").pages(limit=100)
+        pages = self.runtime.stores.content("shop").pages(limit=100)
         return {page.url.removeprefix(self.website.url) for page in pages}
 
     def check_indexes(self):
         """Every live chunk has its vector and its words, and nothing else has."""
-        live = {chunk.id for chunk in self.services.content("shop").every_chunk()}
-        parts = self.services.parts("shop", self.services.document_embedder)
+        live = {chunk.id for chunk in self.runtime.stores.content("shop").every_chunk()}
+        parts = self.runtime.engine.parts("shop", self.runtime.engine.document_embedder)
         assert (parts.vectors.ids(), parts.words.ids()) == (live, live)
 
 
@@ -85,10 +85,10 @@ def read_shop(tmp_path_factory, model_cache):
     folder = tmp_path_factory.mktemp("shop")
     (folder / "models").symlink_to(model_cache)
     with serve(WatchedWebsite("Lantern Shop", SHOP)) as website:
-        services = Services(Settings(data_dir=folder, **SETTINGS))
-        services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",)))
-        assert Shop(services, website).crawl().state == "done"
-        services.close()
+        runtime = open_runtime(Settings(data_dir=folder, **SETTINGS))
+        runtime.stores.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",)))
+        assert Shop(runtime, website).crawl().state == "done"
+        runtime.close()
         yield website, folder
 
 
@@ -98,6 +98,6 @@ def shop(read_shop, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(folder, data, symlinks=True)
     website.pages, website.redirects, website.robots, website.before = dict(SHOP), {}, "", {}
-    services = Services(Settings(data_dir=data, **SETTINGS))
-    yield Shop(services, website)
-    services.close()
+    runtime = open_runtime(Settings(data_dir=data, **SETTINGS))
+    yield Shop(runtime, website)
+    runtime.close()

@@ -11,14 +11,16 @@ REFUNDS = "When are refunds paid?"
 
 
 def edit(shop, path, old, new, seen=""):
-    texts = shop.services.pages.texts("shop", shop.url(path))
+    texts = shop.runtime.crawling.pages.texts("shop", shop.url(path))
     assert old in texts.text
     changed = texts.text.replace(old, new)
-    return shop.services.pages.edit("shop", shop.url(path), texts.title, changed, seen or texts.site_hash, BY)
+    return shop.runtime.crawling.pages.edit(
+        "shop", shop.url(path), texts.title, changed, seen or texts.site_hash, BY
+    )
 
 
 def decision(shop, path):
-    return PageDecisions(shop.services.database, "shop").get(shop.url(path))
+    return PageDecisions(shop.runtime.database, "shop").get(shop.url(path))
 
 
 def test_a_corrected_page_answers_at_once_and_survives_every_crawl(shop):
@@ -54,12 +56,12 @@ def test_the_website_may_change_meanwhile_and_both_versions_are_known(shop):
     shop.crawl()
     assert "30 days" in shop.answer(REFUNDS).text
     assert decision(shop, "/returns").has_news
-    texts = shop.services.pages.texts("shop", shop.url("/returns"))
+    texts = shop.runtime.crawling.pages.texts("shop", shop.url("/returns"))
     assert "30 days" in texts.text
     assert "20 days" in texts.site_text
-    shop.services.pages.keep_edit("shop", shop.url("/returns"), texts.site_hash, BY)
+    shop.runtime.crawling.pages.keep_edit("shop", shop.url("/returns"), texts.site_hash, BY)
     assert not decision(shop, "/returns").has_news
-    shop.services.pages.undo_edit("shop", shop.url("/returns"), BY)
+    shop.runtime.crawling.pages.undo_edit("shop", shop.url("/returns"), BY)
     shop.work()
     assert "20 days" in shop.answer(REFUNDS).text
     assert decision(shop, "/returns") is None
@@ -68,20 +70,22 @@ def test_the_website_may_change_meanwhile_and_both_versions_are_known(shop):
 
 
 def test_an_undone_correction_leaves_the_index_as_it_was(shop):
-    before = {chunk.id for chunk in shop.services.content("shop").every_chunk()}
+    before = {chunk.id for chunk in shop.runtime.stores.content("shop").every_chunk()}
     edit(shop, "/delivery", "five working days", "six working days")
     shop.work()
-    shop.services.pages.undo_edit("shop", shop.url("/delivery"), BY)
+    shop.runtime.crawling.pages.undo_edit("shop", shop.url("/delivery"), BY)
     shop.work()
-    assert {chunk.id for chunk in shop.services.content("shop").every_chunk()} == before
+    assert {chunk.id for chunk in shop.runtime.stores.content("shop").every_chunk()} == before
     shop.crawl()
-    assert {chunk.id for chunk in shop.services.content("shop").every_chunk()} == before
+    assert {chunk.id for chunk in shop.runtime.stores.content("shop").every_chunk()} == before
     shop.check_indexes()
 
 
 def test_what_says_the_same_as_the_website_corrects_nothing(shop):
-    texts = shop.services.pages.texts("shop", shop.url("/prices"))
-    assert not shop.services.pages.edit("shop", shop.url("/prices"), texts.title, texts.text + "\n", "", BY)
+    texts = shop.runtime.crawling.pages.texts("shop", shop.url("/prices"))
+    assert not shop.runtime.crawling.pages.edit(
+        "shop", shop.url("/prices"), texts.title, texts.text + "\n", "", BY
+    )
     assert shop.work() == []
     assert decision(shop, "/prices") is None
 
@@ -98,7 +102,7 @@ def test_what_says_the_same_as_the_website_corrects_nothing(shop):
 )
 def test_what_is_no_page_is_refused_with_the_reason(shop, title, text, says):
     with pytest.raises(BadFile, match=says):
-        shop.services.pages.edit("shop", shop.url("/returns"), title, text, "", BY)
+        shop.runtime.crawling.pages.edit("shop", shop.url("/returns"), title, text, "", BY)
     assert shop.work() == []
 
 

@@ -16,7 +16,7 @@ def pages_of(hits):
 
 def test_an_excluded_page_leaves_at_once_and_stays_out(shop):
     assert shop.url("/returns") in shop.answer(REFUNDS).sources
-    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    shop.runtime.crawling.pages.exclude("shop", shop.url("/returns"), BY)
     # Before a worker came to it, too: neither found nor given again from the answers that are remembered.
     assert shop.url("/returns") not in pages_of(shop.found(REFUNDS))
     assert shop.url("/returns") not in shop.answer(REFUNDS).sources
@@ -30,26 +30,26 @@ def test_an_excluded_page_leaves_at_once_and_stays_out(shop):
         assert run.state == "done"
         assert run.counts == {"unchanged": 4, "excluded": 1}
         assert "/returns" not in shop.paths()
-    (row,) = shop.services.crawls.urls(run.id, "excluded")
+    (row,) = shop.runtime.stores.crawls.urls(run.id, "excluded")
     assert (row.url, row.reason) == (shop.url("/returns"), "an operator keeps it out of the answers")
 
 
 def test_an_excluded_page_is_put_back_as_the_website_has_it_now(shop):
-    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    shop.runtime.crawling.pages.exclude("shop", shop.url("/returns"), BY)
     shop.work()
     title, content = shop.website.pages["/returns"]
     shop.set_page("/returns", title, content.replace("14 days", "20 days"))
     shop.crawl()
-    shop.services.pages.put_back("shop", shop.url("/returns"), BY)
+    shop.runtime.crawling.pages.put_back("shop", shop.url("/returns"), BY)
     shop.work()
     assert "20 days" in shop.answer(REFUNDS).text
-    assert PageDecisions(shop.services.database, "shop").get(shop.url("/returns")) is None
+    assert PageDecisions(shop.runtime.database, "shop").get(shop.url("/returns")) is None
     assert shop.crawl().counts == {"unchanged": 5}
     shop.check_indexes()
 
 
 def test_links_of_an_excluded_page_are_still_followed(shop):
-    shop.services.pages.exclude("shop", shop.url("/"), BY)
+    shop.runtime.crawling.pages.exclude("shop", shop.url("/"), BY)
     shop.work()
     title, content = shop.website.pages["/"]
     shop.set_page("/", title, f"{content}<p><a href='/warranty'>Warranty</a></p>")
@@ -60,7 +60,7 @@ def test_links_of_an_excluded_page_are_still_followed(shop):
 
 def test_a_pinned_page_is_always_among_what_is_found_and_the_floor_holds(shop):
     question = "How much is the Glow Mini?"
-    shop.services.pages.pin("shop", shop.url("/install"), BY)
+    shop.runtime.crawling.pages.pin("shop", shop.url("/install"), BY)
     (run,) = shop.work()
     assert run.state == "done"
     assert shop.url("/install") in pages_of(shop.found(question, limit=2))
@@ -71,27 +71,27 @@ def test_a_pinned_page_is_always_among_what_is_found_and_the_floor_holds(shop):
     assert shop.answer("Who won the football game last night?").outcome is Outcome.REFUSED
     shop.crawl()
     assert shop.url("/install") in pages_of(shop.found(question, limit=2))
-    shop.services.pages.unpin("shop", shop.url("/install"), BY)
+    shop.runtime.crawling.pages.unpin("shop", shop.url("/install"), BY)
     shop.work()
     assert shop.url("/install") not in pages_of(shop.found("Glow Mini price", limit=2))
 
 
 def test_a_change_makes_remembered_answers_anew(shop):
-    generation = shop.services.content("shop").live_generation()
-    shop.services.pages.pin("shop", shop.url("/prices"), BY)
+    generation = shop.runtime.stores.content("shop").live_generation()
+    shop.runtime.crawling.pages.pin("shop", shop.url("/prices"), BY)
     shop.work()
-    assert shop.services.content("shop").live_generation() == generation + 1
+    assert shop.runtime.stores.content("shop").live_generation() == generation + 1
 
 
 def test_a_change_waits_for_the_crawl_that_runs(shop):
-    crawl_id = shop.services.crawls.wait("shop")
-    assert shop.services.crawls.claim(crawl_id, "elsewhere 1 x") is not None
-    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
-    (waiting,) = shop.services.crawls.runs("shop", "decision")
-    assert not shop.services.refresh("shop", waiting.id), "never two writers on one site"
-    assert shop.services.crawls.waiting() == []
+    crawl_id = shop.runtime.stores.crawls.wait("shop")
+    assert shop.runtime.stores.crawls.claim(crawl_id, "elsewhere 1 x") is not None
+    shop.runtime.crawling.pages.exclude("shop", shop.url("/returns"), BY)
+    (waiting,) = shop.runtime.stores.crawls.runs("shop", "decision")
+    assert not shop.runtime.crawling.refresh("shop", waiting.id), "never two writers on one site"
+    assert shop.runtime.stores.crawls.waiting() == []
     assert "/returns" in shop.paths()
-    shop.services.crawls.finish(crawl_id, "done", "")
+    shop.runtime.stores.crawls.finish(crawl_id, "done", "")
     assert [run.id for run in shop.work()] == [waiting.id]
     assert "/returns" not in shop.paths()
 
@@ -106,17 +106,17 @@ def test_a_change_while_a_crawl_is_paused_loses_nothing_of_it(shop):
         released.wait(30)
 
     shop.website.before = {"/install": hold}
-    crawl_id = shop.services.crawls.wait("shop")
-    assert shop.services.refresh("shop", crawl_id, interrupt=interrupt)
+    crawl_id = shop.runtime.stores.crawls.wait("shop")
+    assert shop.runtime.crawling.refresh("shop", crawl_id, interrupt=interrupt)
     shop.website.before = {}
     released.set()
-    assert shop.services.crawls.get(crawl_id).state == "paused"
-    shop.services.pages.exclude("shop", shop.url("/returns"), BY)
+    assert shop.runtime.stores.crawls.get(crawl_id).state == "paused"
+    shop.runtime.crawling.pages.exclude("shop", shop.url("/returns"), BY)
     shop.work()
     assert "/returns" not in shop.paths()
-    shop.services.crawling.resume("shop")
+    shop.runtime.crawling.control.resume("shop")
     shop.work()
-    assert shop.services.crawls.get(crawl_id).state == "done"
+    assert shop.runtime.stores.crawls.get(crawl_id).state == "done"
     assert "17.90" in shop.text("/prices")
     assert "/returns" not in shop.paths()
     shop.check_indexes()

@@ -15,14 +15,16 @@ REFUNDS = "When are refunds paid?"
 def ask(shop, question):
     """A visitor asks; returns the citations of the answer."""
     answer = shop.answer(question)
-    conversation = shop.services.conversations.start("shop", "visitor")
+    conversation = shop.runtime.dialogue.conversations.start("shop", "visitor")
     said = (question, question, "en", answer)
-    shop.services.conversations.add(Message(uuid4().hex, conversation, "shop", datetime.now(UTC), *said))
+    shop.runtime.dialogue.conversations.add(
+        Message(uuid4().hex, conversation, "shop", datetime.now(UTC), *said)
+    )
     return answer.citations
 
 
 def health(shop, path):
-    found = PageQuotes(shop.services.database, "shop").get(shop.url(path))
+    found = PageQuotes(shop.runtime.database, "shop").get(shop.url(path))
     return found and (found.checked, found.broken)
 
 
@@ -48,20 +50,20 @@ def test_the_quotes_of_a_page_that_is_gone_are_all_broken(shop):
     shop.website.pages.pop("/prices")
     shop.crawl()
     shop.crawl()
-    (lost,) = PageQuotes(shop.services.database, "shop").lost(10)
+    (lost,) = PageQuotes(shop.runtime.database, "shop").lost(10)
     assert (lost.url, lost.broken) == (shop.url("/prices"), 1)
-    assert PageQuotes(shop.services.database, "shop").counts() == (0, 1)
+    assert PageQuotes(shop.runtime.database, "shop").counts() == (0, 1)
 
 
 def test_a_correction_breaks_the_quotes_that_it_replaces(shop):
     ask(shop, REFUNDS)
-    pages = shop.services.pages
+    pages = shop.runtime.crawling.pages
     texts = pages.texts("shop", shop.url("/returns"))
     pages.edit("shop", shop.url("/returns"), texts.title, texts.text.replace("14 days", "30 days"), "", "ada")
     shop.work()
     assert health(shop, "/returns") == (1, 1)
     ask(shop, REFUNDS)
-    quotes = CitedPages(shop.services.database, "shop").quotes(shop.url("/returns"), 10)
+    quotes = CitedPages(shop.runtime.database, "shop").quotes(shop.url("/returns"), 10)
     words = PageWords(shop.text("/returns"))
     assert [words.hold(quote.text) for quote in quotes] == [True, False]
 
@@ -69,10 +71,10 @@ def test_a_correction_breaks_the_quotes_that_it_replaces(shop):
 def test_figures_follow_what_is_asked_and_erased(shop):
     ask(shop, REFUNDS)
     ask(shop, REFUNDS)
-    cited = CitedPages(shop.services.database, "shop")
+    cited = CitedPages(shop.runtime.database, "shop")
     assert cited.figures([shop.url("/returns")])[shop.url("/returns")][0] == 2
     shop.crawl()
-    shop.services.conversations.erase_visitor("shop", "visitor")
+    shop.runtime.dialogue.conversations.erase_visitor("shop", "visitor")
     assert cited.figures([shop.url("/returns")]) == {}
     assert cited.urls() == set()
     shop.crawl()
@@ -81,10 +83,10 @@ def test_figures_follow_what_is_asked_and_erased(shop):
 
 def test_a_corrected_upload_is_shown_as_it_was_corrected(shop):
     body = b"# Warranty\n\nThe warranty of every lamp lasts three years.\n"
-    shop.services.source_intake.add_files("shop", [("warranty.md", body)])
+    shop.runtime.crawling.source_intake.add_files("shop", [("warranty.md", body)])
     shop.crawl()
-    (page,) = [page for page in shop.services.content("shop").pages() if page.source]
-    pages = shop.services.pages
+    (page,) = [page for page in shop.runtime.stores.content("shop").pages() if page.source]
+    pages = shop.runtime.crawling.pages
     texts = pages.texts("shop", page.url)
     pages.edit("shop", page.url, texts.title, texts.text.replace("three years", "four years"), "", "ada")
     for again in range(2):
@@ -93,7 +95,7 @@ def test_a_corrected_upload_is_shown_as_it_was_corrected(shop):
         assert "four years" in citation.quote
         assert not citation.corrected
         assert ":~:text=" in citation.link, "Docent itself shows this page, with the corrected words"
-    shown = SourcePages(shop.services.database, "shop").live(page.url)
+    shown = SourcePages(shop.runtime.database, "shop").live(page.url)
     assert "four years" in str(shown.page["blocks"])
     pages.undo_edit("shop", page.url, "ada")
     shop.work()

@@ -6,9 +6,9 @@ from server.storage.content import ContentStore
 
 
 def read_again(shop, path):
-    crawl_id = shop.services.pages.read_again("shop", shop.url(path))
+    crawl_id = shop.runtime.crawling.pages.read_again("shop", shop.url(path))
     assert [run.id for run in shop.work()] == [crawl_id]
-    return shop.services.crawls.get(crawl_id)
+    return shop.runtime.stores.crawls.get(crawl_id)
 
 
 def test_a_changed_page_is_live_without_a_crawl_of_the_site(shop):
@@ -21,7 +21,7 @@ def test_a_changed_page_is_live_without_a_crawl_of_the_site(shop):
     assert run.counts == {"fetched": 1}
     assert "20 days" in shop.answer("When are refunds paid?").text
     assert not {"/", "/delivery", "/prices", "/install"} & set(shop.website.requests)
-    assert shop.services.crawls.latest("shop").kind == "site", "the site's last crawl is another one"
+    assert shop.runtime.stores.crawls.latest("shop").kind == "site", "the site's last crawl is another one"
     shop.check_indexes()
 
 
@@ -57,9 +57,9 @@ def test_a_page_that_robots_txt_closed_is_not_fetched(shop):
 
 
 def test_an_address_of_another_website_is_refused(shop):
-    crawl_id = shop.services.pages.read_again("shop", "https://elsewhere.example/")
+    crawl_id = shop.runtime.crawling.pages.read_again("shop", "https://elsewhere.example/")
     shop.work()
-    run = shop.services.crawls.get(crawl_id)
+    run = shop.runtime.stores.crawls.get(crawl_id)
     assert run.message == "outside of what is read: it is on another host than the site"
 
 
@@ -79,7 +79,7 @@ def test_a_page_that_is_not_found_twice_leaves(shop):
 
 
 def test_a_corrected_page_stays_corrected_and_hears_of_news(shop):
-    pages = shop.services.pages
+    pages = shop.runtime.crawling.pages
     texts = pages.texts("shop", shop.url("/returns"))
     pages.edit("shop", shop.url("/returns"), texts.title, texts.text.replace("14 days", "30 days"), "", "ada")
     shop.work()
@@ -91,9 +91,11 @@ def test_a_corrected_page_stays_corrected_and_hears_of_news(shop):
 
 
 def test_a_site_without_a_live_page_is_crawled_first(shop):
-    shop.services.sites.create(shop.services.sites.get("shop").__class__("new", "New", "", (shop.url("/"),)))
-    crawl_id = shop.services.pages.read_again("new", shop.url("/returns"))
-    assert shop.services.refresh("new", crawl_id)
-    run = shop.services.crawls.get(crawl_id)
+    shop.runtime.stores.sites.create(
+        shop.runtime.stores.sites.get("shop").__class__("new", "New", "", (shop.url("/"),))
+    )
+    crawl_id = shop.runtime.crawling.pages.read_again("new", shop.url("/returns"))
+    assert shop.runtime.crawling.refresh("new", crawl_id)
+    run = shop.runtime.stores.crawls.get(crawl_id)
     assert (run.state, run.message) == ("failed", "no page of the site is live yet: crawl the site first")
-    assert ContentStore(shop.services.database, "new").live_generation() == 0
+    assert ContentStore(shop.runtime.database, "new").live_generation() == 0

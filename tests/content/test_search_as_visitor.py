@@ -12,8 +12,8 @@ SEARCH = "/admin/sites/shop/content/search"
 
 @pytest.fixture
 def operator(shop):
-    shop.services.operators.create(EMAIL, hash_password(PASSWORD))
-    browser = Browser(make_app(shop.services))
+    shop.runtime.people.operators.create(EMAIL, hash_password(PASSWORD))
+    browser = Browser(make_app(shop.runtime))
     log_in(browser)
     return browser
 
@@ -26,7 +26,7 @@ def test_pieces_are_shown_with_scores_above_and_below_the_floor(operator, shop):
     assert re.search(r"<b>[01]\.\d{3}</b>", above)
     assert "chunk below" in below
     assert "/admin/sites/shop/content/page?url=" in above
-    assert shop.services.conversations.recent("shop", 10) == [], "nothing of it is kept"
+    assert shop.runtime.dialogue.conversations.recent("shop", 10) == [], "nothing of it is kept"
 
 
 def test_a_question_that_the_site_does_not_answer_stays_below_the_floor(operator, shop):

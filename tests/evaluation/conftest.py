@@ -7,7 +7,7 @@ import pytest
 
 from server.__main__ import main
 from server.domain.derived import BuildStopped
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 from tests.websites import SHOP, Website, serve
 
@@ -67,8 +67,8 @@ def data(tmp_path_factory, model_cache):
 
 
 @pytest.fixture
-def services(data):
-    made = Services(load_settings({"DATA_DIR": str(data)}))
+def runtime(data):
+    made = open_runtime(load_settings({"DATA_DIR": str(data)}))
     yield made
     made.close()
 

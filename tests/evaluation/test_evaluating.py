@@ -5,6 +5,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from server.runtime.evaluation_thread import start_evaluation
 
 from server.__main__ import main
 from server.domain.derived import BuildStopped
@@ -12,7 +13,6 @@ from server.errors import StartError
 from server.evaluation.journal import Journal
 from server.evaluation.report import load_report
 from server.quality.evaluating import Evaluating, EvaluationOrder
-from server.runtime.evaluation_thread import start_evaluation
 from tests.evaluation.conftest import Watch
 from tests.openai_server import OpenAIServer
 
@@ -24,15 +24,15 @@ def order(corpus_folder, tmp_path):
     return EvaluationOrder(out=tmp_path / "out", corpus=corpus_folder, abilities=0)
 
 
-def evaluated(services, order, watch=None):
+def evaluated(runtime, order, watch=None):
     watch = watch or Watch()
-    evaluating = Evaluating(services, order)
+    evaluating = Evaluating(runtime, order)
     evaluating.open(watch)
     return evaluating.run(watch), watch, evaluating
 
 
-def test_a_corpus_is_asked_and_measured(services, order):
-    report, _, evaluating = evaluated(services, order)
+def test_a_corpus_is_asked_and_measured(runtime, order):
+    report, _, evaluating = evaluated(runtime, order)
     (run,) = report["runs"]
     assert (run["name"], run["questions"]) == ("hybrid, direct", 7)
     assert run["metrics"]["hit@1"] == run["metrics"]["recall@5"] == run["metrics"]["ndcg@10"] == 1
@@ -43,45 +43,45 @@ def test_a_corpus_is_asked_and_measured(services, order):
     assert judged == list(ANSWERABLE)
 
 
-def test_a_corpus_is_indexed_once_and_anew_when_a_document_changed(services, order):
-    evaluated(services, order)
-    _, again, first = evaluated(services, replace(order, fresh=True))
+def test_a_corpus_is_indexed_once_and_anew_when_a_document_changed(runtime, order):
+    evaluated(runtime, order)
+    _, again, first = evaluated(runtime, replace(order, fresh=True))
     assert not [name for name, *_ in again.steps if name == "documents"]
     with (order.corpus / "corpus.jsonl").open("a") as file:
         file.write('\n{"_id": "new", "title": "New", "text": "Something new."}')
-    _, anew, other = evaluated(services, order)
+    _, anew, other = evaluated(runtime, order)
     assert [name for name, *_ in anew.steps if name == "documents"]
     assert other.site.id != first.site.id
 
 
-def test_what_was_asked_before_it_was_stopped_is_not_asked_again(services, order):
+def test_what_was_asked_before_it_was_stopped_is_not_asked_again(runtime, order):
     with pytest.raises(BuildStopped):
-        evaluated(services, order, Watch(stop_at=("asking hybrid, direct", 4)))
+        evaluated(runtime, order, Watch(stop_at=("asking hybrid, direct", 4)))
     assert load_report(order.out) is None
     lines = (order.out / "journal.jsonl").read_bytes().splitlines()
     assert len(lines) == 4
     with (order.out / "journal.jsonl").open("ab") as file:
         file.write(b'{"key": "cut of')  # as a power failure leaves it
-    report, *_ = evaluated(services, order)
+    report, *_ = evaluated(runtime, order)
     after = (order.out / "journal.jsonl").read_bytes().splitlines()
     assert after[:4] == lines
     assert len(after) == 1 + 7
     assert report["runs"][0]["questions"] == 7
 
 
-def test_another_way_and_a_changed_question_are_asked_and_nothing_else(services, order):
-    evaluated(services, order)
-    evaluated(services, replace(order, strategies=("hybrid", "lexical")))
+def test_another_way_and_a_changed_question_are_asked_and_nothing_else(runtime, order):
+    evaluated(runtime, order)
+    evaluated(runtime, replace(order, strategies=("hybrid", "lexical")))
     lines = (order.out / "journal.jsonl").read_bytes().splitlines()
     assert len(lines) == 14
     queries = (order.corpus / "queries.jsonl").read_text().replace("five working days", "5 days")
     (order.corpus / "queries.jsonl").write_text(queries)
-    evaluated(services, order)
+    evaluated(runtime, order)
     assert len((order.out / "journal.jsonl").read_bytes().splitlines()) == 15
 
 
-def test_ways_are_compared_and_one_is_recommended(services, order):
-    report, *_ = evaluated(services, replace(order, strategies=("lexical", "hybrid"), writes=False))
+def test_ways_are_compared_and_one_is_recommended(runtime, order):
+    report, *_ = evaluated(runtime, replace(order, strategies=("lexical", "hybrid"), writes=False))
     of_ranking = [one for one in report["comparisons"] if not one["metric"].endswith("_ms")]
     names = {(one["way"], one["against"], one["verdict"]) for one in of_ranking}
     assert names == {("hybrid, direct", "lexical, direct", "no difference shown")}
@@ -90,16 +90,16 @@ def test_ways_are_compared_and_one_is_recommended(services, order):
     assert "citation_correct" not in report["rows"][0]["verdicts"]
 
 
-def test_a_derived_index_that_is_missing_is_built_first(services, order):
-    report, watch, _ = evaluated(services, replace(order, strategies=("segments",), writes=False))
+def test_a_derived_index_that_is_missing_is_built_first(runtime, order):
+    report, watch, _ = evaluated(runtime, replace(order, strategies=("segments",), writes=False))
     assert any(name.startswith("building segments: ") for name, *_ in watch.steps)
     assert report["runs"][0]["index"]["bytes"] > 0
-    _, again, _ = evaluated(services, replace(order, strategies=("segments",), writes=False))
+    _, again, _ = evaluated(runtime, replace(order, strategies=("segments",), writes=False))
     assert not any(name.startswith("building") for name, *_ in again.steps)
 
 
-def test_pages_that_are_left_out_are_found_by_no_strategy(services, order, tmp_path):
-    evaluating = Evaluating(services, order)
+def test_pages_that_are_left_out_are_found_by_no_strategy(runtime, order, tmp_path):
+    evaluating = Evaluating(runtime, order)
     evaluating.open(Watch())
     origin = "http://lantern-docs.invalid"
     questions = tmp_path / "questions.jsonl"
@@ -107,7 +107,7 @@ def test_pages_that_are_left_out_are_found_by_no_strategy(services, order, tmp_p
     gone = {**case, "type": "unanswerable", "left_out": ["/delivery"], "id": "gone"}
     questions.write_text("\n".join(map(json.dumps, (gone, {**case, "id": "there"}))), encoding="utf-8")
     ways = ("hybrid", "dense", "lexical", "segments")
-    found, *_ = evaluated(services, replace(order, questions=questions, strategies=ways))
+    found, *_ = evaluated(runtime, replace(order, questions=questions, strategies=ways))
     answers = [json.loads(line) for line in (order.out / "answers.jsonl").read_text().splitlines()]
     for answer in answers:
         is_there = f"{origin}/delivery" in answer["ranked_urls"]
@@ -117,9 +117,9 @@ def test_pages_that_are_left_out_are_found_by_no_strategy(services, order, tmp_p
     assert all(run["metrics"]["hit@1"] == 1 for run in found["runs"])
 
 
-def test_judge_and_abilities_stand_in_tables_of_their_own(services, order):
+def test_judge_and_abilities_stand_in_tables_of_their_own(runtime, order):
     wanted = replace(order, judge="embedded", abilities=5)
-    report, *_ = evaluated(services, wanted)
+    report, *_ = evaluated(runtime, wanted)
     (judge,) = report["judges"]
     assert judge["judge"] == "embedded"
     metrics = judge["runs"][0]["metrics"]
@@ -136,25 +136,25 @@ def test_judge_and_abilities_stand_in_tables_of_their_own(services, order):
     assert lines["counterfactual robustness", 0.0]["questions"] >= 2
 
 
-def test_the_same_evaluation_judged_twice_asks_nothing_again(services, order):
+def test_the_same_evaluation_judged_twice_asks_nothing_again(runtime, order):
     wanted = replace(order, judge="embedded", abilities=3)
-    first, *_ = evaluated(services, wanted)
+    first, *_ = evaluated(runtime, wanted)
     size = (order.out / "journal.jsonl").stat().st_size
-    second, *_ = evaluated(services, wanted)
+    second, *_ = evaluated(runtime, wanted)
     assert (order.out / "journal.jsonl").stat().st_size == size
     assert {**first, "made_at": ""} == {**second, "made_at": ""}
 
 
-def test_the_dashboard_starts_watches_and_reads_one(services, order):
-    under_way = start_evaluation(services, order)
+def test_the_dashboard_starts_watches_and_reads_one(runtime, order):
+    under_way = start_evaluation(runtime, order)
     assert under_way.wait(120)
     assert (under_way.state, under_way.message) == ("done", "")
     assert load_report(order.out) == under_way.report
-    stopped = start_evaluation(services, replace(order, fresh=True))
+    stopped = start_evaluation(runtime, replace(order, fresh=True))
     stopped.stop()
     assert stopped.wait(120)
     assert stopped.state in ("stopped", "done")
-    failed = start_evaluation(services, replace(order, corpus=None, site="nowhere", questions=order.out))
+    failed = start_evaluation(runtime, replace(order, corpus=None, site="nowhere", questions=order.out))
     assert failed.wait(120)
     assert (failed.state, "nowhere" in failed.message) == ("failed", True)
 
@@ -169,9 +169,9 @@ def test_the_dashboard_starts_watches_and_reads_one(services, order):
         ({"judge": "oracle"}, "no judge 'oracle'"),
     ],
 )
-def test_an_order_that_cannot_be_carried_out_says_why(services, order, changed, told):
+def test_an_order_that_cannot_be_carried_out_says_why(runtime, order, changed, told):
     with pytest.raises(StartError, match=told):
-        Evaluating(services, replace(order, **changed))
+        Evaluating(runtime, replace(order, **changed))
 
 
 def test_a_journal_keeps_what_was_whole(tmp_path):

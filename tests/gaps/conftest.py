@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 from tests.websites import SHOP, Website, serve
 
@@ -14,35 +14,33 @@ from tests.websites import SHOP, Website, serve
 class Shop:
     """The shop as its operator and its visitors have it."""
 
-    def __init__(self, services, website):
-        self.services = services
+    def __init__(self, runtime, website):
+        self.runtime = runtime
         self.website = website
 
     @property
     def site(self):
-        return self.services.sites.get("shop")
+        return self.runtime.stores.sites.get("shop")
 
     def crawl(self):
-        crawl_id = self.services.crawls.start("shop")
-        assert self.services.refresh("shop", crawl_id)
-        assert self.services.crawls.get(crawl_id).state == "done"
+        crawl_id = self.runtime.stores.crawls.start("shop")
+        assert self.runtime.crawling.refresh("shop", crawl_id)
+        assert self.runtime.stores.crawls.get(crawl_id).state == "done"
         return crawl_id
 
     def ask(self, text, visitor="anna", conversation_id=None):
         """What the visitor gets; the message is stored."""
-        exchange = self.services.chat.ask(
-            self.site, text, visitor_id=visitor, conversation_id=conversation_id
-        )
+        exchange = self.runtime.chat.ask(self.site, text, visitor_id=visitor, conversation_id=conversation_id)
         *_, answer = exchange.events()
         return SimpleNamespace(
             answer=answer, id=exchange.message_id, conversation_id=exchange.conversation_id
         )
 
     def look(self):
-        return self.services.gap_work.look(30)
+        return self.runtime.gap_work.look(30)
 
     def gaps(self, **wanted):
-        return self.services.gaps.all(site_id="shop", **wanted)
+        return self.runtime.stores.gaps.all(site_id="shop", **wanted)
 
     def remove_page(self, path):
         """With the link to it."""
@@ -61,12 +59,14 @@ def crawled(tmp_path_factory, model_cache):
     folder = tmp_path_factory.mktemp("crawled")
     (folder / "models").symlink_to(model_cache)
     with serve(Website("Lantern Shop", SHOP)) as website:
-        services = Services(load_settings({"DATA_DIR": str(folder)}))
+        runtime = open_runtime(load_settings({"DATA_DIR": str(folder)}))
         address = f"{website.url}/"
-        services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (address,), allow_private=True))
-        Shop(services, website).crawl()
-        services.gap_work.after_crawls()
-        services.close()
+        runtime.stores.sites.create(
+            Site("shop", "Lantern Shop", "Lantern Shop", (address,), allow_private=True)
+        )
+        Shop(runtime, website).crawl()
+        runtime.gap_work.after_crawls()
+        runtime.close()
         yield folder, website
 
 
@@ -80,12 +80,12 @@ def open_shop(crawled, tmp_path):
     def make(**settings):
         copy = tmp_path / f"data{len(opened)}"
         shutil.copytree(folder, copy, symlinks=True)
-        opened.append(Services(load_settings({"DATA_DIR": str(copy), **settings})))
+        opened.append(open_runtime(load_settings({"DATA_DIR": str(copy), **settings})))
         return Shop(opened[-1], website)
 
     yield make
-    for services in opened:
-        services.close()
+    for runtime in opened:
+        runtime.close()
 
 
 @pytest.fixture

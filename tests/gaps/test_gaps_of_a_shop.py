@@ -30,7 +30,7 @@ def test_questions_of_one_meaning_are_one_gap_ranked_by_visitors(shop):
     assert warranty.missing.nowhere == ("warranty",)
     assert warranty.nearest
     assert warranty.why == {Why.REFUSED: 4}
-    assert shop.services.gaps.open_count("shop") == 2
+    assert shop.runtime.stores.gaps.open_count("shop") == 2
     assert shop.look().taken_in == 0
 
 
@@ -40,35 +40,39 @@ def test_a_gap_closes_itself_after_a_new_page_and_opens_again_when_it_is_refused
     (gap,) = shop.gaps()
     shop.add_page("/warranty", WARRANTY)
     crawl_id = shop.crawl()
-    (told,) = shop.services.gap_work.after_crawls()
+    (told,) = shop.runtime.gap_work.after_crawls()
     assert (told.crawl, told.asked, told.closed) == (crawl_id, 1, 1)
-    closed = shop.services.gaps.get(gap.id)
+    closed = shop.runtime.stores.gaps.get(gap.id)
     assert closed.status is GapStatus.SOLVED_PAGE
     assert "three years" in closed.solved_by.quote
     assert closed.solved_by.crawl == crawl_id
     assert closed.solved_by.url.endswith("/warranty")
-    assert shop.services.gap_work.after_crawls() == []
-    assert shop.services.gaps.open_count("shop") == 0
+    assert shop.runtime.gap_work.after_crawls() == []
+    assert shop.runtime.stores.gaps.open_count("shop") == 0
     shop.remove_page("/warranty")
     shop.crawl()
     shop.crawl()
     assert shop.ask(QUESTION, "dora").answer.outcome is Outcome.REFUSED
     shop.look()
-    again = shop.services.gaps.get(gap.id)
+    again = shop.runtime.stores.gaps.get(gap.id)
     assert (again.status, again.asked, again.solved_by, again.closed_at) == (GapStatus.NEW, 2, None, None)
-    assert [event.action for event in shop.services.gaps.history(gap.id)] == ["reopened", "closed", "found"]
+    assert [event.action for event in shop.runtime.stores.gaps.history(gap.id)] == [
+        "reopened",
+        "closed",
+        "found",
+    ]
 
 
 def test_a_curated_answer_closes_what_it_meets_and_nothing_else(shop):
     shop.ask(QUESTION)
     shop.ask("Do you hire out lamps for film sets?")
     shop.look()
-    saved = shop.services.curated.save(CuratedAnswer("shop", (QUESTION,), "Three years."), "ada")
-    (closed,) = shop.services.gap_work.curated_saved(shop.site, saved.id)
+    saved = shop.runtime.stores.curated.save(CuratedAnswer("shop", (QUESTION,), "Three years."), "ada")
+    (closed,) = shop.runtime.gap_work.curated_saved(shop.site, saved.id)
     assert closed.question == QUESTION
-    gap = shop.services.gaps.get(closed.id)
+    gap = shop.runtime.stores.gaps.get(closed.id)
     assert (gap.status, gap.solved_by.curated) == (GapStatus.SOLVED_CURATED, saved.id)
-    assert shop.services.gaps.open_count("shop") == 1
+    assert shop.runtime.stores.gaps.open_count("shop") == 1
 
 
 def test_asking_anew_is_not_stored_as_asked(shop, monkeypatch):
@@ -76,12 +80,12 @@ def test_asking_anew_is_not_stored_as_asked(shop, monkeypatch):
     shop.ask(QUESTION)
     shop.look()
     (gap,) = shop.gaps()
-    saved = shop.services.curated.save(CuratedAnswer("shop", (QUESTION,), "Three years."), "ada")
-    assert shop.services.gap_work.reask_one(gap, "ada").curated == saved.id
-    assert len(shop.services.conversations.recent("shop", 10)) == 1
-    assert shop.services.curated.get("shop", saved.id).hits == 0
+    saved = shop.runtime.stores.curated.save(CuratedAnswer("shop", (QUESTION,), "Three years."), "ada")
+    assert shop.runtime.gap_work.reask_one(gap, "ada").curated == saved.id
+    assert len(shop.runtime.dialogue.conversations.recent("shop", 10)) == 1
+    assert shop.runtime.stores.curated.get("shop", saved.id).hits == 0
     shop.ask(QUESTION)
-    given = shop.services.curated.get("shop", saved.id)
+    given = shop.runtime.stores.curated.get("shop", saved.id)
     assert given.hits == 1
     assert given.last_given is not None
 
@@ -90,27 +94,27 @@ def test_an_answer_that_did_not_help_is_a_gap_until_another_one_is_given(shop):
     asked = shop.ask("How long do parcels to islands take?")
     assert asked.answer.outcome is Outcome.ANSWERED
     assert shop.look().taken_in == 0
-    shop.services.feedback.put(asked.id, "anna", False)
+    shop.runtime.dialogue.feedback.put(asked.id, "anna", False)
     shop.look()
     (gap,) = shop.gaps()
     assert gap.why == {Why.THUMBS_DOWN: 1}
     # The same answer again is no new one.
-    assert shop.services.gap_work.reask_one(gap, "ada") is None
+    assert shop.runtime.gap_work.reask_one(gap, "ada") is None
     title, content = shop.website.pages["/delivery"]
     changed = content.replace("Parcels to islands take five", "By ship, parcels to islands take nine")
     shop.website.pages["/delivery"] = (title, changed)
     shop.crawl()
-    (told,) = shop.services.gap_work.after_crawls()
+    (told,) = shop.runtime.gap_work.after_crawls()
     assert told.closed == 1
-    assert "nine" in shop.services.gaps.get(gap.id).solved_by.quote
+    assert "nine" in shop.runtime.stores.gaps.get(gap.id).solved_by.quote
 
 
 def test_a_thumb_that_turns_up_takes_the_question_out_again(shop):
     asked = shop.ask("How long do parcels to islands take?")
-    shop.services.feedback.put(asked.id, "anna", False)
+    shop.runtime.dialogue.feedback.put(asked.id, "anna", False)
     shop.look()
-    assert shop.services.gaps.open_count("shop") == 1
-    shop.services.feedback.put(asked.id, "anna", True)
+    assert shop.runtime.stores.gaps.open_count("shop") == 1
+    shop.runtime.dialogue.feedback.put(asked.id, "anna", True)
     shop.look()
     assert shop.gaps() == []
 
@@ -126,7 +130,7 @@ def test_a_question_that_leans_on_another_is_kept_as_it_was_searched(shop):
     first = shop.ask("How long do parcels to islands take?")
     asked = shop.ask("And with express shipping by drone?", conversation_id=first.conversation_id)
     if asked.answer.outcome is not Outcome.REFUSED:
-        shop.services.feedback.put(asked.id, "anna", False)
+        shop.runtime.dialogue.feedback.put(asked.id, "anna", False)
     shop.look()
     (gap,) = shop.gaps()
     assert "islands" in gap.question
@@ -148,7 +152,7 @@ def test_a_gap_keeps_its_identity_and_its_note_while_it_grows(shop):
     shop.ask(QUESTION)
     shop.look()
     (gap,) = shop.gaps()
-    shop.services.gaps.judge(gap.id, GapStatus.PLANNED, "Ben writes it", "ada")
+    shop.runtime.stores.gaps.judge(gap.id, GapStatus.PLANNED, "Ben writes it", "ada")
     for visitor in ("ben", "cleo", "dora"):
         shop.ask("how long does the warranty of a lamp last", visitor)
     shop.look()
@@ -170,13 +174,13 @@ def test_words_decide_where_the_embedder_does_not_read_the_language(shop):
 def test_nothing_is_asked_anew_when_the_days_budget_is_spent(open_shop, setting, limit):
     # No word is sent to this address: the budget is spent before anyone asks.
     shop = open_shop(OPENAI_BASE_URL="http://127.0.0.1:9", CHAT_MODEL="small", **{setting: limit})
-    shop.services.usage.add("shop", "small", Used(1, 100, 100, 1.0))
+    shop.runtime.stores.usage.add("shop", "small", Used(1, 100, 100, 1.0))
     shop.ask(QUESTION)
     shop.look()
     shop.crawl()
-    (told,) = shop.services.gap_work.after_crawls()
+    (told,) = shop.runtime.gap_work.after_crawls()
     assert (told.asked, told.left, told.spent) == (0, 1, True)
-    assert last_reasked(shop.services.database, "shop") == told
+    assert last_reasked(shop.runtime.database, "shop") == told
 
 
 def test_no_more_are_asked_after_a_crawl_than_the_setting_allows(open_shop):
@@ -186,7 +190,7 @@ def test_no_more_are_asked_after_a_crawl_than_the_setting_allows(open_shop):
     shop.ask("Do you hire out lamps for film sets?")
     shop.look()
     shop.crawl()
-    (told,) = shop.services.gap_work.after_crawls()
+    (told,) = shop.runtime.gap_work.after_crawls()
     assert (told.asked, told.closed, told.left, told.spent) == (1, 0, 1, False)
     asked, other = shop.gaps()
     assert (asked.visitors, asked.reasked_outcome, other.reasked_at) == (2, "refused", None)
@@ -199,7 +203,7 @@ def test_an_erased_visitor_leaves_no_word_and_no_count_behind(shop):
     shop.ask("Do you hire out lamps for film sets?", "anna")
     shop.look()
     assert [gap.visitors for gap in shop.gaps()] == [2, 1]
-    shop.services.conversations.erase_visitor("shop", "anna")
+    shop.runtime.dialogue.conversations.erase_visitor("shop", "anna")
     (left,) = shop.gaps()
     assert (left.question, left.visitors, left.asked) == (QUESTION, 1, 2)
     shop.look()
@@ -209,9 +213,9 @@ def test_an_erased_visitor_leaves_no_word_and_no_count_behind(shop):
 
 def test_two_processes_do_not_look_at_once(shop):
     shop.ask(QUESTION)
-    assert shop.services.cache.add("gaps:look", "1", 60)
+    assert shop.runtime.shared.cache.add("gaps:look", "1", 60)
     assert shop.look().busy
-    shop.services.cache.delete("gaps:look")
+    shop.runtime.shared.cache.delete("gaps:look")
     assert shop.look().taken_in == 1
 
 
@@ -222,20 +226,20 @@ def test_the_worker_looks_and_asks_by_itself(shop, monkeypatch):
     shop.look()
     shop.crawl()
     ending = Event()
-    worker = Thread(target=shop.services.gap_work.run, args=(ending,))
+    worker = Thread(target=shop.runtime.gap_work.run, args=(ending,))
     worker.start()
     until = monotonic() + 20
-    while shop.services.gaps.open_count("shop") and monotonic() < until:
+    while shop.runtime.stores.gaps.open_count("shop") and monotonic() < until:
         ending.wait(0.05)
     ending.set()
     worker.join()
-    assert shop.services.gaps.open_count("shop") == 0
+    assert shop.runtime.stores.gaps.open_count("shop") == 0
 
 
 def test_another_embedder_makes_the_vectors_anew(shop):
     shop.ask(QUESTION)
     shop.look()
-    intake = GapIntake(shop.services.database, 0.5)
+    intake = GapIntake(shop.runtime.database, 0.5)
     intake.use_embedder("another")
     assert intake.groups("shop")[0].total is None
     shop.ask("Is there a warranty on lamps, and how long is it?", "ben")

@@ -14,8 +14,8 @@ NEW_ANSWER = "/admin/sites/shop/answers/new"
 @pytest.fixture
 def operator(shop):
     """A browser without JavaScript, logged in."""
-    shop.services.operators.create(EMAIL, hash_password(PASSWORD))
-    browser = Browser(create_app(shop.services.settings, shop.services))
+    shop.runtime.people.operators.create(EMAIL, hash_password(PASSWORD))
+    browser = Browser(create_app(shop.runtime.configuration.settings, shop.runtime))
     assert log_in(browser).status_code == 302
     return browser
 
@@ -40,7 +40,7 @@ def test_a_gap_that_a_new_page_closes(shop, operator):
 
     shop.add_page("/warranty", WARRANTY)
     crawl_id = shop.crawl()
-    shop.services.gap_work.after_crawls()
+    shop.runtime.gap_work.after_crawls()
     solved = operator.get(one).text
     assert f"Asked again after crawl {crawl_id}, it is answered by" in solved
     assert "lasts three years" in solved
@@ -70,7 +70,7 @@ def test_a_gap_that_an_own_answer_closes_and_whose_answer_the_pages_contradict_l
 
     shop.add_page("/warranty", WARRANTY)
     shop.crawl()
-    shop.services.gap_work.after_crawls()
+    shop.runtime.gap_work.after_crawls()
     assert "Differs from the pages" in operator.get("/admin/sites/shop/answers").text
     differs = operator.get("/admin/sites/shop/answers/1").text
     assert "The site says three years, this answer says two years." in differs

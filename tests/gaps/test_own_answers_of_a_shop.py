@@ -8,11 +8,11 @@ REFUNDS = "When are refunds paid?"
 
 
 def save(shop, question, text, **values):
-    return shop.services.curated.save(CuratedAnswer("shop", (question,), text, **values), "ada")
+    return shop.runtime.stores.curated.save(CuratedAnswer("shop", (question,), text, **values), "ada")
 
 
 def check(shop, answer):
-    return shop.services.own_answers.check(shop.site, answer)
+    return shop.runtime.own_answers.check(shop.site, answer)
 
 
 def test_an_answer_that_says_another_number_than_the_pages_is_told(shop):
@@ -21,7 +21,7 @@ def test_an_answer_that_says_another_number_than_the_pages_is_told(shop):
     assert told.differences == ("The site says 14 days, this answer says 30 days.",)
     assert (told.outcome, told.url.endswith("/returns")) == ("answered", True)
     assert "within 14 days" in told.text
-    assert shop.services.curated.get("shop", saved.id).content_check == told
+    assert shop.runtime.stores.curated.get("shop", saved.id).content_check == told
 
 
 @pytest.mark.parametrize(
@@ -44,23 +44,23 @@ def test_all_are_compared_again_after_a_crawl(shop):
     title, content = shop.website.pages["/returns"]
     shop.website.pages["/returns"] = (title, content.replace("14 days", "21 days"))
     shop.crawl()
-    shop.services.gap_work.after_crawls()
-    again = shop.services.curated.get("shop", same.id).content_check
+    shop.runtime.gap_work.after_crawls()
+    again = shop.runtime.stores.curated.get("shop", same.id).content_check
     assert again.differences == ("The site says 21 days, this answer says 14 days.",)
-    assert shop.services.curated.get("shop", off.id).content_check is None
+    assert shop.runtime.stores.curated.get("shop", off.id).content_check is None
 
 
 def test_the_tester_names_the_nearest_with_their_likeness(shop):
     first = save(shop, REFUNDS, "Within 14 days.")
     save(shop, "Do you repair radios?", "No.")
-    near = shop.services.own_answers.nearest(shop.site, "When will refunds be paid?")
+    near = shop.runtime.own_answers.nearest(shop.site, "When will refunds be paid?")
     assert near[0].curated.id == first.id
     assert near[0].likeness > near[1].likeness
     assert near[1].why == "likeness"
-    assert shop.services.own_answers.match(shop.site, "When will refunds be paid?")[0].id == first.id
+    assert shop.runtime.own_answers.match(shop.site, "When will refunds be paid?")[0].id == first.id
 
 
 def test_an_answer_whose_days_are_over_is_given_no_more(shop):
     ended = CuratedAnswer.checked("shop", [REFUNDS], "At once.", days=("", "2020-01-01"))
-    shop.services.curated.save(ended, "ada")
+    shop.runtime.stores.curated.save(ended, "ada")
     assert "14 days" in shop.ask(REFUNDS).answer.text

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.page_moves import PageMoves
 from tests.websites import Website, serve
@@ -135,8 +135,8 @@ class Installation:
         self.folder = folder
         self.website = website
         self.settings = Settings(data_dir=folder, crawl_allow_private=True, crawl_concurrency=2)
-        self.services = Services(self.settings)
-        self.services.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
+        self.runtime = open_runtime(self.settings)
+        self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
         settings = {"DATA_DIR": str(folder), "CRAWL_ALLOW_PRIVATE": "1", "CRAWL_CONCURRENCY": "2"}
         self.nursery = Nursery(folder, settings)
         self.workers = []
@@ -153,7 +153,7 @@ class Installation:
 
     @property
     def run(self):
-        return self.services.crawls.latest("shop")
+        return self.runtime.stores.crawls.latest("shop")
 
     def until(self, condition, what="it"):
         end = time.monotonic() + PATIENCE_S
@@ -178,19 +178,19 @@ class Installation:
         return sum(map(int, self.nursery.log.read_text().split()))
 
     def pages(self):
-        found = [page.url for page in self.services.content("shop").pages(limit=10_000)]
+        found = [page.url for page in self.runtime.stores.content("shop").pages(limit=10_000)]
         assert len(found) == len(set(found))
         return {url.removeprefix(self.website.url) for url in found}
 
     def moves(self):
-        moved = PageMoves(self.services.database, "shop").all()
+        moved = PageMoves(self.runtime.database, "shop").all()
         root = self.website.url
         return {old.removeprefix(root): new.removeprefix(root) for old, new in moved.items()}
 
     def check_indexes(self):
         """Every live chunk has its vector and its words, and nothing else has."""
-        live = {chunk.id for chunk in self.services.content("shop").every_chunk()}
-        parts = self.services.parts("shop", self.services.document_embedder)
+        live = {chunk.id for chunk in self.runtime.stores.content("shop").every_chunk()}
+        parts = self.runtime.engine.parts("shop", self.runtime.engine.document_embedder)
         assert parts.vectors.ids() == live
         assert parts.words.count() == len(live)
         return len(live)
@@ -200,7 +200,7 @@ class Installation:
             worker.kill()
             worker.wait()
         self.nursery.close()
-        self.services.close()
+        self.runtime.close()
 
 
 @pytest.fixture

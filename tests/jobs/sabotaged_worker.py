@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from server.indexing import indexer
 from server.models.embedded import EmbeddedEmbedder
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 
 MOMENTS = {
@@ -73,9 +73,9 @@ def work(moment: str) -> None:
     indexer.BATCH = 8
     if moment:
         sabotage(*moment.split("/"))
-    services = Services(load_settings())
-    services.work()
-    services.close()
+    runtime = open_runtime(load_settings())
+    runtime.work()
+    runtime.close()
 
 
 def start(moment: str) -> None:

@@ -30,7 +30,7 @@ def docent(slow, monkeypatch, capsys):
 
 def test_a_crawl_is_paused_resumed_and_stopped_while_a_worker_runs_it(slow, docent):
     slow.website.hold_after = 12
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     worker = slow.worker()
     slow.until(lambda: slow.website.is_holding, "fetching")
 
@@ -42,7 +42,7 @@ def test_a_crawl_is_paused_resumed_and_stopped_while_a_worker_runs_it(slow, doce
     counts = slow.run.counts
     assert counts["waiting"] > 0
     assert "\tpaused\t" in docent("crawls", "list")[1]
-    assert slow.services.content("shop").live_generation() == 0
+    assert slow.runtime.stores.content("shop").live_generation() == 0
     assert sum(slow.website.page_requests.values()) == made
 
     slow.website.hold_after = made + 8
@@ -57,28 +57,28 @@ def test_a_crawl_is_paused_resumed_and_stopped_while_a_worker_runs_it(slow, doce
     assert sum(slow.website.page_requests.values()) <= read + 4, "nothing was fetched twice"
     slow.check_indexes()
     with pytest.raises(WrongState, match=r"has ended \(stopped\)"):
-        slow.services.crawling.pause("shop")
+        slow.runtime.crawling.control.pause("shop")
     refused = "the last crawl of shop has ended (stopped), so it cannot be resumed"
     assert docent("crawls", "resume", "shop") == (1, f"docent: {refused}\n")
 
 
 def test_pages_that_a_stopped_crawl_did_not_visit_are_not_missing_and_are_read_next_time(slow):
-    slow.services.refresh("shop", slow.services.crawls.wait("shop"))
+    slow.runtime.crawling.refresh("shop", slow.runtime.stores.crawls.wait("shop"))
     slow.website.set_page(29, "New words")
-    crawl_id = slow.services.crawls.wait("shop")
-    slow.services.crawls.claim(crawl_id, "gone")
-    slow.services.crawling.stop("shop")
+    crawl_id = slow.runtime.stores.crawls.wait("shop")
+    slow.runtime.stores.crawls.claim(crawl_id, "gone")
+    slow.runtime.crawling.control.stop("shop")
     assert (slow.run.state, slow.run.wanted) == ("waiting", "stop")
-    slow.services.refresh("shop", crawl_id)
+    slow.runtime.crawling.refresh("shop", crawl_id)
     assert slow.run.state == "stopped"
     assert slow.pages() == set(slow.website.pages)
-    assert all(not page.missed for page in slow.services.content("shop").pages())
-    slow.services.refresh("shop", slow.services.crawls.wait("shop"))
+    assert all(not page.missed for page in slow.runtime.stores.content("shop").pages())
+    slow.runtime.crawling.refresh("shop", slow.runtime.stores.crawls.wait("shop"))
     assert slow.run.message.startswith("1 pages indexed, 29 unchanged")
 
 
 def test_what_waits_is_paused_and_stopped_at_once(slow):
-    control, crawls = slow.services.crawling, slow.services.crawls
+    control, crawls = slow.runtime.crawling.control, slow.runtime.stores.crawls
     with pytest.raises(WrongState, match="never crawled"):
         control.pause("shop")
     control.start("shop")
@@ -120,7 +120,7 @@ def test_ctrl_c_pauses_the_crawl_of_the_shell_and_the_command_goes_on_with_it(sl
 
 
 def test_what_became_of_each_address_is_listed_in_the_shell(slow, docent):
-    slow.services.refresh("shop", slow.services.crawls.wait("shop"))
+    slow.runtime.crawling.refresh("shop", slow.runtime.stores.crawls.wait("shop"))
     header, *rows = docent("crawls", "urls", "shop", "--state", "gone", "--csv")[1].splitlines()
     assert header == "address,state,reason,status,linked from,clicks,at"
     assert len(rows) == 2
@@ -135,5 +135,5 @@ def test_a_site_is_given_a_schedule_in_the_shell(slow, docent):
     assert "shop is crawled weekly, next at " in docent("sites", "schedule", "shop", "weekly")[1]
     assert "weekly" in docent("sites")[1]
     assert docent("sites", "schedule", "shop", "off") == (0, "shop is crawled on demand only.\n")
-    assert slow.services.schedules.get("shop") is None
+    assert slow.runtime.stores.schedules.get("shop") is None
     assert docent("sites", "schedule", "nothing", "daily")[0] == 1

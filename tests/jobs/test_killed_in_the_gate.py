@@ -17,11 +17,13 @@ def shop(folder):
 
 
 def said(shop):
-    return " ".join(chunk.text for chunk in shop.services.content("shop").page(f"{shop.website.url}/returns"))
+    return " ".join(
+        chunk.text for chunk in shop.runtime.stores.content("shop").page(f"{shop.website.url}/returns")
+    )
 
 
 def crawl(shop, state, moment="", nth=""):
-    shop.services.start_crawl("shop")
+    shop.runtime.crawling.start("shop")
     worker = shop.worker(moment, nth)
     if moment:
         shop.die(worker)
@@ -32,34 +34,34 @@ def crawl(shop, state, moment="", nth=""):
 
 def test_nothing_goes_live_and_nothing_is_lost(shop):
     crawl(shop, "done")
-    services = shop.services
-    made = services.testsets.create("shop", "Three", "hand")
+    runtime = shop.runtime
+    made = runtime.quality.testsets.create("shop", "Three", "hand")
     for question, path in ASKED:
         case = written_case(question, [f"{shop.website.url}{path}"], answerable=True)
-        services.testsets.add("shop", made.id, case)
-    services.gates.set(Gate("shop", made.id, "mrr@10", 0.05, 100))
+        runtime.quality.testsets.add("shop", made.id, case)
+    runtime.quality.gates.set(Gate("shop", made.id, "mrr@10", 0.05, 100))
     shop.website.pages["/returns"] = (
         "Our brand",
         "<p>We stand for a bright tomorrow, every day anew.</p>" * 3,
     )
-    live = services.content("shop").live_generation()
+    live = runtime.stores.content("shop").live_generation()
     crawl(shop, "held", "in the quality gate", "3")
     assert shop.run.state == "running"
-    assert services.content("shop").live_generation() == live
+    assert runtime.stores.content("shop").live_generation() == live
     assert "14 days" in said(shop)
-    assert services.gates.history("shop") == []
+    assert runtime.quality.gates.history("shop") == []
     worker = shop.worker()
     shop.until_state("held")
     shop.end(worker)
     assert "14 days" in said(shop)
-    held = services.gates.held("shop")
+    held = runtime.quality.gates.held("shop")
     assert held.questions == 3
-    assert services.crawling.decide(services.gates, held, RELEASING, "ada@example.com")
+    assert runtime.crawling.control.decide(runtime.quality.gates, held, RELEASING, "ada@example.com")
     shop.die(shop.worker("after going live", "1"))
     assert "bright tomorrow" in said(shop)
     worker = shop.worker()
     shop.until_state("done")
     shop.end(worker)
-    assert services.gates.history("shop")[0].state == "released"
-    assert services.content("shop").live_generation() == live + 1
+    assert runtime.quality.gates.history("shop")[0].state == "released"
+    assert runtime.stores.content("shop").live_generation() == live + 1
     shop.check_indexes()

@@ -36,13 +36,13 @@ def embedded(monkeypatch):
 
 def crawl(shop):
     shop.website.requests.clear()
-    shop.services.refresh("shop", shop.services.crawls.wait("shop"))
+    shop.runtime.crawling.refresh("shop", shop.runtime.stores.crawls.wait("shop"))
     assert shop.run.state == "done", shop.run.message
     return shop.run
 
 
 def page_of(shop, path):
-    return shop.services.content("shop").known_pages().get(f"{shop.website.url}{path}")
+    return shop.runtime.stores.content("shop").known_pages().get(f"{shop.website.url}{path}")
 
 
 def move(shop, number, to):
@@ -62,12 +62,12 @@ def test_an_unchanged_site_costs_one_short_answer_a_page_and_no_embedding(shop, 
     shop.website.etags = True
     crawl(shop)
     embedded.clear()
-    before = shop.services.content("shop").live_generation()
+    before = shop.runtime.stores.content("shop").live_generation()
     run = crawl(shop)
     assert run.counts["unchanged"] == 12
     assert shop.website.not_modified == 12
     assert embedded == []
-    assert shop.services.content("shop").live_generation() == before
+    assert shop.runtime.stores.content("shop").live_generation() == before
 
 
 def test_a_page_that_redirects_keeps_its_history_at_the_new_address_and_its_embeddings(shop, embedded):
@@ -119,9 +119,9 @@ def test_a_redirect_to_what_is_no_page_is_no_move(shop):
 
 def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
     crawl(shop)
-    content = shop.services.content("shop")
+    content = shop.runtime.stores.content("shop")
     before = content.live_generation()
-    shop.services.live._current = replace_settings(shop, index_publish_s=0.01)
+    shop.runtime.configuration.live._current = replace_settings(shop, index_publish_s=0.01)
     shop.website.set_page(0, "Fresh words")
     seen = []
 
@@ -130,7 +130,7 @@ def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
         seen.append((fetched, any("Fresh words" in text for text in texts)))
 
     monkeypatch.setattr(crawl_intake, "RECORD_EVERY_S", 0.0)
-    shop.services.refresh("shop", shop.services.crawls.wait("shop"), on_progress=watch)
+    shop.runtime.crawling.refresh("shop", shop.runtime.stores.crawls.wait("shop"), on_progress=watch)
     assert shop.run.state == "done"
     assert any(fresh and fetched < 12 for fetched, fresh in seen), seen
     assert content.live_generation() > before
@@ -138,16 +138,16 @@ def test_a_changed_page_is_live_before_a_long_crawl_ends(shop, monkeypatch):
 
 
 def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
-    content = shop.services.content("shop")
-    shop.services.live._current = replace_settings(shop, index_publish_s=0.01)
+    content = shop.runtime.stores.content("shop")
+    shop.runtime.configuration.live._current = replace_settings(shop, index_publish_s=0.01)
     monkeypatch.setattr(crawl_intake, "RECORD_EVERY_S", 0.0)
     seen = set()
-    shop.services.refresh(
-        "shop", shop.services.crawls.wait("shop"), on_progress=lambda *_: seen.add(content.counts()[0])
+    shop.runtime.crawling.refresh(
+        "shop", shop.runtime.stores.crawls.wait("shop"), on_progress=lambda *_: seen.add(content.counts()[0])
     )
     assert seen <= {0, 12}
     assert content.live_generation() == 1
 
 
 def replace_settings(shop, **changes):
-    return shop.services.settings.model_copy(update=changes)
+    return shop.runtime.configuration.settings.model_copy(update=changes)

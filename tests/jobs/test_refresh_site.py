@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 
@@ -15,21 +15,23 @@ class Owner:
 
     def __init__(self, folder, website, **settings):
         self.website = website
-        self.services = Services(Settings(data_dir=folder, crawl_allow_private=True, **settings))
-        if self.services.sites.find("shop") is None:
-            self.services.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
+        self.runtime = open_runtime(Settings(data_dir=folder, crawl_allow_private=True, **settings))
+        if self.runtime.stores.sites.find("shop") is None:
+            self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
 
     def crawl(self):
-        crawl_id = self.services.crawls.start("shop")
+        crawl_id = self.runtime.stores.crawls.start("shop")
         self.website.requests.clear()
-        self.services.refresh("shop", crawl_id)
-        return self.services.crawls.latest("shop")
+        self.runtime.crawling.refresh("shop", crawl_id)
+        return self.runtime.stores.crawls.latest("shop")
 
     def pages(self):
-        return {page.url.removeprefix(self.website.url) for page in self.services.content("shop").pages()}
+        return {
+            page.url.removeprefix(self.website.url) for page in self.runtime.stores.content("shop").pages()
+        }
 
     def answer(self, text):
-        exchange = self.services.chat.ask(self.services.sites.get("shop"), text, visitor_id="v")
+        exchange = self.runtime.chat.ask(self.runtime.stores.sites.get("shop"), text, visitor_id="v")
         *_, answer = exchange.events()
         return answer
 
@@ -50,13 +52,13 @@ def folder(tmp_path, model_cache):
 def owner(folder, website):
     made = Owner(folder, website)
     yield made
-    made.services.close()
+    made.runtime.close()
 
 
 def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
     assert owner.crawl().state == "done"
     assert owner.pages() == set(SHOP)
-    site = owner.services.sites.get("shop")
+    site = owner.runtime.stores.sites.get("shop")
     assert (site.title, site.language, site.generation) == ("Lantern Shop", "en", 1)
     assert "Delivery" in site.options["topics"]
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
@@ -64,12 +66,12 @@ def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
 
 def test_suggested_questions_that_an_operator_wrote_outlive_a_crawl(owner):
     owner.crawl()
-    site = owner.services.sites.get("shop")
+    site = owner.runtime.stores.sites.get("shop")
     assert site.options["suggestions"]
     own = {**site.options, "suggestions": ["Do you ship?"], "suggestions_chosen": True}
-    owner.services.sites.update(replace(site, options=own))
+    owner.runtime.stores.sites.update(replace(site, options=own))
     owner.crawl()
-    assert owner.services.sites.get("shop").options["suggestions"] == ["Do you ship?"]
+    assert owner.runtime.stores.sites.get("shop").options["suggestions"] == ["Do you ship?"]
 
 
 def test_an_unchanged_site_is_not_embedded_again(owner):
@@ -77,7 +79,7 @@ def test_an_unchanged_site_is_not_embedded_again(owner):
     again = owner.crawl()
     assert "0 pages indexed, 5 unchanged, 0 removed; 0 chunks new, 0 gone" in again.message
     assert "anew" not in again.message
-    assert owner.services.sites.get("shop").generation == 1
+    assert owner.runtime.stores.sites.get("shop").generation == 1
 
 
 def test_a_changed_page_is_answered_from_its_new_text(owner, website):
@@ -98,46 +100,46 @@ def test_a_page_gone_twice_leaves_the_index(owner, website):
 
 
 def test_what_was_over_the_limit_is_read_when_the_limit_is_raised(owner, folder, website):
-    owner.services.close()
+    owner.runtime.close()
     small = Owner(folder, website, crawl_max_pages=2)
     small.crawl()
     assert len(small.pages()) == 2
-    small.services.close()
-    owner.services = Owner(folder, website).services
+    small.runtime.close()
+    owner.runtime = Owner(folder, website).runtime
     owner.crawl()
     assert owner.pages() == set(SHOP)
 
 
 def test_a_site_that_is_down_fails_with_a_reason_and_stays_answered(owner, website):
     owner.crawl()
-    site = owner.services.sites.get("shop")
-    owner.services.sites.update(replace(site, start_urls=("http://127.0.0.1:9/",)))
+    site = owner.runtime.stores.sites.get("shop")
+    owner.runtime.stores.sites.update(replace(site, start_urls=("http://127.0.0.1:9/",)))
     website.pages.clear()
     failed = owner.crawl()
     assert failed.state == "failed"
     assert "127.0.0.1:9" in failed.message
-    assert owner.services.incidents.recent("shop")[0].kind == "crawl_failed"
+    assert owner.runtime.stores.incidents.recent("shop")[0].kind == "crawl_failed"
     assert owner.pages() == set(SHOP)
 
 
 def test_another_strategy_indexes_the_unchanged_chunks_anew(owner):
-    site = owner.services.sites.get("shop")
-    owner.services.sites.update(replace(site, strategy="lexical"))
+    site = owner.runtime.stores.sites.get("shop")
+    owner.runtime.stores.sites.update(replace(site, strategy="lexical"))
     owner.crawl()
-    owner.services.sites.update(replace(owner.services.sites.get("shop"), strategy="hybrid"))
+    owner.runtime.stores.sites.update(replace(owner.runtime.stores.sites.get("shop"), strategy="hybrid"))
     assert "chunks indexed anew" in owner.crawl().message
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
 
 
 def test_lost_vectors_are_made_anew(owner):
     owner.crawl()
-    owner.services.parts("shop", owner.services.document_embedder).vectors.drop()
+    owner.runtime.engine.parts("shop", owner.runtime.engine.document_embedder).vectors.drop()
     assert "chunks indexed anew" in owner.crawl().message
     assert "chunks indexed anew" not in owner.crawl().message
 
 
 def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):
-    owner.services.crawls.start("shop")
-    owner.services.resume_crawls()
-    assert owner.services.crawls.latest("shop").state == "waiting"
-    assert len(owner.services.jobs) == 1
+    owner.runtime.stores.crawls.start("shop")
+    owner.runtime.crawling.upkeep().take_up_left()
+    assert owner.runtime.stores.crawls.latest("shop").state == "waiting"
+    assert len(owner.runtime.crawling.jobs) == 1

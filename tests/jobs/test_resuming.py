@@ -12,7 +12,7 @@ CALIBRATION = 2 * HEADINGS + len(OFF_TOPIC)
 
 
 def test_a_crawl_that_is_killed_at_every_moment_loses_nothing_and_repeats_nothing(slow):
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     crawl_id = slow.run.id
     slow.website.hold_after = 12
     worker = slow.worker()
@@ -41,12 +41,12 @@ def test_a_crawl_that_is_killed_at_every_moment_loses_nothing_and_repeats_nothin
     # A batch of 8 is lost where the vectors were not written yet; the rest are questions of the calibration.
     assert slow.embedded <= chunks + 4 * 8 + 2 * CALIBRATION
     assert slow.run.counts == {"fetched": 30, "gone": 2}
-    assert slow.services.sites.get("shop").options["calibration"]
+    assert slow.runtime.stores.sites.get("shop").options["calibration"]
 
 
 def requests_of_what_was_read(installation):
     """How often each page was asked for that the journal no longer has among those that wait."""
-    entries = CrawlJournal(installation.services.database, installation.run.id).entries()
+    entries = CrawlJournal(installation.runtime.database, installation.run.id).entries()
     root = installation.website.url
     read = {entry.url.removeprefix(root) for entry in entries if entry.state != WAITING}
     requests = installation.website.page_requests
@@ -54,7 +54,7 @@ def requests_of_what_was_read(installation):
 
 
 def test_a_second_crawl_that_is_killed_keeps_the_live_index_until_the_next_worker_ends_it(slow):
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     worker = slow.worker()
     slow.until_state("done")
     slow.end(worker)
@@ -62,22 +62,22 @@ def test_a_second_crawl_that_is_killed_keeps_the_live_index_until_the_next_worke
     for number in range(5):
         slow.website.set_page(number, "Other words")
     del slow.website.pages["/p29"]
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     for moment in ("before the vectors", "before going live", "while clearing away"):
         slow.die(slow.worker(moment, 1))
     worker = slow.worker()
     slow.until_state("done")
     slow.end(worker)
     assert slow.pages() == {*slow.website.pages, "/p29"}, "missing once is not gone"
-    assert slow.services.content("shop").known_pages()[f"{slow.website.url}/p29"].missed == 1
+    assert slow.runtime.stores.content("shop").known_pages()[f"{slow.website.url}/p29"].missed == 1
     slow.check_indexes()
-    texts = "\n".join(chunk.text for chunk in slow.services.content("shop").every_chunk())
+    texts = "\n".join(chunk.text for chunk in slow.runtime.stores.content("shop").every_chunk())
     assert texts.count("Other words") == 5 * 3
     assert slow.embedded - before <= 15 + 3 * 8 + CALIBRATION
 
 
 def test_a_worker_that_is_asked_to_end_leaves_its_crawl_to_the_next_one_at_once(slow):
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     slow.website.hold_after = 12
     worker = slow.worker()
     slow.until(lambda: slow.website.is_holding, "fetching")
@@ -93,10 +93,10 @@ def test_a_worker_that_is_asked_to_end_leaves_its_crawl_to_the_next_one_at_once(
 
 
 def test_what_kills_its_worker_every_time_is_given_up_with_a_reason(slow):
-    slow.services.start_crawl("shop")
+    slow.runtime.crawling.start("shop")
     slow.die(slow.worker("at the calibration", 1))
     slow.die(slow.worker("at the calibration", 1))
-    journal = CrawlJournal(slow.services.database, slow.run.id)
+    journal = CrawlJournal(slow.runtime.database, slow.run.id)
     done, _, cuts = journal.notes()["cuts"].partition("/")
     assert (int(done), int(cuts)) == (32, 0)
     journal.note("cuts", f"{done}/5")

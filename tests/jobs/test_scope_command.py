@@ -4,7 +4,7 @@ import pytest
 
 from server.__main__ import main
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 
 
@@ -13,9 +13,9 @@ def shell(tmp_path, monkeypatch, capsys):
     """Runs the command; its exit code, what it printed, and what went wrong."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATA_DIR", str(tmp_path / "data"))
-    services = Services(load_settings())
-    services.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
-    services.close()
+    runtime = open_runtime(load_settings())
+    runtime.stores.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
+    runtime.close()
 
     def run(*arguments):
         code = main(["scope", *arguments])

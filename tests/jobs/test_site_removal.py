@@ -9,7 +9,7 @@ from sqlalchemy import MetaData, select
 from server.__main__ import main
 from server.domain.question import Turn
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 from server.storage.errors import SiteExists, UnknownSite
 from tests.websites import SHOP, Website, serve
@@ -31,10 +31,10 @@ def two_shops(tmp_path_factory, model_cache):
 
 
 @pytest.fixture
-def services(two_shops, tmp_path):
+def runtime(two_shops, tmp_path):
     folder = tmp_path / "data"
     shutil.copytree(two_shops, folder, symlinks=True)
-    made = Services(load_settings({"DATA_DIR": str(folder)}))
+    made = open_runtime(load_settings({"DATA_DIR": str(folder)}))
     yield made
     made.close()
 
@@ -54,90 +54,90 @@ def rows_of(database, site_id):
     return found
 
 
-def collections(services, site_id):
-    names = [one.name for one in services.vector_store.chroma.client.list_collections()]
+def collections(runtime, site_id):
+    names = [one.name for one in runtime.engine.vector_store.chroma.client.list_collections()]
     return [name for name in names if name.split(".")[0] == site_id]
 
 
-def talk(services, site_id="shop"):
+def talk(runtime, site_id="shop"):
     """A visitor's question with its answer, thumb and message to people."""
-    site = services.sites.get(site_id)
-    exchange = services.chat.ask(site, "How long do parcels to islands take?", visitor_id="v")
+    site = runtime.stores.sites.get(site_id)
+    exchange = runtime.chat.ask(site, "How long do parcels to islands take?", visitor_id="v")
     list(exchange.events())
-    services.feedback.put(exchange.message_id, "v", helpful=False)
-    services.incidents.record(site_id, "timeout", "slow")
+    runtime.dialogue.feedback.put(exchange.message_id, "v", helpful=False)
+    runtime.stores.incidents.record(site_id, "timeout", "slow")
     return SimpleNamespace(id=exchange.conversation_id)
 
 
-def removed(services, site_id):
-    services.remove_site_now(site_id)
+def removed(runtime, site_id):
+    runtime.crawling.remove_site_now(site_id)
 
 
-def test_nothing_of_a_removed_site_is_left_and_another_one_keeps_all(services):
-    talked = talk(services)
-    kept = talk(services, "shop-2")
-    before = rows_of(services.database, "shop-2")
+def test_nothing_of_a_removed_site_is_left_and_another_one_keeps_all(runtime):
+    talked = talk(runtime)
+    kept = talk(runtime, "shop-2")
+    before = rows_of(runtime.database, "shop-2")
     assert {"pages", "chunks", "messages", "crawls", "word_postings"} <= rows_of(
-        services.database, "shop"
+        runtime.database, "shop"
     ).keys()
-    removed(services, "shop")
-    assert rows_of(services.database, "shop") == {}
-    assert collections(services, "shop") == []
-    assert services.history.turns(talked.id) == ()
-    assert rows_of(services.database, "shop-2") == before
-    assert collections(services, "shop-2")
-    assert len(services.history.turns(kept.id)) == 1
+    removed(runtime, "shop")
+    assert rows_of(runtime.database, "shop") == {}
+    assert collections(runtime, "shop") == []
+    assert runtime.engine.history.turns(talked.id) == ()
+    assert rows_of(runtime.database, "shop-2") == before
+    assert collections(runtime, "shop-2")
+    assert len(runtime.engine.history.turns(kept.id)) == 1
 
 
-def test_a_site_is_gone_for_everybody_as_soon_as_it_is_removed(services):
-    services.remove_site("shop")
-    assert services.sites.find("shop") is None
-    assert [site.id for site in services.sites.all()] == ["shop-2"]
+def test_a_site_is_gone_for_everybody_as_soon_as_it_is_removed(runtime):
+    runtime.crawling.remove_site("shop")
+    assert runtime.stores.sites.find("shop") is None
+    assert [site.id for site in runtime.stores.sites.all()] == ["shop-2"]
     with pytest.raises(UnknownSite):
-        services.remove_site("shop")
+        runtime.crawling.remove_site("shop")
     with pytest.raises(SiteExists, match="is still being removed"):
-        services.sites.create(Site("shop", "Shop", ""))
-    services._remove_site("shop")
-    services.sites.create(Site("shop", "Shop", ""))
+        runtime.stores.sites.create(Site("shop", "Shop", ""))
+    runtime.crawling.remove_left("shop")
+    runtime.stores.sites.create(Site("shop", "Shop", ""))
 
 
-def test_a_removal_that_was_cut_off_is_done_by_the_next_worker(services, monkeypatch):
+def test_a_removal_that_was_cut_off_is_done_by_the_next_worker(runtime, monkeypatch):
     def cut_off(site_id):
         raise KeyboardInterrupt
 
-    services.remove_site("shop")
-    monkeypatch.setattr(services, "_drop_indexes", cut_off)
+    runtime.crawling.remove_site("shop")
+    monkeypatch.setattr(runtime, "_drop_indexes", cut_off)
     with pytest.raises(KeyboardInterrupt):
-        services._remove_site("shop")
+        runtime.crawling.remove_left("shop")
     monkeypatch.undo()
-    assert services.sites.leaving() == ["shop"]
-    services._remove_site("shop")
-    assert rows_of(services.database, "shop") == {}
+    assert runtime.stores.sites.leaving() == ["shop"]
+    runtime.crawling.remove_left("shop")
+    assert rows_of(runtime.database, "shop") == {}
 
 
-def test_removing_what_is_gone_already_does_nothing(services):
-    removed(services, "shop")
-    services._remove_site("shop")
-    services._remove_site("shop-2")
-    assert services.sites.get("shop-2").generation
+def test_removing_what_is_gone_already_does_nothing(runtime):
+    removed(runtime, "shop")
+    runtime.crawling.remove_left("shop")
+    runtime.crawling.remove_left("shop-2")
+    assert runtime.stores.sites.get("shop-2").generation
 
 
-def test_more_rows_than_go_at_once_all_go(services, monkeypatch):
+def test_more_rows_than_go_at_once_all_go(runtime, monkeypatch):
     monkeypatch.setattr("server.storage.site_rows.CHUNKS", 2)
     monkeypatch.setattr("server.storage.site_rows.ADDRESSES", 2)
     monkeypatch.setattr("server.storage.site_rows.CONVERSATIONS", 1)
     for _ in range(3):
-        talk(services)
-    removed(services, "shop")
-    assert rows_of(services.database, "shop") == {}
+        talk(runtime)
+    removed(runtime, "shop")
+    assert rows_of(runtime.database, "shop") == {}
 
 
-def test_conversations_of_a_removed_site_are_not_remembered(services):
-    talked = talk(services)
-    services.history.add(talked.id, Turn("And then?", "Then.", "", "en"))
-    assert services.history.turns(talked.id)
-    removed(services, "shop")
-    assert services.history.turns(talked.id) == ()
+def test_conversations_of_a_removed_site_are_not_remembered(runtime):
+    talked = talk(runtime)
+    runtime.engine.history.add(talked.id, Turn("And then?", "Then.", "", "en"))
+    assert runtime.engine.history.turns(talked.id)
+    removed(runtime, "shop")
+    assert runtime.engine.history.turns(talked.id) == ()
 
 
 def test_the_command_removes_a_site_only_when_it_is_meant(two_shops, tmp_path, capsys):

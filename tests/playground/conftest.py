@@ -11,7 +11,7 @@ from admin.people import sessions
 from admin.people.passwords import hash_password
 from server.__main__ import main
 from server.domain.roles import Role
-from server.runtime.container import Services
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings, load_settings
 from tests.admin.conftest import Browser, make_app
 from tests.openai_server import OpenAIServer
@@ -41,7 +41,7 @@ def model_server():
 
 def _opened(folder, **settings):
     given = {name.upper(): str(value) for name, value in settings.items()}
-    return Services(load_settings({"DATA_DIR": str(folder), **given}))
+    return open_runtime(load_settings({"DATA_DIR": str(folder), **given}))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def installed(indexed_shop):
 
 
 @pytest.fixture
-def services(installed):
+def runtime(installed):
     """The same, with the shop as it was at first."""
     before = installed.sites.get("shop")
     yield installed
@@ -91,15 +91,15 @@ def with_model(indexed_shop, model_server, patience):
 class Dashboard:
     """Browsers of operators of each role, on one installation."""
 
-    services: Services
+    runtime: Runtime
     app: object
     browsers: dict = field(default_factory=dict)
 
     def as_role(self, role):
         if role not in self.browsers:
             email = f"{role.value}@example.com"
-            known = next((one for one in self.services.operators.all() if one.email == email), None)
-            id = known.id if known else self.services.operators.create(email, SECRET_HASH, role)
+            known = next((one for one in self.runtime.people.operators.all() if one.email == email), None)
+            id = known.id if known else self.runtime.people.operators.create(email, SECRET_HASH, role)
             browser = Browser(self.app)
             with self.app.test_request_context():
                 sessions.log_in(id)
@@ -114,7 +114,7 @@ class Dashboard:
         sent = self.as_role(role).send("/admin/playground", {"site": "shop", "question": ASKED, **typed})
         assert sent.status_code == 302, sent.text
         run_id = sent.headers["Location"].rsplit("/", 1)[1]
-        self.services.playground.wait(run_id, 60)
+        self.runtime.playground.wait(run_id, 60)
         return run_id, self.as_role(role).get(f"/admin/playground/{run_id}").text
 
 
@@ -125,9 +125,9 @@ def made_app(indexed_shop):
 
 
 @pytest.fixture
-def dashboard(services, made_app):
-    made_app.extensions["docent"] = services
-    return Dashboard(services, made_app)
+def dashboard(runtime, made_app):
+    made_app.extensions["docent"] = runtime
+    return Dashboard(runtime, made_app)
 
 
 @pytest.fixture

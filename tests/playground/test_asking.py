@@ -34,11 +34,14 @@ def test_strategies_and_flows_stand_side_by_side(dashboard):
     assert "Same as way 1" in shown
 
 
-def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, services):
-    before = services.sites.get("shop"), len(services.conversations.recent("shop", 100))
+def test_nothing_is_stored_as_a_conversation_or_counted(dashboard, runtime):
+    before = runtime.stores.sites.get("shop"), len(runtime.dialogue.conversations.recent("shop", 100))
     dashboard.ask(floor="0.9", tone="formal", tune_hyde="on", strategy_0="dense")
-    assert (services.sites.get("shop"), len(services.conversations.recent("shop", 100))) == before
-    assert not services.incidents.recent(limit=10)
+    assert (
+        runtime.stores.sites.get("shop"),
+        len(runtime.dialogue.conversations.recent("shop", 100)),
+    ) == before
+    assert not runtime.stores.incidents.recent(limit=10)
 
 
 def test_a_higher_floor_refuses_what_the_site_answers(dashboard):
@@ -56,17 +59,17 @@ def test_a_strategy_without_an_index_says_what_building_it_takes(dashboard):
     assert "Parcels to islands take five working days." in shown, "the other way answers all the same"
 
 
-def test_a_site_that_has_words_alone_says_that_the_vectors_are_missing(dashboard, services):
-    services.sites.change("shop", lambda site: replace(site, strategy="lexical"))
+def test_a_site_that_has_words_alone_says_that_the_vectors_are_missing(dashboard, runtime):
+    runtime.stores.sites.change("shop", lambda site: replace(site, strategy="lexical"))
     try:
-        parts = services.parts("shop", services.query_embedder)
+        parts = runtime.engine.parts("shop", runtime.engine.query_embedder)
         kept = parts.vectors.vectors(list(parts.vectors.ids()))
         parts.vectors.remove(list(kept))
         _, page = dashboard.ask(strategy_1="dense")
         assert "The index of this search is not built for this site" in words(page)
         assert "five working days" in words(page), "the site's own way answers"
     finally:
-        chunks = services.content("shop").load(list(kept))
+        chunks = runtime.stores.content("shop").load(list(kept))
         parts.vectors.add(list(chunks.values()), [kept[id] for id in chunks])
 
 
@@ -78,16 +81,16 @@ def test_earlier_turns_make_a_question_stand_alone(dashboard):
     assert "five working days" in words(page)
 
 
-def test_fewer_passages_are_found_when_fewer_are_asked_for(dashboard, services):
+def test_fewer_passages_are_found_when_fewer_are_asked_for(dashboard, runtime):
     run_id, _ = dashboard.ask(retrieve_limit="2")
-    answer = services.playground_runs.get(run_id).ways[0].result["answer"]
+    answer = runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]
     assert len(answer["trace"]["candidates"]) == 2
 
 
-def test_own_answers_may_be_left_out(dashboard, services):
+def test_own_answers_may_be_left_out(dashboard, runtime):
     from server.domain.curated import CuratedAnswer
 
-    made = services.curated.save(CuratedAnswer.checked("shop", [ASKED], "In a week.", [], ""), "me")
+    made = runtime.stores.curated.save(CuratedAnswer.checked("shop", [ASKED], "In a week.", [], ""), "me")
     try:
         _, page = dashboard.ask()
         assert "In a week." in words(page)
@@ -95,14 +98,14 @@ def test_own_answers_may_be_left_out(dashboard, services):
         assert "In a week." not in words(page)
         assert "five working days" in words(page)
     finally:
-        services.curated.remove("shop", made.id)
+        runtime.stores.curated.remove("shop", made.id)
 
 
-def test_visitors_never_get_an_answer_of_the_playground(dashboard, services):
+def test_visitors_never_get_an_answer_of_the_playground(dashboard, runtime):
     """Not even through the cache of answers, which the playground may read."""
     dashboard.ask(answer_cache="on", tune_title="never")
     dashboard.ask(answer_cache="on")
-    exchange = services.chat.ask(services.sites.get("shop"), ASKED, visitor_id="v")
+    exchange = runtime.chat.ask(runtime.stores.sites.get("shop"), ASKED, visitor_id="v")
     *_, answer = exchange.events()
     assert "from_cache" not in answer.trace
     _, page = dashboard.ask(answer_cache="on")
@@ -112,12 +115,12 @@ def test_visitors_never_get_an_answer_of_the_playground(dashboard, services):
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OWNER])
-def test_a_shared_run_shows_the_same_without_asking_again(dashboard, services, role):
+def test_a_shared_run_shows_the_same_without_asking_again(dashboard, runtime, role):
     run_id, _ = dashboard.ask()
     other = dashboard.as_role(role).get(f"/admin/playground/{run_id}")
     assert other.status_code == 200
     assert "five working days" in words(other.text)
-    assert len(services.playground_runs.get(run_id).ways) == 1
+    assert len(runtime.stores.playground_runs.get(run_id).ways) == 1
 
 
 def test_the_address_of_a_run_cannot_be_guessed(dashboard):
@@ -144,11 +147,11 @@ def test_viewers_may_not_ask(dashboard):
     assert sent.status_code == 403
 
 
-def test_a_message_and_a_gap_fill_the_form(dashboard, services):
-    site = services.sites.get("shop")
-    first = services.chat.ask(site, "How long do parcels take?", visitor_id="v")
+def test_a_message_and_a_gap_fill_the_form(dashboard, runtime):
+    site = runtime.stores.sites.get("shop")
+    first = runtime.chat.ask(site, "How long do parcels take?", visitor_id="v")
     list(first.events())
-    second = services.chat.ask(site, "And to islands?", visitor_id="v", conversation_id=first.conversation_id)
+    second = runtime.chat.ask(site, "And to islands?", visitor_id="v", conversation_id=first.conversation_id)
     list(second.events())
     form = dashboard.as_role(Role.EDITOR).get(f"/admin/playground?message={second.message_id}").text
     assert ">\r\nAnd to islands?</textarea>" in form or "And to islands?</textarea>" in form

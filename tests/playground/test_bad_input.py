@@ -61,8 +61,8 @@ def error_of(page, field):
         ("tune_hyde", "perhaps", "valid boolean"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_said_beside_its_field(dashboard, services, field, value, said):
-    before = len(services.playground_runs.recent(100))
+def test_what_cannot_be_asked_is_said_beside_its_field(dashboard, runtime, field, value, said):
+    before = len(runtime.stores.playground_runs.recent(100))
     browser = dashboard.as_role(Role.EDITOR)
     typed = {"site": "shop", "question": ASKED, "floor": "0.2", field: value}
     sent = browser.send("/admin/playground", typed)
@@ -72,13 +72,13 @@ def test_what_cannot_be_asked_is_said_beside_its_field(dashboard, services, fiel
     kept = {name: text for name, text in typed.items() if name != field}
     for text in kept.values():
         assert html.escape(text, quote=True) in sent.text, "what was typed is still there"
-    assert len(services.playground_runs.recent(100)) == before
+    assert len(runtime.stores.playground_runs.recent(100)) == before
 
 
-def test_all_that_is_wrong_is_said_at_once(services):
-    site = services.sites.get("shop")
+def test_all_that_is_wrong_is_said_at_once(runtime):
+    site = runtime.stores.sites.get("shop")
     with pytest.raises(WrongOrder) as wrong:
-        read_order({"floor": "x", "flow_1": "y"}, site, services.settings)
+        read_order({"floor": "x", "flow_1": "y"}, site, runtime.configuration.settings)
     assert set(wrong.value.problems) == {"question", "floor", "flow_1"}
 
 
@@ -90,9 +90,9 @@ def test_every_switch_is_an_option_with_a_setting():
     assert allowed("neighbours") == ()
 
 
-def test_what_is_not_typed_stays_as_the_site_has_it(services):
-    site = services.sites.get("shop")
-    order = read_order({"question": "Why?"}, site, services.settings)
+def test_what_is_not_typed_stays_as_the_site_has_it(runtime):
+    site = runtime.stores.sites.get("shop")
+    order = read_order({"question": "Why?"}, site, runtime.configuration.settings)
     assert [way.strategy for way in order.ways] == [site.strategy]
     assert order.site(site, order.ways[0]) == site
     assert order.asked_site(site, order.ways[0]).options == {
@@ -109,18 +109,18 @@ def test_written_turns_are_read_again_as_they_were():
     assert written_turns(turns) == text
 
 
-def test_a_site_that_was_never_read_is_not_asked(dashboard, services):
+def test_a_site_that_was_never_read_is_not_asked(dashboard, runtime):
     from server.domain.site import Site
 
-    if services.sites.find("new") is None:
-        services.sites.create(Site("new", "New", "", ("https://new.example/",)))
+    if runtime.stores.sites.find("new") is None:
+        runtime.stores.sites.create(Site("new", "New", "", ("https://new.example/",)))
     sent = dashboard.as_role(Role.EDITOR).send("/admin/playground", {"site": "new", "question": "Why?"})
     assert sent.status_code == 422
     assert "not read yet" in error_of(sent.text, "site")
 
 
-def test_more_ways_than_one_process_asks_at_once_have_to_wait(dashboard, services):
-    free = services.playground._free
+def test_more_ways_than_one_process_asks_at_once_have_to_wait(dashboard, runtime):
+    free = runtime.playground._free
     taken = 0
     while free.acquire(blocking=False):
         taken += 1
@@ -133,10 +133,10 @@ def test_more_ways_than_one_process_asks_at_once_have_to_wait(dashboard, service
 
 
 @pytest.mark.parametrize("way", ["", "0", "3", "x", "9" * 50])
-def test_a_way_that_is_not_there_changes_nothing(dashboard, services, way):
+def test_a_way_that_is_not_there_changes_nothing(dashboard, runtime, way):
     run_id, _ = dashboard.ask()
-    before = services.sites.get("shop")
+    before = runtime.stores.sites.get("shop")
     browser = dashboard.as_role(Role.EDITOR)
     sent = browser.send(f"/admin/playground/{run_id}", {"way": way}, f"/admin/playground/{run_id}/use")
     assert sent.status_code == 302
-    assert services.sites.get("shop") == before
+    assert runtime.stores.sites.get("shop") == before

@@ -22,7 +22,9 @@ def test_prompts_and_replies_are_shown_as_they_were_sent(paid_dashboard, model_s
     assert "Prompts as sent" in shown
     assert "You answer visitors of the website" in shown
     sent = model_server.requests[-1]["body"]["messages"]
-    kept = paid_dashboard.services.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    kept = (
+        paid_dashboard.runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    )
     assert [kept[-1]["system"], kept[-1]["user"]] == [message["content"] for message in sent]
     assert kept[-1]["step"] == "write"
     assert json.loads(kept[-1]["reply"]) == {"answer": "Parcels to islands take five working days. [1]"}
@@ -33,7 +35,7 @@ def test_each_step_of_a_flow_has_its_prompt(paid_dashboard, model_server):
     run_id, page = paid_dashboard.ask(
         flow_0="self-rag", question="And to islands?", history="Q: Parcels?\nA: Two days."
     )
-    way = paid_dashboard.services.playground_runs.get(run_id).ways[0]
+    way = paid_dashboard.runtime.stores.playground_runs.get(run_id).ways[0]
     steps = [call["step"] for call in way.result["answer"]["trace"]["prompts"]]
     assert steps[0] == "rewrite"
     assert {"filter", "write", "grade"} <= set(steps)
@@ -44,18 +46,18 @@ def test_prompts_are_not_kept_when_they_are_not_wanted_and_never_for_visitors(pa
     model_server.script = reply_of()
     _, page = paid_dashboard.ask(prompts="off")
     assert "Prompts as sent" not in words(page)
-    services = paid_dashboard.services
-    *_, answer = services.chat.ask(services.sites.get("shop"), ASKED, visitor_id="v").events()
+    runtime = paid_dashboard.runtime
+    *_, answer = runtime.chat.ask(runtime.stores.sites.get("shop"), ASKED, visitor_id="v").events()
     assert "prompts" not in answer.trace
 
 
 def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, model_server):
     model_server.script = reply_of()
-    before = paid_dashboard.services.usage.today("shop")
+    before = paid_dashboard.runtime.stores.usage.today("shop")
     run_id, page = paid_dashboard.ask(writer_1="embedded")
     after, ways = (
-        paid_dashboard.services.usage.today("shop"),
-        paid_dashboard.services.playground_runs.get(run_id).ways,
+        paid_dashboard.runtime.stores.usage.today("shop"),
+        paid_dashboard.runtime.stores.playground_runs.get(run_id).ways,
     )
     used = ways[0].result["used"]
     assert (after.calls - before.calls, after.tokens - before.tokens) == (
@@ -71,10 +73,12 @@ def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, mo
 
 def test_a_spent_budget_is_said_and_answered_without_the_model(paid_dashboard, model_server):
     model_server.script = reply_of()
-    services = paid_dashboard.services
-    site = services.sites.get("shop")
-    services.sites.update(type(site)(**{**_fields(site), "options": {**site.options, "daily_tokens": 1}}))
-    services.usage.add("shop", "small-1", services.usage.today("shop").__class__(1, 10, 10, 0.0))
+    runtime = paid_dashboard.runtime
+    site = runtime.stores.sites.get("shop")
+    runtime.stores.sites.update(
+        type(site)(**{**_fields(site), "options": {**site.options, "daily_tokens": 1}})
+    )
+    runtime.stores.usage.add("shop", "small-1", runtime.stores.usage.today("shop").__class__(1, 10, 10, 0.0))
     _, page = paid_dashboard.ask()
     assert "budget of this site is spent" in words(page)
     assert "five working days" in words(page)
@@ -98,14 +102,14 @@ def _fields(site):
 )
 def test_a_model_that_fails_is_said_and_quotations_answer(paid_dashboard, model_server, fault, said):
     model_server.fault = fault
-    services = paid_dashboard.services
+    runtime = paid_dashboard.runtime
     run_id, page = paid_dashboard.ask()
     shown = words(page)
     assert said in shown
     assert "five working days" in shown
     assert "Quoted, no model" in shown
-    assert not services.incidents.recent(limit=5), "nothing went wrong for visitors"
-    kept = services.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    assert not runtime.stores.incidents.recent(limit=5), "nothing went wrong for visitors"
+    kept = runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
     assert said in kept[0].get("error", "") or (fault is Fault.INVALID_JSON and kept[0]["reply"])
 
 
@@ -138,7 +142,7 @@ def test_keys_never_stand_in_a_run(paid_dashboard, model_server):
     """Not in prompts, replies, errors or what was typed."""
     model_server.script = reply_of([f"The key is {KEY}. [1]", "x"])
     paid_dashboard.ask(question=f"{ASKED} {KEY}", instructions=f"Say {KEY}", history=f"Q: {KEY}\nA: {KEY}")
-    with paid_dashboard.services.database.connect() as connection:
+    with paid_dashboard.runtime.database.connect() as connection:
         rows = connection.execute(
             text("select question || asked from playground_runs union all select result from playground_ways")
         )
@@ -178,7 +182,7 @@ def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, wit
 
 
 def test_a_run_that_nobody_finishes_says_so(paid_dashboard):
-    runs = paid_dashboard.services.playground_runs
+    runs = paid_dashboard.runtime.stores.playground_runs
     asked = {"typed": {"question": "Why?"}, "ways": [{"strategy": "hybrid", "flow": "direct", "writer": ""}]}
     run = runs.start("shop", "Why?", asked, 1, "ada@example.com")
     browser = paid_dashboard.as_role(Role.VIEWER)
@@ -186,7 +190,7 @@ def test_a_run_that_nobody_finishes_says_so(paid_dashboard):
     assert state["active"]
     assert "Being asked" in state["html"]
     assert '<noscript><meta http-equiv="refresh"' in browser.get(f"/admin/playground/{run.id}").text
-    with paid_dashboard.services.database.begin() as connection:
+    with paid_dashboard.runtime.database.begin() as connection:
         long_ago = (datetime.now(UTC) - timedelta(hours=1)).replace(tzinfo=None)
         connection.execute(
             text("update playground_runs set asked_at = :at where id = :id"),

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.site import Site
 from server.quality.questions import written_case
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import load_settings
 from server.storage.gates import Gate
 from tests.websites import SHOP, Website, serve
@@ -25,10 +25,10 @@ ASKED = (
 class Shop:
     """The website, the services, and one site of them."""
 
-    def __init__(self, website, services, strategy):
+    def __init__(self, website, runtime, strategy):
         self.website = website
-        self.services = services
-        self.site = services.sites.create(
+        self.runtime = runtime
+        self.site = runtime.stores.sites.create(
             Site(
                 "shop",
                 "Lantern Shop",
@@ -41,25 +41,25 @@ class Shop:
 
     def crawl(self):
         """A whole crawl in this process; returns its record."""
-        crawl_id = self.services.crawls.wait("shop")
+        crawl_id = self.runtime.stores.crawls.wait("shop")
         return self.go_on(crawl_id)
 
     def go_on(self, crawl_id):
-        self.services.refresh("shop", crawl_id)
-        return self.services.crawls.get(crawl_id)
+        self.runtime.crawling.refresh("shop", crawl_id)
+        return self.runtime.stores.crawls.get(crawl_id)
 
     def add_test_set(self, asked=ASKED):
         cases = [
             written_case(question, [f"{self.website.url}{path}"], answerable=True) for question, path in asked
         ]
-        made = self.services.testsets.create("shop", "Six questions", "hand")
+        made = self.runtime.quality.testsets.create("shop", "Six questions", "hand")
         for case in cases:
-            self.services.testsets.add("shop", made.id, case)
-        return self.services.testsets.get("shop", made.id)
+            self.runtime.quality.testsets.add("shop", made.id, case)
+        return self.runtime.quality.testsets.get("shop", made.id)
 
     def set_gate(self, metric="ndcg@10", largest_drop=0.05, most=100):
         made = self.add_test_set()
-        self.services.gates.set(Gate("shop", made.id, metric, largest_drop, most))
+        self.runtime.quality.gates.set(Gate("shop", made.id, metric, largest_drop, most))
         return made
 
     def lose(self, path):
@@ -76,12 +76,12 @@ class Shop:
 
     @property
     def generation(self):
-        return self.services.content("shop").live_generation()
+        return self.runtime.stores.content("shop").live_generation()
 
     def said(self, path):
         """What visitors are answered from."""
         return " ".join(
-            chunk.text for chunk in self.services.content("shop").page(f"{self.website.url}{path}")
+            chunk.text for chunk in self.runtime.stores.content("shop").page(f"{self.website.url}{path}")
         )
 
 
@@ -89,11 +89,11 @@ class Shop:
 def open_shop(folder, strategy="hybrid", **settings):
     website = Website("Lantern Shop", SHOP)
     with serve(website):
-        services = Services(load_settings({"DATA_DIR": str(folder), **settings}))
+        runtime = open_runtime(load_settings({"DATA_DIR": str(folder), **settings}))
         try:
-            yield Shop(website, services, strategy)
+            yield Shop(website, runtime, strategy)
         finally:
-            services.close()
+            runtime.close()
 
 
 @pytest.fixture(params=["hybrid"])

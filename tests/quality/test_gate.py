@@ -20,13 +20,13 @@ def test_an_index_that_answers_worse_is_held_back_and_visitors_keep_the_old_one(
     assert "2 worse" in run.message
     assert shop.generation == before
     assert "Refunds are paid within 14 days" in shop.said("/returns")
-    held = shop.services.gates.held("shop")
+    held = shop.runtime.quality.gates.held("shop")
     assert (held.crawl_id, held.state, held.questions) == (run.id, "held", 6)
     assert held.before > held.after + 0.05
     asked = [one["question"] for one in held.details["worse"]]
     assert sorted(asked) == ["How do I return a lamp?", "When are refunds paid?"]
     assert held.details["worse"][0]["present"] == [True]
-    kinds = [incident.kind for incident in shop.services.incidents.recent(site_id="shop")]
+    kinds = [incident.kind for incident in shop.runtime.stores.incidents.recent(site_id="shop")]
     assert "index_held_back" in kinds
 
 
@@ -38,15 +38,15 @@ def test_an_index_that_is_as_good_goes_live(shop):
     before = shop.generation
     assert shop.crawl().state == "done"
     assert shop.generation == before + 1
-    (check,) = shop.services.gates.history("shop")
+    (check,) = shop.runtime.quality.gates.history("shop")
     assert check.state == "passed"
-    assert shop.services.gates.held("shop") is None
+    assert shop.runtime.quality.gates.held("shop") is None
 
 
 def test_a_crawl_that_changed_nothing_is_not_measured(shop):
     shop.set_gate()
     assert shop.crawl().state == "done"
-    assert shop.services.gates.history("shop") == []
+    assert shop.runtime.quality.gates.history("shop") == []
 
 
 @BOTH
@@ -54,14 +54,16 @@ def test_what_is_held_back_goes_live_when_an_editor_says_so(shop):
     shop.set_gate()
     shop.lose("/returns")
     run = shop.crawl()
-    held = shop.services.gates.held("shop")
-    assert shop.services.crawling.decide(shop.services.gates, held, RELEASING, "ada@example.com")
+    held = shop.runtime.quality.gates.held("shop")
+    assert shop.runtime.crawling.control.decide(
+        shop.runtime.quality.gates, held, RELEASING, "ada@example.com"
+    )
     ended = shop.go_on(run.id)
     assert ended.state == "done"
     assert "ada@example.com" in ended.message
     assert "bright tomorrow" in shop.said("/returns")
-    assert shop.services.gates.held("shop") is None
-    assert shop.services.gates.history("shop")[0].state == "released"
+    assert shop.runtime.quality.gates.held("shop") is None
+    assert shop.runtime.quality.gates.history("shop")[0].state == "released"
 
 
 @BOTH
@@ -69,12 +71,12 @@ def test_what_is_dropped_leaves_nothing_and_the_next_crawl_starts_from_the_live_
     shop.set_gate()
     shop.lose("/returns")
     run = shop.crawl()
-    held = shop.services.gates.held("shop")
-    assert shop.services.crawling.decide(shop.services.gates, held, DROPPING, "ada@example.com")
+    held = shop.runtime.quality.gates.held("shop")
+    assert shop.runtime.crawling.control.decide(shop.runtime.quality.gates, held, DROPPING, "ada@example.com")
     assert shop.go_on(run.id).state == "stopped"
-    assert not shop.services.content("shop").is_changed()
+    assert not shop.runtime.stores.content("shop").is_changed()
     assert "14 days" in shop.said("/returns")
-    assert shop.services.gates.history("shop")[0].state == "dropped"
+    assert shop.runtime.quality.gates.history("shop")[0].state == "dropped"
     assert shop.crawl().state == "held"
 
 
@@ -88,13 +90,13 @@ def test_the_next_crawl_goes_on_from_what_is_held_and_is_measured_again(shop):
     shop.crawl()
     shop.website.etags = True
     assert shop.crawl().state == "held", "nothing was mended: it is held again"
-    assert [check.state for check in shop.services.gates.history("shop")] == ["held", "replaced"]
+    assert [check.state for check in shop.runtime.quality.gates.history("shop")] == ["held", "replaced"]
     shop.mend("/returns")
     run = shop.crawl()
     assert run.state == "done", run.message
     assert "14 days" in shop.said("/returns")
     assert "lamp.sh" in shop.said("/install"), "what the held crawl had read is not lost"
-    assert [check.state for check in shop.services.gates.history("shop")] == [
+    assert [check.state for check in shop.runtime.quality.gates.history("shop")] == [
         "passed",
         "replaced",
         "replaced",
@@ -122,7 +124,7 @@ def test_answers_are_measured_where_the_figure_needs_them(shop):
     shop.lose("/returns")
     run = shop.crawl()
     assert run.state == "held"
-    assert shop.services.gates.held("shop").metric == "citation_correct"
+    assert shop.runtime.quality.gates.held("shop").metric == "citation_correct"
 
 
 def test_a_set_that_cannot_be_judged_by_the_figure_holds_the_index_back(shop):
@@ -155,15 +157,15 @@ def test_a_crawl_that_is_cut_off_in_the_gate_leaves_the_live_index_and_goes_on(s
         raise BuildStopped("as if the process ended here")
 
     monkeypatch.setattr(gate.CrawlGate, "check", cut)
-    crawl_id = shop.services.crawls.wait("shop")
+    crawl_id = shop.runtime.stores.crawls.wait("shop")
     interrupt = Interrupt()
-    shop.services.refresh("shop", crawl_id, interrupt=interrupt)
+    shop.runtime.crawling.refresh("shop", crawl_id, interrupt=interrupt)
     assert shop.generation == before
     assert "14 days" in shop.said("/returns")
     monkeypatch.undo()
-    run = shop.services.crawls.get(crawl_id)
+    run = shop.runtime.stores.crawls.get(crawl_id)
     if run.state == "paused":
-        shop.services.crawling.resume("shop")
+        shop.runtime.crawling.control.resume("shop")
     assert shop.go_on(crawl_id).state == "held"
 
 
@@ -171,7 +173,7 @@ def test_turned_off_the_next_crawl_goes_live_with_what_was_held(shop):
     shop.set_gate()
     shop.lose("/returns")
     shop.crawl()
-    shop.services.gates.remove("shop")
+    shop.runtime.quality.gates.remove("shop")
     assert shop.crawl().state == "done"
     assert "bright tomorrow" in shop.said("/returns")
-    assert shop.services.gates.held("shop") is None
+    assert shop.runtime.quality.gates.held("shop") is None

@@ -4,7 +4,7 @@ import pytest
 
 from server.app import create_app
 from server.domain.site import Site
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from server.storage.source_pages import SourcePages
 from server.storage.sources import SourceKind
@@ -16,47 +16,47 @@ class Owner:
     """Somebody whose site has no website: Docent answers from what was uploaded."""
 
     def __init__(self, folder, **settings):
-        self.services = Services(Settings(data_dir=folder, crawl_allow_private=True, **settings))
-        self.services.sites.create(Site("shop", "Lantern Shop", "Lantern Shop"))
+        self.runtime = open_runtime(Settings(data_dir=folder, crawl_allow_private=True, **settings))
+        self.runtime.stores.sites.create(Site("shop", "Lantern Shop", "Lantern Shop"))
 
     def upload(self, name, body):
-        return self.services.sources.put("shop", SourceKind.FILE, name, body, most_bytes=MOST)
+        return self.runtime.stores.sources.put("shop", SourceKind.FILE, name, body, most_bytes=MOST)
 
     def paste(self, name, text):
-        return self.services.sources.put("shop", SourceKind.PAIRS, name, text.encode(), most_bytes=MOST)
+        return self.runtime.stores.sources.put("shop", SourceKind.PAIRS, name, text.encode(), most_bytes=MOST)
 
     def list_addresses(self, name, *addresses):
         text = "\n".join(addresses).encode()
-        return self.services.sources.put("shop", SourceKind.ADDRESSES, name, text, most_bytes=MOST)
+        return self.runtime.stores.sources.put("shop", SourceKind.ADDRESSES, name, text, most_bytes=MOST)
 
     def add_folder(self, folder, **options):
-        return self.services.sources.put(
+        return self.runtime.stores.sources.put(
             "shop", SourceKind.FOLDER, str(folder), options=options, most_bytes=MOST
         )
 
     def refresh(self):
-        crawl_id = self.services.crawls.wait("shop")
-        assert self.services.refresh("shop", crawl_id)
-        return self.services.crawls.latest("shop")
+        crawl_id = self.runtime.stores.crawls.wait("shop")
+        assert self.runtime.crawling.refresh("shop", crawl_id)
+        return self.runtime.stores.crawls.latest("shop")
 
     def titles(self):
-        return {page.title for page in self.services.content("shop").pages()}
+        return {page.title for page in self.runtime.stores.content("shop").pages()}
 
     def urls(self):
-        return {page.url for page in self.services.content("shop").pages()}
+        return {page.url for page in self.runtime.stores.content("shop").pages()}
 
     def items(self, source):
-        items = SourcePages(self.services.database, "shop").items(source.id).values()
+        items = SourcePages(self.runtime.database, "shop").items(source.id).values()
         return {item.name: (item.state, item.reason) for item in items}
 
     def answer(self, text):
-        exchange = self.services.chat.ask(self.services.sites.get("shop"), text, visitor_id="v")
+        exchange = self.runtime.chat.ask(self.runtime.stores.sites.get("shop"), text, visitor_id="v")
         *_, answer = exchange.events()
         return answer
 
     @property
     def browser(self):
-        return create_app(self.services.settings, self.services).test_client()
+        return create_app(self.runtime.configuration.settings, self.runtime).test_client()
 
 
 @pytest.fixture
@@ -65,4 +65,4 @@ def owner(tmp_path, model_cache):
     (tmp_path / "data" / "models").symlink_to(model_cache)
     made = Owner(tmp_path / "data")
     yield made
-    made.services.close()
+    made.runtime.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from server.__main__ import main
-from server.runtime.container import Services
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
 
@@ -21,8 +21,8 @@ def shell(tmp_path, model_cache, capsys):
 
 
 @pytest.fixture
-def services(tmp_path):
-    made = Services(Settings(data_dir=tmp_path / "data"))
+def runtime(tmp_path):
+    made = open_runtime(Settings(data_dir=tmp_path / "data"))
     yield made
     made.close()
 
@@ -45,10 +45,10 @@ def test_a_site_is_made_of_a_folder_and_answers_and_listed_and_emptied(shell, tm
     assert "1 unchanged, 1 removed" in out
 
 
-def test_a_change_queues_a_refresh(shell, services, tmp_path):
+def test_a_change_queues_a_refresh(shell, runtime, tmp_path):
     (tmp_path / "a.md").write_text("# A\n\nText.")
     code, out, _ = shell("add", "lamps", tmp_path / "a.md")
-    assert (code, services.crawls.latest("lamps").state) == (0, "waiting")
+    assert (code, runtime.stores.crawls.latest("lamps").state) == (0, "waiting")
     assert "job worker" in out
 
 
@@ -64,7 +64,7 @@ def test_a_change_queues_a_refresh(shell, services, tmp_path):
         (["remove", "lamps", "x"], "has no source 'x'"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_changes_nothing(shell, services, tmp_path, arguments, says):
+def test_what_is_wrong_is_one_line_and_changes_nothing(shell, runtime, tmp_path, arguments, says):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file.xyz").write_text("x")
     (tmp_path / "good.md").write_text("Text.")
@@ -73,4 +73,4 @@ def test_what_is_wrong_is_one_line_and_changes_nothing(shell, services, tmp_path
     assert code == 1
     assert says in told
     assert told.count("\n") == 1
-    assert services.sites.all() == []
+    assert runtime.stores.sites.all() == []

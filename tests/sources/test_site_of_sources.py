@@ -42,7 +42,7 @@ def test_an_uploaded_file_is_answered_from_and_its_citation_opens_the_sentence(o
     assert "dry cotton cloth" in answer["answer"]
     assert answer["citations"][0]["link"].replace("&", "&amp;") in answer["answer_html"]
     link = urlsplit(answer["citations"][0]["link"])
-    assert f"{link.scheme}://{link.netloc}" == owner.services.settings.base_url
+    assert f"{link.scheme}://{link.netloc}" == owner.runtime.configuration.settings.base_url
     assert link.path.startswith("/sources/shop/")
     anchor, _, directive = link.fragment.partition(":~:text=")
     shown = browser.get(link.path)
@@ -55,10 +55,14 @@ def test_the_address_of_a_citation_follows_the_public_url(owner):
     owner.upload("guide.md", GUIDE)
     owner.refresh()
     path = urlsplit(owner.answer("How do I clean the glass of the lamp?").citations[0].url).path
-    moved = owner.services.settings.model_copy(update={"public_url": "https://chat.example.com/docent"})
-    services = owner.services
-    services.live = LiveSettings(moved, OverrideStore(services.database), lambda: services.seal)
-    owner.services._pipelines.clear()
+    moved = owner.runtime.configuration.settings.model_copy(
+        update={"public_url": "https://chat.example.com/docent"}
+    )
+    runtime = owner.runtime
+    runtime.configuration.live = LiveSettings(
+        moved, OverrideStore(runtime.database), lambda: runtime.configuration.seal
+    )
+    owner.runtime.engine._pipelines.clear()
     again = owner.answer("How do I clean the glass of the lamp?").citations[0]
     assert again.url == f"https://chat.example.com/docent{path}"
     assert again.link.startswith(again.url + "#cleaning-the-glass:~:text=")
@@ -73,7 +77,7 @@ def test_all_kinds_of_files_become_pages(owner):
                  b"was founded in 1923 by two sisters.</p></main></body></html>")  # fmt: skip
     owner.refresh()
     assert owner.titles() == {"Lamp guide", "Terms of use", "Care of lamps", "warranty", "About us"}
-    assert owner.services.sites.get("shop").origins == ()
+    assert owner.runtime.stores.sites.get("shop").origins == ()
 
 
 def test_a_citation_of_a_pdf_opens_its_page(owner):
@@ -113,16 +117,16 @@ def test_pages_of_a_removed_source_leave_the_index_and_the_database(owner):
     kept, gone = owner.upload("guide.md", GUIDE), owner.paste("Common questions", PAIRS)
     owner.refresh()
     paths = owner.urls()
-    owner.services.sources.remove("shop", gone.id)
+    owner.runtime.stores.sources.remove("shop", gone.id)
     owner.refresh()
     assert owner.titles() == {"Lamp guide"}
     browser = owner.browser
     assert sorted(browser.get(path).status_code for path in paths) == [200, 404, 404]
-    assert owner.services.sources.size("shop") == len(GUIDE)
-    owner.services.sources.remove("shop", kept.id)
+    assert owner.runtime.stores.sources.size("shop") == len(GUIDE)
+    owner.runtime.stores.sources.remove("shop", kept.id)
     assert owner.refresh().state == "done"
     assert owner.urls() == set()
-    assert owner.services.sources.size("shop") == 0
+    assert owner.runtime.stores.sources.size("shop") == 0
 
 
 def test_only_what_is_live_is_served(owner):
@@ -177,7 +181,7 @@ def test_a_folder_is_read_again_each_time(owner, tmp_path):
     (folder / "more").rename(tmp_path / "more")
     folder.rmdir()
     assert "1 unchanged, 0 removed" in owner.refresh().message
-    assert "cannot be read" in owner.services.sources.get("shop", source.id).message
+    assert "cannot be read" in owner.runtime.stores.sources.get("shop", source.id).message
     assert owner.browser.get(next(iter(owner.urls()))).status_code == 200
 
 
@@ -222,13 +226,15 @@ def test_an_address_is_removed_when_it_was_missing_twice(owner, website):
 
 
 def test_a_website_and_sources_are_one_site(owner, website):
-    owner.services.sites.create(Site("both", "Both", "", (f"{website.url}/a",)))
-    owner.services.sources.put("both", "file", "guide.md", GUIDE, most_bytes=1_000_000)
-    owner.services.sources.put("both", "urls", "List", f"{website.url}/b".encode(), most_bytes=1_000_000)
+    owner.runtime.stores.sites.create(Site("both", "Both", "", (f"{website.url}/a",)))
+    owner.runtime.stores.sources.put("both", "file", "guide.md", GUIDE, most_bytes=1_000_000)
+    owner.runtime.stores.sources.put(
+        "both", "urls", "List", f"{website.url}/b".encode(), most_bytes=1_000_000
+    )
     for _ in range(2):
-        owner.services.refresh("both", owner.services.crawls.wait("both"))
-        assert owner.services.crawls.latest("both").state == "done"
-        assert {page.title for page in owner.services.content("both").pages()} == {
+        owner.runtime.crawling.refresh("both", owner.runtime.stores.crawls.wait("both"))
+        assert owner.runtime.stores.crawls.latest("both").state == "done"
+        assert {page.title for page in owner.runtime.stores.content("both").pages()} == {
             "Opening hours",
             "Directions",
             "Lamp guide",

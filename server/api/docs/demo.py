@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, redirect, render_template
 from markupsafe import escape
 
-from server.api.access import services
+from server.api.access import stores
 from server.api.assets.assets import Asset, asset_response
 from server.api.assets.widget_files import Widget, WidgetFiles
 from server.api.caller import known_site
@@ -31,7 +31,7 @@ def demo_blueprint(files: WidgetFiles) -> Blueprint:
 
     @blueprint.get("/")
     def start() -> Response | str:
-        sites = services().sites.all()
+        sites = stores().sites.all()
         if sites:
             return redirect(f"/demo/{sites[0].id}")  # type: ignore[return-value]
         return render_template("welcome.html")

@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
-from server.api.access import services
+from server.api.access import stores
 from server.api.assets.assets import TYPES, Asset, asset_response
 
 FOLDER = Path(__file__).parents[3] / "docs"
@@ -188,7 +188,7 @@ def _html(pages: tuple[DocsPage, ...], place: int) -> str:
         page=pages[place],
         previous=pages[place - 1] if place else None,
         next=pages[place + 1] if place + 1 < len(pages) else None,
-        site=SITE if services().sites.find(SITE) else "",
+        site=SITE if stores().sites.find(SITE) else "",
     )
 
 

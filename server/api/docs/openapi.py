@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from server.api import schemas
-from server.api.access import services
+from server.api.access import configuration
 from server.api.docs import openapi_keyed
 
 REF = "#/components/schemas/{model}"
@@ -60,7 +60,7 @@ def openapi_blueprint() -> Blueprint:
 
     @blueprint.get("/api/openapi.json")
     def describe() -> Response:
-        response = jsonify(document(current_app.config["VERSION"], services().settings.message_chars))
+        response = jsonify(document(current_app.config["VERSION"], configuration().settings.message_chars))
         response.headers["Cache-Control"] = "no-cache"
         response.headers["Access-Control-Allow-Origin"] = "*"
         return response

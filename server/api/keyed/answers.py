@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from flask import Blueprint, Response, jsonify
 
-from server.api.access import services
+from server.api.access import people_stores, stores
 from server.api.bodies import json_body
 from server.api.errors import ApiError
 from server.api.keyed.caller import allowed, page_of_list
@@ -32,7 +32,7 @@ def answers(site_id: str) -> Response:
     """The last edited first."""
     _, site = allowed(Scope.ANSWERS, site_id)
     rows, offset = page_of_list()
-    found = services().curated.all(site.id, rows + 1, offset)
+    found = stores().curated.all(site.id, rows + 1, offset)
     return jsonify(answers=[_shown(one) for one in found[:rows]], more=len(found) > rows)
 
 
@@ -45,7 +45,7 @@ def add(site_id: str) -> tuple[Response, int]:
     """Given to visitors within a second."""
     key, site = allowed(Scope.ANSWERS, site_id)
     made = _written(site.id)
-    kept = services().curated.save(made, _name(key))
+    kept = stores().curated.save(made, _name(key))
     _note(key, "added an answer", site.id, kept.id)
     return jsonify(_shown(kept)), 201
 
@@ -54,7 +54,7 @@ def change(site_id: str, number: str) -> Response:
     """Replaces all of it."""
     key, site = allowed(Scope.ANSWERS, site_id)
     found, made = _found(site.id, number), _written(site.id)
-    kept = services().curated.save(
+    kept = stores().curated.save(
         replace(made, id=found.id, hits=found.hits, last_given=found.last_given), _name(key)
     )
     _note(key, "changed an answer", site.id, kept.id)
@@ -64,7 +64,7 @@ def change(site_id: str, number: str) -> Response:
 def remove(site_id: str, number: str) -> Response:
     key, site = allowed(Scope.ANSWERS, site_id)
     found = _found(site.id, number)
-    services().curated.remove(site.id, found.id)
+    stores().curated.remove(site.id, found.id)
     _note(key, "removed the answer", site.id, found.id)
     return Response(status=204)
 
@@ -84,7 +84,7 @@ def _found(site_id: str, number: str) -> CuratedAnswer:
     try:
         # Longer numbers than a database has are no answer's.
         if number.isascii() and number.isdigit() and len(number) < 19:
-            return services().curated.get(site_id, int(number))
+            return stores().curated.get(site_id, int(number))
     except UnknownCuratedAnswer:
         pass
     raise ApiError(404, "answer_unknown", "The site has no such curated answer.")
@@ -95,7 +95,7 @@ def _name(key: ApiKey) -> str:
 
 
 def _note(key: ApiKey, action: str, site_id: str, number: int) -> None:
-    services().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
+    people_stores().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
 
 
 def _shown(one: CuratedAnswer) -> dict[str, object]:

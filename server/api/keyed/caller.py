@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import request
 
-from server.api.access import services
+from server.api.access import configuration, people_stores
 from server.api.caller import known_site, limit, network_address
 from server.api.errors import ApiError
 from server.domain.site import Site
@@ -19,15 +19,15 @@ def known_key() -> ApiKey:
     secret = secret.strip()
     if scheme.lower() != "bearer" or not secret:
         raise ApiError(401, "key_missing", HOW)
-    key = services().api_keys.find(secret) if secret.startswith(MARK) else None
+    key = people_stores().api_keys.find(secret) if secret.startswith(MARK) else None
     if key is None:
         # Guessing is hopeless; this keeps it from costing the database.
-        limit(services().settings.api_limit, f"key-unknown:{network_address()}")
+        limit(configuration().settings.api_limit, f"key-unknown:{network_address()}")
         raise ApiError(401, "key_invalid", f"This is no API key of this server. {HOW}")
     if not key.on or key.is_over:
         raise ApiError(401, "key_over", "This API key was revoked, or its time is over. Make a new one.")
-    limit(services().settings.api_limit, f"key:{key.id}")
-    services().api_keys.used(key)
+    limit(configuration().settings.api_limit, f"key:{key.id}")
+    people_stores().api_keys.used(key)
     return key
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from server.answering.response import response as answer_response
-from server.api.access import services
+from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
 from server.api.bodies import json_body
 from server.api.errors import ApiError
 from server.api.keyed.caller import allowed, days_asked, known_key, page_of_list, site_for
@@ -20,7 +20,6 @@ from server.domain.site import Site
 from server.storage.api_keys import Scope
 from server.storage.crawl_runs import CrawlRun
 from server.storage.errors import UnknownConversation
-from server.storage.figures import FigureStore
 
 SITE = "/sites/<site_id>"
 
@@ -43,7 +42,7 @@ def ask() -> Response:
     key = known_key()
     body = json_body(AskRequest)
     site = site_for(key, Scope.ASK, body.site)
-    settings = services().settings
+    settings = configuration().settings
     question = body.question.replace("\x00", " ").strip()
     if not question:
         raise ApiError(422, "message_empty", "Send a question as question.")
@@ -51,7 +50,7 @@ def ask() -> Response:
         text = f"The question has {len(question)} characters; send at most {settings.message_chars}."
         raise ApiError(422, "message_too_long", text)
     try:
-        exchange = services().chat.ask(
+        exchange = chat().ask(
             site, question, visitor_id=f"key-{key.id}", conversation_id=body.conversation_id
         )
     except UnknownConversation:
@@ -65,7 +64,7 @@ def ask() -> Response:
 def sites() -> Response:
     """GET /sites, any scope: the sites that the key is for."""
     key = known_key()
-    found = [site for site in services().sites.all() if key.site_id in (None, site.id)]
+    found = [site for site in stores().sites.all() if key.site_id in (None, site.id)]
     return jsonify(sites=[_site(site) for site in found])
 
 
@@ -73,7 +72,7 @@ def conversations(site_id: str) -> Response:
     """GET, scope read: the newest first, each with its messages."""
     _, site = allowed(Scope.READ, site_id)
     rows, offset = page_of_list()
-    found = services().conversations.recent(site.id, rows + 1, offset)
+    found = dialogue().conversations.recent(site.id, rows + 1, offset)
     shown = [_conversation(one, short=True) for one in found[:rows]]
     return jsonify(conversations=shown, more=len(found) > rows)
 
@@ -82,7 +81,7 @@ def conversation(site_id: str, conversation_id: str) -> Response:
     """GET, scope read: one of them, with citations."""
     _, site = allowed(Scope.READ, site_id)
     try:
-        found = services().conversations.get(conversation_id)
+        found = dialogue().conversations.get(conversation_id)
     except UnknownConversation:
         found = None
     if found is None or found.site_id != site.id:
@@ -100,7 +99,7 @@ def gaps(site_id: str) -> Response:
     if status and status not in known:
         raise ApiError(422, "status_invalid", f"status is one of {', '.join(known)}.")
     wanted = [GapStatus(status)] if status else []
-    found = services().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
+    found = stores().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
     shown = [
         {
             "id": gap.id,
@@ -122,7 +121,7 @@ def figures(site_id: str) -> Response:
     _, site = allowed(Scope.READ, site_id)
     last = datetime.now(UTC).date()
     first = last - timedelta(days=days_asked(30) - 1)
-    store = FigureStore(services().database)
+    store = dialogue().figures
     by_day = store.by_day([site.id], first, last)
     total = store.total([site.id], first, last)
     shown: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
@@ -137,18 +136,18 @@ def figures(site_id: str) -> Response:
 def crawls(site_id: str) -> Response:
     """GET, scope crawl: how the newest crawls stand."""
     _, site = allowed(Scope.CRAWL, site_id)
-    return jsonify(crawls=[_crawl(run) for run in services().crawls.history(site.id, 20)])
+    return jsonify(crawls=[_crawl(run) for run in stores().crawls.history(site.id, 20)])
 
 
 def crawl(site_id: str) -> tuple[Response, int]:
     """POST, scope crawl: begins one, unless one is under way."""
     key, site = allowed(Scope.CRAWL, site_id)
-    latest = services().crawls.latest(site.id)
+    latest = stores().crawls.latest(site.id)
     if latest is not None and latest.is_open:
         return jsonify(_crawl(latest)), 200
-    services().start_crawl(site.id)
-    services().audit.add(f"API key {key.shown}", "started a crawl", site.id, {"key": key.name})
-    run = services().crawls.latest(site.id)
+    crawling().start(site.id)
+    people_stores().audit.add(f"API key {key.shown}", "started a crawl", site.id, {"key": key.name})
+    run = stores().crawls.latest(site.id)
     assert run is not None, "one was just begun"
     return jsonify(_crawl(run)), 202
 

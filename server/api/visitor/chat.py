@@ -9,7 +9,7 @@ from flask import Response, jsonify, request
 
 from server.answering.chat import Exchange
 from server.answering.response import response as answer_response
-from server.api.access import services, streams
+from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
 from server.api.bodies import json_body
 from server.api.caller import Caller, known_caller, limit, network_address, require_consent
 from server.api.errors import ApiError
@@ -31,11 +31,11 @@ def ask() -> Response:
         return _resumed(caller)
     require_consent(caller)
     message = _message(body)
-    settings = services().settings
+    settings = configuration().settings
     limit(settings.visitor_limit, f"visitor:{caller.key}")
     limit(settings.address_limit, f"address:{network_address()}")
     try:
-        exchange = services().chat.ask(
+        exchange = chat().ask(
             caller.site,
             message,
             visitor_id=caller.visitor_id,
@@ -64,7 +64,7 @@ def resume() -> Response:
 def _message(body: ChatRequest) -> str:
     # PostgreSQL stores no NUL, and no question needs one.
     message = (body.message or "").replace("\x00", " ").strip()
-    longest = services().settings.message_chars
+    longest = configuration().settings.message_chars
     if not message:
         raise ApiError(422, "message_empty", "Send a question as message.")
     if len(message) > longest:
@@ -78,7 +78,7 @@ def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
     """What of it the site allows to be used; never an error, for the question can be answered without."""
     if page is None:
         return None
-    longest = services().settings.selection_chars
+    longest = configuration().settings.selection_chars
     return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
 
 
@@ -100,7 +100,7 @@ def _events(exchange: Exchange) -> Iterable[Event]:
 
 
 def _resumed(caller: Caller) -> Response:
-    limit(services().settings.address_limit, f"resume:{network_address()}")
+    limit(configuration().settings.address_limit, f"resume:{network_address()}")
     message_id, _, number = request.headers.get("Last-Event-ID", "").rpartition(":")
     if not (message_id and number.isascii() and number.isdecimal() and len(number) < 10):
         raise ApiError(404, "nothing_to_resume", LAST_EVENT)
@@ -126,14 +126,14 @@ def judge() -> Response:
     """Stores or replaces the visitor's judgement of one of his answers."""
     caller = known_caller()
     body = json_body(FeedbackRequest)
-    limit(services().settings.visitor_limit, f"feedback:{caller.key}")
+    limit(configuration().settings.visitor_limit, f"feedback:{caller.key}")
     comment = body.comment.replace("\x00", " ").strip()
     try:
-        services().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)
+        dialogue().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)
     except UnknownMessage:
         raise ApiError(404, "message_unknown", "This answer is not yours or was erased.") from None
     if not body.helpful:
-        services().forget_answer(body.message_id)
+        runtime().forget_answer(body.message_id)
         _tell(caller.site.id, body.message_id, comment)
     return Response(status=204)
 
@@ -141,4 +141,4 @@ def judge() -> Response:
 def _tell(site_id: str, message_id: str, comment: str) -> None:
     """Once for each answer, however often the visitor changes his mind."""
     data = {"message": message_id, "comment": comment}
-    services().events.emit(EventKind.ANSWER_NEGATIVE, site_id, data, f"answer.negative:{message_id}")
+    delivery().events.emit(EventKind.ANSWER_NEGATIVE, site_id, data, f"answer.negative:{message_id}")

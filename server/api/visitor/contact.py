@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from flask import Response, jsonify
 
-from server.api.access import services
+from server.api.access import configuration, delivery, dialogue
 from server.api.bodies import json_body
 from server.api.caller import Caller, known_caller, limit, network_address, require_consent
 from server.api.errors import ApiError
@@ -31,12 +31,12 @@ def write() -> tuple[Response, int]:
             409, "contact_off", "This site takes no messages here. Its pages say how to get in touch."
         )
     email, message = _email(body.email), _message(body.message)
-    settings = services().settings
+    settings = configuration().settings
     limit(settings.visitor_limit, f"contact-visitor:{caller.key}")
     limit(settings.contact_limit, f"contact:{network_address()}")
     conversation_id = _own_conversation(caller, body.conversation_id)
     try:
-        request = services().contact.add(
+        request = delivery().contact.add(
             caller.site.id, caller.visitor_id, email, message, conversation_id, options.channels
         )
     except UnknownConversation:
@@ -74,7 +74,7 @@ def _email(text: str) -> str:
 
 def _message(text: str) -> str:
     message = text.replace("\x00", " ").strip()
-    longest = services().settings.message_chars
+    longest = configuration().settings.message_chars
     if not message:
         raise ApiError(422, "message_empty", "Write a message.")
     if len(message) > longest:
@@ -87,7 +87,7 @@ def _message(text: str) -> str:
 def _own_conversation(caller: Caller, conversation_id: str | None) -> str | None:
     if conversation_id is None:
         return None
-    if not services().conversations.belongs(conversation_id, caller.site.id, caller.visitor_id):
+    if not dialogue().conversations.belongs(conversation_id, caller.site.id, caller.visitor_id):
         raise _unknown()
     return conversation_id
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, jsonify
 
-from server.api.access import proof_of_work, services, visitor_tokens
+from server.api.access import configuration, dialogue, engine, proof_of_work, shared, visitor_tokens
 from server.api.bodies import json_body
 from server.api.caller import known_caller, known_site, limit, network_address
 from server.api.errors import ApiError
@@ -19,20 +19,20 @@ from server.runtime.erasing import erase_visitor
 def issue_token() -> Response:
     """POST /api/v1/visitors: a token for the calling page's visitor."""
     body = json_body(VisitorRequest)
-    limit(services().settings.token_limit, f"token:{network_address()}")
+    limit(configuration().settings.token_limit, f"token:{network_address()}")
     site = known_site(body.site)
     origin = calling_origin(site)
     consent = _consent(site, origin, body)
     _require_proof(site, origin, body)
     token = visitor_tokens().issue(site.id, origin, body.visitor, consent)
-    services().sightings.note(site.id, origin)
+    shared().sightings.note(site.id, origin)
     return jsonify(token=token, expires_in=visitor_tokens().lifetime_s)
 
 
 def erase() -> Response:
     """DELETE /api/v1/visitors/me: erases everything that the visitor said and was answered."""
     caller = known_caller()
-    conversations, history = services().conversations, services().history
+    conversations, history = dialogue().conversations, engine().history
     return jsonify(erased=erase_visitor(conversations, history, caller.site.id, caller.visitor_id))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response, jsonify, request
 
-from server.api.access import services
+from server.api.access import configuration
 from server.api.caller import known_site
 from server.api.origins import calling_origin
 from server.api.visitor.contact import public_contact
@@ -37,7 +37,7 @@ def _configuration(site: Site) -> dict[str, object]:
         "consent": Consent.of(site.options).to_json(),
         "context": PageUse.of(site.options).to_json(),
         "contact": public_contact(site),
-        "limits": {"message_chars": services().settings.message_chars},
+        "limits": {"message_chars": configuration().settings.message_chars},
     }
 
 
@@ -45,6 +45,6 @@ def _look(site: Site) -> dict[str, str]:
     """A picture of this server with its whole address: the widget stands on other hosts."""
     look = Look.read(site.options.get("look")).to_json()
     if look.get("avatar", "").startswith("/"):
-        base = services().settings.public_url or request.host_url.rstrip("/")
+        base = configuration().settings.public_url or request.host_url.rstrip("/")
         look["avatar"] = base + look["avatar"]
     return look

@@ -7,9 +7,9 @@ from itertools import chain
 
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, Plan, SiteText
-from server.domain.protocols import Deriver, Strategy
-from server.domain.site import Site
-from server.runtime.sites import SiteParts
+from server.domain.protocols import Deriver, Strategy, VectorIndex, WordIndex
+from server.storage.content import ContentStore
+from server.storage.page_facts import PageFactStore
 from server.storage.site_text import StoredText
 
 BATCH = 256
@@ -17,12 +17,21 @@ BATCH = 256
 
 
 class Preparation:
-    """Of one strategy for the live generation of one site."""
+    """Builds one strategy's indexes for the live generation of one site."""
 
-    def __init__(self, site: Site, parts: SiteParts, strategy: Strategy) -> None:
-        self._site = site
-        self._parts = parts
+    def __init__(
+        self,
+        strategy: Strategy,
+        content: ContentStore,
+        facts: PageFactStore,
+        vectors: VectorIndex,
+        words: WordIndex,
+    ) -> None:
         self._strategy = strategy
+        self._content = content
+        self._facts = facts
+        self._vectors = vectors
+        self._words = words
 
     def plan(self) -> Plan:
         """What models would take for it now; nothing for a strategy that asks none."""
@@ -44,14 +53,14 @@ class Preparation:
         self._strategy.complete(self._text(), monitor)
 
     def _text(self) -> SiteText:
-        return StoredText(self._parts.content, self._parts.facts, live=True)
+        return StoredText(self._content, self._facts, live=True)
 
     def _missing(self) -> Iterator[Chunk]:
         """Live chunks that an index of the strategy lacks."""
         name = self._strategy.name
         held = [
-            *([] if name == "lexical" else [self._parts.vectors.ids()]),
-            *([] if name == "dense" else [self._parts.words.ids()]),
+            *([] if name == "lexical" else [self._vectors.ids()]),
+            *([] if name == "dense" else [self._words.ids()]),
         ]
         chunks = chain.from_iterable(self._text().pages())
         return (chunk for chunk in chunks if not all(chunk.id in ids for ids in held))

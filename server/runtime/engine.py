@@ -1,0 +1,244 @@
+"""What answers and indexes the sites: models, indexes and pipelines, opened at the first use and again when a
+setting that they depend on changes on the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import cached_property, partial
+from threading import Lock
+from typing import TypeVar, cast
+
+from server.answering.curated import CuratedAnswers
+from server.answering.engine import AnswerSources, SiteParts, daily_limit
+from server.answering.grading import EvidenceGrader
+from server.answering.pipeline import Pipeline
+from server.changeable_settings import GROUPS, MODELS
+from server.domain.protocols import ChatModel, Embedder, History, Incidents, RelevanceModel, Strategy
+from server.domain.site import Site
+from server.indexing.preparation import Preparation
+from server.models.metered import TokenBudget
+from server.runtime.answering import open_grader, open_pipeline
+from server.runtime.configuration import Configuration
+from server.runtime.models import (
+    open_chat_model,
+    open_document_embedder,
+    open_query_embedder,
+    open_relevance_model,
+    pause_of,
+)
+from server.runtime.shortcuts import open_curated
+from server.runtime.sites import VectorStore, open_parts, open_strategy, open_vector_store
+from server.runtime.stores import SiteStores
+from server.settings import Settings
+from server.storage.database import Database
+from server.storage.errors import StorageError
+from server.storage.history import DiskHistory, RedisHistory
+
+T = TypeVar("T")
+EMBEDDER_SETTINGS = (
+    "embedding_model", "embedding_languages", "openai_api_key", "openai_base_url", "model_timeout_s",
+    "model_retries", "model_daily_tokens",
+)  # fmt: skip
+MODEL_SETTINGS = (*MODELS, *GROUPS["budgets"])
+
+
+class SiteEngine:
+    """Implements server.answering.engine.Engine. One for each process; safe in many threads."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        database: Database,
+        stores: SiteStores,
+        sources: Callable[[], AnswerSources],
+        incidents: Incidents,
+        *,
+        fixed: Settings | None = None,
+    ) -> None:
+        """`fixed` settings hold whatever is changed meanwhile."""
+        self._configuration = configuration
+        self._database = database
+        self._stores = stores
+        self._sources = sources
+        self._fixed = fixed
+        self.incidents = incidents
+        self._lock = Lock()
+        self._made: dict[str, tuple[object, object]] = {}
+        self._pipelines: dict[str, tuple[Site, Settings, Pipeline]] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """As they are now."""
+        return self._fixed or self._configuration.settings
+
+    @property
+    def sources(self) -> AnswerSources:
+        """The curated answers and the shared cache."""
+        return self._sources()
+
+    @cached_property
+    def history(self) -> History:
+        """Last turns of each conversation."""
+        turns, minutes = self.settings.history_turns, self.settings.history_minutes
+        if self.settings.redis_url:
+            return RedisHistory(self.settings.redis_url, turns, minutes)
+        return DiskHistory(self._configuration.folder.path / "cache" / "history", turns, minutes)
+
+    @property
+    def chat_model(self) -> ChatModel | None:
+        """The configured model with retries, budget and cache; None without a key."""
+        make = partial(open_chat_model, cache=self.sources.cache, log=self._stores.usage)
+        return self._of_settings("chat_model", make, MODEL_SETTINGS)
+
+    def chat_pause(self) -> tuple[float, str]:
+        """Return the seconds for which the chat model is left alone in this process, and why."""
+        return pause_of(self.chat_model)
+
+    @property
+    def relevance_model(self) -> RelevanceModel | None:
+        """The rerank API; None when none is configured."""
+        return self._of_settings("relevance_model", open_relevance_model, MODEL_SETTINGS)
+
+    @property
+    def query_embedder(self) -> Embedder:
+        """For single texts of visitors: remembered and quick."""
+        make = partial(open_query_embedder, folder=self._configuration.folder, cache=self.sources.cache)
+        return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
+
+    @property
+    def document_embedder(self) -> Embedder:
+        """For many texts: uses every core that the settings allow."""
+        make = partial(open_document_embedder, folder=self._configuration.folder, cache=self.sources.cache)
+        return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
+
+    @property
+    def vector_store(self) -> VectorStore:
+        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
+        make = partial(open_vector_store, folder=self._configuration.folder)
+        return self._of_settings("vectors", make, ())
+
+    def parts(self, site_id: str, embedder: Embedder | None = None) -> SiteParts:
+        """Content and indexes of a site; with the query embedder unless another is given."""
+        content = self._stores.content(site_id)
+        used = embedder or self.query_embedder
+        made = open_parts(self.vector_store, self._database, content, used, site_id)
+        return replace(made, relevance_model=self.relevance_model) if embedder is None else made
+
+    def strategy(
+        self,
+        site: Site,
+        parts: SiteParts,
+        *,
+        model: ChatModel | None = None,
+        incidents: Incidents | None = None,
+        settings: Settings | None = None,
+    ) -> Strategy:
+        """What indexes and searches the site. Raises UnknownName."""
+        return open_strategy(site, parts, incidents or self.incidents, settings or self.settings, model)
+
+    def grader(self, site: Site, parts: SiteParts) -> EvidenceGrader:
+        """What decides whether retrieved chunks answer."""
+        return open_grader(site, parts, self.settings)
+
+    def open_pipeline(
+        self,
+        site: Site,
+        parts: SiteParts,
+        *,
+        model: ChatModel | None,
+        sources: AnswerSources,
+        incidents: Incidents | None = None,
+        settings: Settings | None = None,
+    ) -> Pipeline:
+        """A pipeline over `parts` that nobody else uses."""
+        reported = incidents or self.incidents
+        return open_pipeline(site, parts, model, reported, settings or self.settings, sources)
+
+    def pipeline(self, site: Site) -> Pipeline:
+        """What answers visitors of `site`; opened again when the settings, the site's own or its index changed."""
+        known, settings = self._pipelines.get(site.id), self.settings
+        if known is None or known[0] != site or known[1] is not settings:
+            parts = self.parts(site.id)
+            made = self.open_pipeline(site, parts, model=self.chat_model, sources=self.sources)
+            self._pipelines[site.id] = known = (site, settings, made)
+        return known[2]
+
+    def open_curated(self, site: Site) -> CuratedAnswers:
+        """What gives the operator's own answers of a site, as they are now."""
+        return open_curated(site, self.parts(site.id), self.sources.curated, self.settings)
+
+    def preparation(self, site: Site) -> Preparation:
+        """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
+        parts = self.parts(site.id, self.document_embedder)
+        strategy = self.strategy(site, parts, model=self.chat_model)
+        return Preparation(strategy, parts.content, parts.facts, parts.vectors, parts.words)
+
+    def is_spent(self, site: Site) -> bool:
+        """Whether today's budget of models is spent: what is left over is for tomorrow, not for quotations that
+        visitors would not get on another day."""
+        settings = self.settings
+        if self.chat_model is None:
+            return False
+        if daily_limit(site, settings).reached(self._stores.usage.today(site.id)):
+            return True
+        budget = TokenBudget(self.sources.cache, settings.model_daily_tokens)
+        return bool(settings.model_daily_tokens) and budget.spent() >= settings.model_daily_tokens
+
+    def without_model_cache(self) -> SiteEngine:
+        """The same with the settings as they are now and a model whose replies are not remembered, so that
+        every variant of an evaluation pays for its own calls."""
+        settings = self.settings
+        if not settings.model_cache_hours or self.chat_model is None:
+            return self
+        fixed = settings.model_copy(update={"model_cache_hours": 0})
+        other = SiteEngine(
+            self._configuration, self._database, self._stores, self._sources, self.incidents, fixed=fixed
+        )
+        other._made = {name: made for name, made in self._made.items() if name != "chat_model"}
+        return other
+
+    def readiness(self) -> dict[str, str]:
+        """Part -> "ok", or in one line what is wrong with it."""
+        return {
+            "database": _state(self._database.ping),
+            "models": _state(lambda: self.query_embedder.embed(["ready"])),
+            "vectors": _state(lambda: self.vector_store.ping()),
+            "index": _state(self._require_live_site),
+        }
+
+    def _require_live_site(self) -> None:
+        if not any(site.generation for site in self._stores.sites.all()):
+            raise StorageError("no site is indexed yet; its first crawl has not ended")
+
+    def warm_up(self) -> None:
+        """Loads models and opens indexes, so that the first visitor does not wait for it."""
+        self.query_embedder.embed(["ready"])
+        for site in self._stores.sites.all():
+            self.pipeline(site)
+
+    def close(self) -> None:
+        """Ends connections; nothing may be asked afterwards."""
+        if "vectors" in self._made:
+            self.vector_store.close()
+
+    def _of_settings(self, name: str, make: Callable[[Settings], T], of: Collection[str]) -> T:
+        """What `make` makes, once, and anew when one of the settings `of` changed. Who works with the one
+        before goes on with it."""
+        settings = self.settings
+        key = tuple(getattr(settings, one) for one in of)
+        made = self._made.get(name)
+        if made is None or made[0] != key:
+            with self._lock:
+                made = self._made.get(name)
+                if made is None or made[0] != key:
+                    self._made[name] = made = (key, make(settings))
+        return cast(T, made[1])
+
+
+def _state(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except Exception as error:  # noqa: BLE001  every failure of a part is a state to report, not to raise
+        return str(error) or type(error).__name__
+    return "ok"

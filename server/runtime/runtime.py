@@ -1,0 +1,144 @@
+"""The composition root: settings become objects here, and each part gets only what it works with.
+
+`open_runtime` opens an installation for one process. Parts that cost seconds are opened at their first use;
+`SiteEngine.warm_up` opens them before a process reports that it is ready.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Thread
+
+from server.answering.chat import Chat
+from server.answering.engine import AnswerSources
+from server.answering.flows import FLOWS
+from server.contact.outbox import open_outbox
+from server.domain.question import Question
+from server.gaps.gap_work import GapWork
+from server.gaps.own_answers import OwnAnswers
+from server.indexes.errors import IndexFailure
+from server.jobs.upkeep import Tidying
+from server.playground.running import Playground
+from server.quality.gate import GateMeasure
+from server.quality.runs import RunStores
+from server.quality.worker import QualityWorker
+from server.retrieval.table import check_spec
+from server.runtime.configuration import Configuration
+from server.runtime.crawling import Crawling
+from server.runtime.engine import SiteEngine
+from server.runtime.renewal import renew_words
+from server.runtime.shared import Shared
+from server.runtime.stores import (
+    DeliveryStores,
+    DialogueStores,
+    PeopleStores,
+    QualityStores,
+    SiteStores,
+    WatchedIncidents,
+)
+from server.settings import Settings
+from server.storage.data_folder import DataFolder
+from server.storage.database import Database
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The parts of an installation in this process. Consumers are given the parts they use, never all."""
+
+    configuration: Configuration
+    database: Database
+    stores: SiteStores
+    dialogue: DialogueStores
+    delivery: DeliveryStores
+    people: PeopleStores
+    quality: QualityStores
+    shared: Shared
+    engine: SiteEngine
+    crawling: Crawling
+    chat: Chat
+    own_answers: OwnAnswers
+    gap_work: GapWork
+    quality_worker: QualityWorker
+    playground: Playground
+
+    @property
+    def settings(self) -> Settings:
+        """As they are now."""
+        return self.configuration.settings
+
+    def forget_answer(self, message_id: str) -> None:
+        """Takes an answer that did not help out of the cache, so that the next visitor gets a new one."""
+        message = self.dialogue.questions.find(message_id)
+        site = self.stores.sites.find(message.site_id) if message else None
+        if message and site:
+            with suppress(IndexFailure):  # then nothing is answered again, and the judgement is stored
+                question = Question(message.question, site.id, (), message.language)
+                self.engine.pipeline(site).forget(question)
+
+    def work(self) -> None:
+        """Runs queued jobs, looks after crawls and schedules, and sends messages, until SIGTERM or SIGINT."""
+        ending = self.crawling.ending
+        upkeep = self.crawling.upkeep()
+        upkeep.take_up_left()
+        for site_id in self.stores.sites.leaving():
+            self.crawling.queue_removal(site_id)
+        tidying = Tidying(self.database, lambda: self.settings)
+        for name, run in (
+            ("upkeep", upkeep.run),
+            ("gaps", self.gap_work.run),
+            ("quality", self.quality_worker.run),
+            ("heartbeat", self.shared.heartbeat.run),
+            ("tidying", tidying.run),
+        ):
+            Thread(target=run, args=(ending,), name=name, daemon=True).start()
+        outbox = open_outbox(
+            self.database, self.engine.incidents, lambda: self.settings, lambda: self.configuration.seal
+        )
+        outbox.start(ending)
+        self.crawling.jobs.work(self.configuration.base.crawls_at_once, ending)
+        outbox.finish()
+
+    def close(self) -> None:
+        """Ends connections; nothing may be asked of the parts afterwards."""
+        self.engine.close()
+        self.database.close()
+
+
+def open_runtime(settings: Settings) -> Runtime:
+    """Opens and migrates the database, and composes the parts. Raises StorageError, StartError, UnknownName."""
+    _ = check_spec(settings.strategy), FLOWS[settings.flow]
+    folder = DataFolder(settings.data_dir)
+    database = Database(settings.database_url or folder.database_url())
+    database.migrate()
+    renew_words(database)
+    configuration = Configuration(settings, folder, database)
+    shared = Shared(settings, folder)
+    stores = SiteStores(database, settings.crawls_kept)
+    dialogue, delivery = DialogueStores(database), DeliveryStores(database)
+    quality = QualityStores(database)
+    incidents = WatchedIncidents(stores.incidents, delivery.events)
+    engine = SiteEngine(
+        configuration, database, stores, lambda: AnswerSources(stores.curated, shared.cache), incidents
+    )
+    own_answers = OwnAnswers(engine, stores.curated)
+    gap_work = GapWork(database, engine, stores.sites, stores.gaps, delivery.events, own_answers)
+    measure = GateMeasure(database, engine, quality.testsets)
+    crawling = Crawling(configuration, database, stores, shared, engine, gap_work, measure)
+    return Runtime(
+        configuration,
+        database,
+        stores,
+        dialogue,
+        delivery,
+        PeopleStores(database),
+        quality,
+        shared,
+        engine,
+        crawling,
+        Chat(dialogue.conversations, engine.history, engine.pipeline),
+        own_answers,
+        gap_work,
+        QualityWorker(engine, RunStores(database, folder.path, stores.sites, quality.testsets, quality.runs)),
+        Playground(engine, stores.playground_runs),
+    )
