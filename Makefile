@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test check format clean
+.PHONY: run test test-fast check format clean
 
 run: $(VENV)/.run
 	@exec $(BIN)/python -m server run
@@ -14,7 +14,10 @@ test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
 	@$(MAKE) --no-print-directory $(VENV)/.node
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

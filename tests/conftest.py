@@ -18,6 +18,28 @@ CHROMIUM_FLAGS = [
 ]
 
 
+SYSTEM = {"browser", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
+"""Fixtures that start or need a program of the operating system."""
+SLOW = (
+    "tests/journey/", "tests/api/test_serving.py", "tests/jobs/test_killed_in_the_gate.py", "tests/jobs/test_resuming.py",
+    "tests/crawler/test_resume.py", "tests/storage/test_crashes.py", "tests/guards/test_limits.py",
+)  # fmt: skip
+"""Tests that start processes of the product and wait for them."""
+
+
+def pytest_collection_modifyitems(items):
+    """Marks the tests that `make test-fast` leaves out, and puts the long files first."""
+    for item in items:
+        varied = {str(value) for value in getattr(getattr(item, "callspec", None), "params", {}).values()}
+        if SYSTEM & set(item.fixturenames) or varied & {"postgresql", "redis", "chroma"}:
+            item.add_marker("system")
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
+    # Whole files, for with xdist a file is one worker's: a long one at the end would leave the other idle.
+    long = {item.path for item in items if any(item.iter_markers("slow")) or "browser" in item.fixturenames}
+    items.sort(key=lambda item: item.path not in long)
+
+
 def missing_program(name, install):
     """Skips the test that needs a program of the system, or fails it where all tests have to run."""
     message = f"{name} is not installed; {install}"

@@ -78,7 +78,6 @@ def test_a_few_broken_bytes_are_replaced_and_control_characters_go() -> None:
     assert decode(b"a\x00b\x08c\td\n") == "abc\td\n"
 
 
-@pytest.mark.parametrize("header", ["", "utf-8", "iso-8859-1", "windows-1252", "us-ascii"])
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
@@ -88,9 +87,10 @@ def test_a_few_broken_bytes_are_replaced_and_control_characters_go() -> None:
         (GREEK, "cp1253"), (HEBREW, "cp1255"), (ARABIC, "cp1256"), (FRENCH, "utf-16-le"), (CHINESE, "utf-16-be"), (FRENCH, "utf-8"),
     ],
 )  # fmt: skip
-def test_a_missing_or_wrong_header_does_not_spoil_a_page(text: str, encoding: str, header: str) -> None:
+def test_a_missing_or_wrong_header_does_not_spoil_a_page(text: str, encoding: str) -> None:
     body = f'<html><head><title>T</title></head><body><p class="x">{text}</p></body></html>'.encode(encoding)
-    assert text in decode(body, header)
+    for header in ("", "utf-8", "iso-8859-1", "windows-1252", "us-ascii"):
+        assert text in decode(body, header), header
 
 
 @pytest.mark.parametrize("header", ["", "iso-8859-1"])

@@ -32,14 +32,14 @@ def brute_force(values, longest):
     return max(runs)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_the_fast_search_finds_what_trying_every_run_finds(seed):
-    chance = random.Random(seed)
-    values = [chance.choice([-3, -2, -1, -1, 0, 1, 2, 4]) for _ in range(chance.randint(1, 60))]
-    for longest in (1, 2, 3, 7, 100):
-        value, start, end = best_run(values, 0, len(values), longest)
-        assert value == sum(values[start:end]) == brute_force(values, longest)
-        assert 1 <= end - start <= longest
+def test_the_fast_search_finds_what_trying_every_run_finds():
+    for seed in range(40):
+        chance = random.Random(seed)
+        values = [chance.choice([-3, -2, -1, -1, 0, 1, 2, 4]) for _ in range(chance.randint(1, 60))]
+        for longest in (1, 2, 3, 7, 100):
+            value, start, end = best_run(values, 0, len(values), longest)
+            assert value == sum(values[start:end]) == brute_force(values, longest), seed
+            assert 1 <= end - start <= longest
 
 
 def test_a_search_between_two_places_stays_there():
@@ -47,22 +47,22 @@ def test_a_search_between_two_places_stays_there():
     assert best_run([1, 2], 1, 1, 5) is None
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_segments_are_the_best_that_are_left_each_time(seed):
-    chance = random.Random(seed)
-    values = {page: [chance.uniform(-1, 1) for _ in range(12)] for page in "ab"}
-    found = segments(values, Limits(longest=4, together=1000, least_value=0.1, of_page=1000))
-    free = {page: [True] * 12 for page in "ab"}
-    for one in found:
-        left = [
-            sum(values[page][start:end])
-            for page in "ab"
-            for start in range(12)
-            for end in range(start + 1, min(12, start + 4) + 1)
-            if all(free[page][start:end])
-        ]
-        assert one.value == pytest.approx(max(left))
-        free[one.page][one.start : one.end] = [False] * (one.end - one.start)
+def test_segments_are_the_best_that_are_left_each_time():
+    for seed in range(20):
+        chance = random.Random(seed)
+        values = {page: [chance.uniform(-1, 1) for _ in range(12)] for page in "ab"}
+        found = segments(values, Limits(longest=4, together=1000, least_value=0.1, of_page=1000))
+        free = {page: [True] * 12 for page in "ab"}
+        for one in found:
+            left = [
+                sum(values[page][start:end])
+                for page in "ab"
+                for start in range(12)
+                for end in range(start + 1, min(12, start + 4) + 1)
+                if all(free[page][start:end])
+            ]
+            assert one.value == pytest.approx(max(left)), seed
+            free[one.page][one.start : one.end] = [False] * (one.end - one.start)
 
 
 def test_a_weak_chunk_between_two_good_ones_belongs_to_their_segment():

@@ -73,6 +73,24 @@ def test_the_palette_needs_no_mouse(placed):
     expect(page.locator("#field")).to_be_focused()
 
 
+def test_one_escape_closes_the_menu_and_the_card_below_it_and_the_next_the_palette(placed):
+    page = placed('mode="modal" shortcut="mod+k"')
+    page.keyboard.press("Control+k")
+    ask(page)
+    answered(page)
+    page.locator(".body a.cite").first.hover()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    page.get_by_role("button", name="More options").press("Enter")
+    expect(page.get_by_role("button", name="Erase my data")).to_be_visible()
+    expect(page.get_by_role("tooltip")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Erase my data")).to_be_hidden()
+    expect(page.get_by_role("tooltip")).to_be_hidden()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
 def test_the_shortcut_closes_what_it_opened(placed):
     page = placed('mode="modal" shortcut="mod+k"')
     page.keyboard.press("Control+k")

@@ -4,7 +4,7 @@ input { font: inherit; color: inherit; background: none; padding: 6px 10px; widt
 .contact { margin-bottom: 18px; padding: 10px 12px; border: 1px solid var(--line); border-radius: var(--round) }
 .contact form { display: grid; gap: 10px; justify-items: start; padding: 6px 0 }
 .contact label { width: 100%; font-size: .87em; font-weight: 600 }
-.contact :is(input, textarea) { display: block; margin-top: 3px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-size: 1rem; font-weight: 400; resize: vertical }
+.contact :is(input, textarea) { display: block; margin-top: 3px; border: 1px solid var(--dim); border-radius: min(10px, var(--round)); font-size: medium; font-weight: 400; resize: vertical }
 .contact [aria-invalid] { border: 2px solid var(--ink) }
 .contact p, .label { color: var(--dim); font-size: .87em }
 .contact [role="alert"] { color: var(--ink); font-weight: 600 }

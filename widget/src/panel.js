@@ -43,7 +43,6 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
   const card = makeCard();
   const composer = makeComposer(context, store);
   const contact = makeContact(context, store);
-  const active = () => /** @type {ShadowRoot} */ (node.getRootNode()).activeElement;
 
   const menuItems = () => {
     const talks = conversation.talks.filter(({ started }) => started !== conversation.talk.started);
@@ -61,7 +60,7 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     return [...contact.items(() => toggle(false)), ...(items[0] ? [h("p", {}, texts.earlier), ...items] : []), erase];
   };
   const toggle = (open) => {
-    if (!open && menu.contains(active())) more.focus();
+    if (!open && menu.matches(":focus-within")) more.focus();
     menu.hidden = !open;
     set(more, "aria-expanded", `${open}`);
     if (!open) return;
@@ -84,11 +83,11 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
     ask(words);
   };
   const drawChips = (last) => {
-    const next = (last ? last.state === "done" && last.suggestions : suggestions) || [];
-    const words = next.slice(0, 4).join("\n");
+    const next = ((last ? last.state === "done" && last.suggestions : suggestions) || []).slice(0, 4);
+    const words = next.join("\n");
     if (words === offered) return;
     offered = words;
-    chips.replaceChildren(...next.slice(0, 4).map((one) => button({ class: "chip", part: "chip", dir: "auto", onclick: () => pick(one) }, one)));
+    chips.replaceChildren(...next.map((one) => button({ class: "chip", part: "chip", dir: "auto", onclick: () => pick(one) }, one)));
   };
   // A long conversation is filled from its end.
   const catchUp = () => {
@@ -196,9 +195,10 @@ export const makePanel = ({ texts, language, conversation, store, close }) => {
       avatar.hidden = !picture;
     },
     dismiss() {
-      if (menu.hidden) return card.dismiss();
+      // Both at once: a card may still be shown below the menu.
+      const shown = card.dismiss() || !menu.hidden;
       toggle(false);
-      return true;
+      return shown;
     },
   };
 };

@@ -180,7 +180,7 @@ class SiteChat extends HTMLElement {
   close() {
     if (!this.#shown) return;
     const { node } = this.#panel;
-    const inside = node.contains(this.shadowRoot?.activeElement);
+    const inside = node.matches(":focus-within");
     node.close();
     this.#hidden();
     if (!inside) return;
