@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from minilm_float32 import build_float32  # noqa: E402
 
 from crawler.extractors import Source  # noqa: E402
-from crawler.extractors.html import extract  # noqa: E402
+from crawler.extractors.html.extractor import extract  # noqa: E402
 from server.domain.chunk import Chunk  # noqa: E402
 from server.indexing.chunker import ChunkSizes, chunk_page  # noqa: E402
 from server.models.embedded import EmbeddedEmbedder, open_tokenizer, prepare  # noqa: E402

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler import urls
-from crawler.extractors.metadata import robots_words
+from crawler.extractors.html.metadata import robots_words
 
 _NOT_ADDRESSEES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 

@@ -65,9 +65,10 @@ CONFINED = {
     "requests": ["crawler/fetcher.py"],
     "playwright": ["crawler/browsers.py"],
     "protego": ["crawler/robots_rules.py"],
-    "bs4": ["crawler"],
+    "bs4": ["crawler/extractors/charset.py"],
     "lxml": ["crawler"],
-    "pypdf": ["crawler/extractors"],
+    "pypdf": ["crawler/extractors/pdf"],
+    "w3lib": ["crawler/extractors/charset.py"],
     "markdown_it": [
         "crawler/extractors/markdown.py",
         "server/answering/markup.py",

@@ -1,4 +1,4 @@
-"""Content type -> extractor: bytes in, a Page and what the page asks of crawlers out.
+"""Table of extractors by content type. An extractor turns bytes into a Page and its wishes for crawlers.
 
 A new extractor is one file with a function `extract(source) -> Extraction` and one row in
 EXTRACTORS. Extractors are pure: they fetch nothing and keep nothing, so they run in any process.
@@ -10,19 +10,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from crawler.extractors.limits import FileLimits
-from crawler.page import Page
+from crawler.page import Block, Page, content_hash
 
 __all__ = ["EXTRACTORS", "Extraction", "Extractor", "FileLimits", "Source", "content_type_of", "extract"]
 
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileLimits:
+    """Limits on the cost of reading one PDF or DOCX file, so that a hostile file costs little."""
+
+    pages: int = 1000
+    """Pages read of a PDF; the rest is left out, and the extraction says so."""
+    seconds: float = 120.0
+    """Time to read one file; a file that takes longer is an error."""
+    unpacked_bytes: int = 100 * MEGABYTE
+    """Total size of the parts of one file, unpacked."""
+
+
 _USUAL = FileLimits()
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a server sent for one URL."""
+    """The answer of a server to a request for one URL."""
 
     url: str
     """Canonical address, after redirects."""
@@ -30,20 +44,33 @@ class Source:
     content_type: str = "text/html"
     """Media type, lower case, without parameters."""
     charset: str = ""
-    """As the Content-Type header says; empty when it does not."""
+    """From the Content-Type header; empty without one."""
     language: str = ""
-    """As the Content-Language header says; empty when it does not."""
+    """From the Content-Language header; empty without one."""
     etag: str = ""
     last_modified: str = ""
     hash_routes: bool = False
-    """Whether links that differ behind "#/" or "#!" lead to different pages."""
+    """Whether links that differ only after "#/" or "#!" lead to different pages."""
     limits: FileLimits = _USUAL
-    """What reading a file (PDF, DOCX) may cost."""
+    """Limits for PDF and DOCX files."""
+
+    def page(self, title: str, language: str, blocks: tuple[Block, ...], links: tuple[str, ...] = ()) -> Page:
+        """The page made of this source, with its address, validators and content hash."""
+        return Page(
+            url=self.url,
+            title=title,
+            language=language,
+            blocks=blocks,
+            links=links,
+            content_hash=content_hash(title, blocks),
+            etag=self.etag,
+            last_modified=self.last_modified,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A page and the wishes that stand in its markup."""
+    """A page, and the instructions for crawlers in its markup."""
 
     page: Page
     follow: tuple[str, ...] = ()
@@ -51,24 +78,24 @@ class Extraction:
     canonical: str = ""
     """rel=canonical, absolute and canonical; empty when absent or unusable."""
     refresh: str = ""
-    """Where a meta refresh of a few seconds leads; empty when there is none."""
+    """Target of a meta refresh of a few seconds; empty without one."""
     noindex: bool = False
     nofollow: bool = False
     feeds: tuple[str, ...] = ()
     """RSS, Atom and JSON feeds that the page names, absolute and canonical."""
     remark: str = ""
-    """What was left out of a file that was read, in words for the operator; mostly empty."""
+    """What was left out of the file, in words for the operator; mostly empty."""
 
 
 Extractor = Callable[[Source], Extraction]
 
 EXTRACTORS: dict[str, str] = {
-    "text/html": "crawler.extractors.html:extract",
-    "application/xhtml+xml": "crawler.extractors.html:extract",
+    "text/html": "crawler.extractors.html.extractor:extract",
+    "application/xhtml+xml": "crawler.extractors.html.extractor:extract",
     "text/plain": "crawler.extractors.plain:extract",
     "text/markdown": "crawler.extractors.markdown:extract",
-    "application/pdf": "crawler.extractors.pdf:extract",
-    DOCX: "crawler.extractors.docx:extract",
+    "application/pdf": "crawler.extractors.pdf.extractor:extract",
+    DOCX: "crawler.extractors.docx.extractor:extract",
 }
 
 _BY_SUFFIX = {
@@ -83,13 +110,13 @@ _BY_SUFFIX = {
     "docx": DOCX,
 }
 SUFFIXES = frozenset(_BY_SUFFIX)
-"""Of files that can be read, lower case, without the dot."""
+"""Suffixes of readable files, lower case, without the dot."""
 _SAME_AS = {
     "text/x-markdown": "text/markdown",
     "text/md": "text/markdown",
     "application/x-pdf": "application/pdf",
 }
-_UNTOLD = frozenset(
+_UNSPECIFIC = frozenset(
     {
         "",
         "application/octet-stream",
@@ -102,17 +129,17 @@ _UNTOLD = frozenset(
         "unknown/unknown",
     }
 )
-"""Types by which servers say that they do not know."""
+"""Types that servers send when they do not know the type."""
 
 
 def content_type_of(url: str, content_type: str, body: bytes = b"") -> str:
-    """The media type to read an answer as: as declared, else by the suffix of the path, else by its
-    first bytes; `content_type` itself when none of them names one that is read."""
+    """The media type of an answer: as declared, else by the suffix of the path, else by its first bytes;
+    `content_type` itself if none of them is a type with an extractor."""
     declared = _SAME_AS.get(content_type, content_type)
     named = _BY_SUFFIX.get(suffix_of(url), "")
     if declared == "text/plain" and named == "text/markdown":
         return named  # most servers do not know Markdown
-    if declared in EXTRACTORS or declared not in _UNTOLD:
+    if declared in EXTRACTORS or declared not in _UNSPECIFIC:
         return declared
     if body.startswith(b"%PDF-"):
         return "application/pdf"
@@ -122,13 +149,13 @@ def content_type_of(url: str, content_type: str, body: bytes = b"") -> str:
 
 
 def suffix_of(url: str) -> str:
-    """What stands behind the last dot of a path's last part, lower case: "docx"; empty without one."""
+    """Suffix of the last part of the path, lower case: "docx"; empty without one."""
     name = url.partition("#")[0].partition("?")[0].rpartition("/")[2]
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 def extractor_for(content_type: str) -> Extractor | None:
-    """The extractor of a media type, imported on first use; None when nobody reads that type."""
+    """The extractor of a media type, imported on first use; None for an unknown type."""
     path = EXTRACTORS.get(content_type)
     if path is None:
         return None
@@ -138,7 +165,7 @@ def extractor_for(content_type: str) -> Extractor | None:
 
 
 def extract(source: Source) -> Extraction:
-    """Reads `source` with the extractor of its type; KeyError when there is none."""
+    """Read `source` with the extractor of its type. Raises KeyError for an unknown type."""
     extractor = extractor_for(source.content_type)
     if extractor is None:
         raise KeyError(source.content_type)

@@ -1,40 +1,15 @@
-"""Bytes to text, by header, byte order mark, declaration in the markup, or detection."""
+"""Decoding of bytes, by byte order mark, header, declaration in the markup, or detection."""
 
 from __future__ import annotations
 
-import codecs
 import re
-from functools import lru_cache
 
 from bs4.dammit import EncodingDetector
 from charset_normalizer import from_bytes
+from w3lib.encoding import read_bom, resolve_encoding, to_unicode
 
 from crawler.extractors.language import language_of_text
 
-# What pages call an encoding and what browsers read it as (the WHATWG table): pages that say
-# Latin-1 or GB2312 use characters of the larger sets.
-_READ_AS = {
-    "iso-8859-1": "cp1252",
-    "latin-1": "cp1252",
-    "latin1": "cp1252",
-    "us-ascii": "cp1252",
-    "ascii": "cp1252",
-    "iso-8859-9": "cp1254",
-    "iso-8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "euc-kr": "cp949",
-    "ks_c_5601-1987": "cp949",
-    "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "x-sjis": "cp932",
-    "big5": "big5hkscs",
-    "utf-16": "utf-16-le",
-    "unicode": "utf-16-le",
-}
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _LATIN_SETS = {
     **dict.fromkeys(("pl", "cs", "sk", "hu", "ro", "hr"), "cp1250"),
     **dict.fromkeys(("et", "lt", "lv"), "cp1257"),
@@ -52,39 +27,57 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def decode(body: bytes, header_charset: str = "", *, markup: bool = True) -> str:
-    """Text of `body`. Never fails: what cannot be read becomes U+FFFD. Control characters go."""
-    for mark, encoding in _BOMS:
-        if body.startswith(mark):
-            return _clean(body[len(mark) :].decode(encoding, "replace"))
-    tell_tale = _by_its_bytes(body)
-    if tell_tale:
-        return _clean(body.decode(tell_tale, "replace"))
+    """Text of `body`, without control characters. Never fails: unreadable bytes become U+FFFD."""
+    return _NOT_TEXT.sub("", _decoded(body, header_charset, markup))
+
+
+def _decoded(body: bytes, header_charset: str, markup: bool) -> str:
+    marked, mark = read_bom(body)
+    if marked and mark:
+        return to_unicode(body[len(mark) :], marked)
+    unmistakable = _by_its_bytes(body)
+    if unmistakable:
+        return to_unicode(body, unmistakable)
     declared = [header_charset]
     if markup:
         declared.append(EncodingDetector.find_declared_encoding(body[:4096], is_html=True) or "")
-    declared.sort(key=_is_default)  # stable: the header first, unless it only says what servers always say
-    for name in declared:
-        text = _decoded(body, name)
+    encodings = [_encoding_of(name) for name in declared]
+    encodings.sort(key="cp1252".__eq__)  # many servers send Latin-1 with every page, so it counts last
+    for encoding in encodings:
+        text = _read_as(body, encoding)
         if text is not None:
-            return _clean(_doubted(body, text) if _is_default(name) else text)
-    return _clean(_detected(body))
+            return _doubted(body, text) if encoding == "cp1252" else text
+    return _detected(body)
+
+
+def _encoding_of(label: str) -> str:
+    """Python's name of the encoding that browsers read `label` as; empty if there is none."""
+    try:
+        return resolve_encoding(label.strip(" '\"").lower().removeprefix("x-")) or ""
+    except ValueError:  # a label of arbitrary bytes
+        return ""
 
 
 def _by_its_bytes(body: bytes) -> str:
-    """Encodings that no other can be taken for: two bytes a character, and Japanese mail's escapes."""
+    """Encodings that no other can be mistaken for: two bytes a character, and the escapes of ISO-2022-JP."""
     start = body[:400]
     if start.count(0) * 10 > len(start) and start.count(0) > 3:
         return "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
     return "iso2022_jp" if b"\x1b$B" in body and body.isascii() else ""
 
 
-def _is_default(name: str) -> bool:
-    """Latin-1 by any of its names: many servers send it with every page, whatever it is written in."""
-    return _codec(name) == "cp1252"
+def _read_as(body: bytes, encoding: str) -> str | None:
+    """None if the encoding is unknown, or if too much of the text is not in it."""
+    try:
+        text = to_unicode(body, encoding)
+    except (LookupError, ValueError):  # base64 and the like are codecs, but not of text
+        return None
+    wrong = text.count("�")
+    return None if wrong > max(3, len(text) // 200) else text
 
 
 def _doubted(body: bytes, latin: str) -> str:
-    """What a page that is called Latin-1 says, if it cannot be that."""
+    """The text of a page that is declared Latin-1: `latin`, unless it cannot be that."""
     if body.isascii():
         return latin
     try:
@@ -98,52 +91,22 @@ def _doubted(body: bytes, latin: str) -> str:
     return _detected(body)
 
 
-def _decoded(body: bytes, name: str) -> str | None:
-    """None when the name is unknown, or when UTF-8 was promised and most of it is not."""
-    encoding = _codec(name)
-    if not encoding:
-        return None
-    text = body.decode(encoding, "replace")
-    wrong = text.count("�")
-    if wrong and wrong > max(3, len(text) // 200):
-        return None  # the declaration is wrong, not the bytes
-    return text
-
-
 def _detected(body: bytes) -> str:
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:
         high = body[:_DETECTION_SAMPLE].translate(None, _ASCII)
         if len(high) > _ENOUGH and not high.translate(None, _HEBREW):
-            return body.decode(
-                "cp1255", "replace"
-            )  # Russian, the usual guess, is never without its last letters
+            # Only Hebrew letters. The usual guess is Russian, which always uses its last letters too.
+            return body.decode("cp1255", "replace")
         best = from_bytes(body[:_DETECTION_SAMPLE]).best()
-    text = body.decode(_codec(best.encoding) or "cp1252", "replace") if best else ""
+    text = to_unicode(body, resolve_encoding(best.encoding) or "cp1252") if best else ""
     foreign = [char > "\u024f" for char in text[:_DETECTION_SAMPLE] if char > "\x7f" and char.isalpha()]
     if sum(foreign) * 2 > len(foreign):
         return text
-    # Detectors guess wildly among the Latin sets; the commonest words, mostly ASCII, know better.
+    # Detectors confuse the Latin sets; the commonest words, mostly ASCII, decide better.
     latin = body.decode("cp1252", "replace")
     encoding = _LATIN_SETS.get(language_of_text(latin), "cp1252")
     if encoding == "cp1250" and _ONLY_LATIN_2.search(body) and not _WINDOWS_ONLY.search(body):
         encoding = "iso8859_2"
     return body.decode(encoding, "replace")
-
-
-@lru_cache(maxsize=256)
-def _codec(name: str) -> str:
-    """Python's name of an encoding; empty when there is none that reads text."""
-    label = name.strip().strip("'\"").lower()
-    label = _READ_AS.get(label.replace("_", "-"), _READ_AS.get(label, label))
-    try:
-        found = codecs.lookup(label).name
-        b"a".decode(found)  # base64 and the like are codecs, but not of text
-    except (LookupError, UnicodeError, ValueError):
-        return "utf-16-le" if label == "utf-16-le" else ""
-    return found
-
-
-def _clean(text: str) -> str:
-    return _NOT_TEXT.sub("", text)

@@ -1,4 +1,4 @@
-"""Language of a page: as declared, unless its script says otherwise; else by its commonest words."""
+"""Language of a page: as declared, unless its script contradicts; else by its most common words."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from lxml.etree import _Element
 
-from crawler.extractors.metadata import primary_language
 from crawler.page import Block
 
-# Words that carry no subject, so that they stand in any text; chosen to tell neighbours apart.
+# Words without a subject, which occur in any text; chosen to distinguish related languages.
 _COMMON_WORDS = {
     "en": "the of and to in is that for it with as are this be not you on or by can",
     "de": "der die und das ist nicht ein eine zu den mit von für auf sie werden dem im wird auch",
@@ -66,8 +65,14 @@ _NO_WORDS: frozenset[str] = frozenset()
 _WORDS_OF = {language: frozenset(words.split()) for language, words in _COMMON_WORDS.items()}
 
 
+def primary_language(tag: str) -> str:
+    """ "pt_BR, en" -> "pt"; empty for an invalid tag."""
+    primary = re.split(r"[-_,;\s]", tag.strip().lower())[0]
+    return primary if 2 <= len(primary) <= 3 and primary.isascii() and primary.isalpha() else ""
+
+
 def page_language(declared: str, root: _Element, blocks: Sequence[Block], url: str = "") -> str:
-    """Primary subtag of the page's language; empty when nothing tells.
+    """Primary subtag of the page's language; empty if unknown.
 
     Half-translated pages go to the language that their address names ("/fr-FR/", "intro.fr.html").
     """
@@ -82,7 +87,7 @@ def page_language(declared: str, root: _Element, blocks: Sequence[Block], url: s
 
 
 def language_of_text(text: str) -> str:
-    """Primary subtag; empty when nothing tells."""
+    """Primary subtag; empty if unknown."""
     guess = _by_script(text[:_SAMPLE])
     return _narrow(guess[0], text) if guess else _by_words(text[:_SAMPLE])
 
@@ -100,7 +105,7 @@ def with_languages(blocks: tuple[Block, ...], language: str) -> tuple[Block, ...
 
 
 def _of_block(block: Block, language: str) -> str:
-    """Empty when it is the page's."""
+    """Language of a block; empty for the language of the page."""
     own, text = block.language, block.text
     if block.kind in ("text", "list") and len(text) >= (_LONG if text.isascii() else _LONG_WIDE):
         guess = _by_script(text[:_SAMPLE])
@@ -112,7 +117,7 @@ def _of_block(block: Block, language: str) -> str:
 
 
 def _other_words(text: str, language: str) -> str:
-    """Another language that the commonest words speak for, clearly; empty when they do not."""
+    """Another language to which the most common words clearly point; empty without one."""
     words = text.lower().split()
     usual = _WORDS_OF.get(language, _NO_WORDS)
     if len(words) < _FEWEST_WORDS or sum(map(usual.__contains__, words)) * 12 > len(words):
@@ -131,7 +136,7 @@ def _prose(blocks: Sequence[Block]) -> list[str]:
 
 
 def _of_largest_part(root: _Element) -> str:
-    """<div lang="fr"> around the content tells as well as <html lang>."""
+    """Language of an element around the content, such as <div lang="fr">."""
     for element in root.iter("main", "article", "div", "section"):
         language = element.get("lang") or element.get("xml:lang")
         if language:
@@ -152,7 +157,7 @@ def _by_script(text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _narrow(language: str, text: str) -> str:
-    """Languages that share a script, by letters that only one of them uses."""
+    """One of the languages that share a script, by letters that only this one uses."""
     if language == "ru" and re.search("[іїєґ]", text):
         return "uk"
     if language == "ru" and "ъ" in text and not re.search("[ыэё]", text):

@@ -1,13 +1,12 @@
 """Markdown files: headings, lists, tables, code and links as CommonMark understands them.
 
-HTML blocks are left out; what inline HTML marks stays, without the tags.
+HTML blocks are left out; inline HTML loses its tags and keeps its text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from urllib.parse import unquote, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
@@ -17,11 +16,10 @@ from crawler import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, Source
 from crawler.extractors.charset import decode
-from crawler.extractors.language import language_of_text
-from crawler.extractors.metadata import primary_language
+from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
-from crawler.extractors.text import fold
-from crawler.page import Block, Page, content_hash
+from crawler.extractors.text import fold, name_in_address
+from crawler.page import Block
 
 _MOST_CHARACTERS = 3_000_000
 _DEEPEST = 30
@@ -31,34 +29,25 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 def extract(source: Source) -> Extraction:
-    """Raises BadFile for a file too long to be a page."""
+    """Read a Markdown file. Raises BadFile for a file too long to be a page."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > _MOST_CHARACTERS:
         raise BadFile(f"it has more than {_MOST_CHARACTERS:,} characters")
-    # Made anew: parsers keep state, and extractors run in any thread.
+    # One parser for each file: parsers keep state, and extractors run in any thread.
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(front_matter_plugin)
     tree = SyntaxTreeNode(parser.parse(text))
     fields: dict[str, str] = {}
     walk = _Walk(source.url)
     for node in tree.children:
         if node.type == "front_matter":
-            fields = {name.lower(): told.strip("\"'") for name, told in _FIELD.findall(node.content)}
+            fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(node.content)}
         else:
             walk.block(node)
     blocks = tuple(walk.blocks)
-    title = fold(fields.get("title", "")) or walk.first_heading or _name_in(source.url)
-    told = primary_language(source.language or fields.get("lang", fields.get("language", "")))
+    title = fold(fields.get("title", "")) or walk.first_heading or name_in_address(source.url)
+    declared = primary_language(source.language or fields.get("lang", fields.get("language", "")))
     prose = " ".join(block.text for block in blocks if block.kind != "code")
-    page = Page(
-        url=source.url,
-        title=title,
-        language=told or language_of_text(prose),
-        blocks=blocks,
-        links=tuple(walk.links),
-        content_hash=content_hash(title, blocks),
-        etag=source.etag,
-        last_modified=source.last_modified,
-    )
+    page = source.page(title, declared or language_of_text(prose), blocks, tuple(walk.links))
     return Extraction(page, follow=page.links)
 
 
@@ -96,7 +85,7 @@ class _Walk:
             self.first_heading = self.first_heading or heading
 
     def _slug(self, heading: str) -> str:
-        """As the common converters make it."""
+        """Id of the heading, as the common converters make it."""
         slug = _NOT_IN_SLUG.sub("", heading.lower()).strip().replace(" ", "-")
         count = self._slugs.get(slug, 0)
         self._slugs[slug] = count + 1
@@ -163,8 +152,3 @@ class _Walk:
         url = urls.canonical(target, self._url) if target and not target.startswith("#") else None
         if url:
             self.links[url] = None
-
-
-def _name_in(url: str) -> str:
-    parts = urlsplit(url)
-    return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc

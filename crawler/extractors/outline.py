@@ -1,4 +1,4 @@
-"""The headings above the place where a walk through a page stands."""
+"""The headings above the current place of a walk through a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Outline:
         self.anchor = ""
 
     def push(self, level: int, heading: str, anchor: str) -> None:
-        """Opens a section; sections of the same or a deeper level end."""
+        """Open a section and close those of the same or a deeper level."""
         level = max(level, self._floor + 1)
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
@@ -30,7 +30,7 @@ class Outline:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Headings opened inside stand below those outside and end with the block.
+        """Keep headings opened inside below those outside, and close them with the block.
 
         A note under an <h4> may well be titled with an <h3>: it must not close its section.
         """
@@ -46,7 +46,7 @@ class Outline:
 
 
 def anchor_of(heading: _Element) -> str:
-    """Id under which a link can open the page at `heading`; empty when there is none."""
+    """Id with which a link opens the page at `heading`; empty without one."""
     own = heading.get("id") or _named_inside(heading) or _named_before(heading, "a")
     if own:
         return own
@@ -71,7 +71,7 @@ def _named_inside(element: _Element) -> str:
 
 
 def _named_before(element: _Element, tag: str) -> str:
-    """<a name="here"></a><h2>…: the old way."""
+    """Name of an empty element before `element`, as in <a name="here"></a><h2>…"""
     previous = element.getprevious()
     if previous is None or previous.tag != tag or (previous.tail or "").strip():
         return ""
@@ -81,7 +81,7 @@ def _named_before(element: _Element, tag: str) -> str:
 
 
 def _opens(parent: _Element, element: _Element) -> bool:
-    """Whether nothing that can be seen stands before `element` in `parent`."""
+    """Whether nothing visible comes before `element` in `parent`."""
     if (parent.text or "").strip():
         return False
     for child in parent:

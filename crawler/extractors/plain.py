@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit
 
 from crawler.extractors import Extraction, Source
 from crawler.extractors.charset import decode
-from crawler.extractors.language import language_of_text
-from crawler.extractors.metadata import primary_language
-from crawler.extractors.text import fold
-from crawler.page import Block, Page, content_hash
+from crawler.extractors.language import language_of_text, primary_language
+from crawler.extractors.text import fold, name_in_address
+from crawler.page import Block
 
 _ITEM = re.compile(r"(?:[-*+•]|\d+[.)])\s+\S")
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 
 
 def extract(source: Source) -> Extraction:
-    """Paragraphs are what blank lines separate; lines of lists and indented code stay lines."""
+    """Read a text file. Blank lines separate paragraphs; lists and indented code keep their lines."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)
-    title = _first_line(blocks) or _name_in(source.url)
-    return Extraction(
-        Page(
-            url=source.url,
-            title=title,
-            language=primary_language(source.language) or language_of_text(" ".join(b.text for b in blocks)),
-            blocks=blocks,
-            content_hash=content_hash(title, blocks),
-            etag=source.etag,
-            last_modified=source.last_modified,
-        )
-    )
+    title = _first_line(blocks) or name_in_address(source.url)
+    language = primary_language(source.language) or language_of_text(" ".join(b.text for b in blocks))
+    return Extraction(source.page(title, language, blocks))
 
 
 def _blocks(text: str) -> tuple[Block, ...]:
@@ -52,11 +41,6 @@ def _block(lines: list[str]) -> Block:
 
 
 def _first_line(blocks: tuple[Block, ...]) -> str:
-    """A short first line without a full stop reads like a title."""
+    """The first line if it reads like a title: short and without a full stop; else empty."""
     line = blocks[0].text if blocks else ""
     return line if len(line) <= 80 and not line.endswith((".", ":", ",")) and "\n" not in line else ""
-
-
-def _name_in(url: str) -> str:
-    parts = urlsplit(url)
-    return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc

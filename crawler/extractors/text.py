@@ -1,10 +1,11 @@
-"""Text of elements as a reader sees it."""
+"""Text of elements as a reader sees it, and helpers for text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from itertools import islice
+from urllib.parse import unquote, urlsplit
 
 from lxml.etree import XPath, _Element, iterwalk
 
@@ -33,13 +34,19 @@ def fold(text: str) -> str:
     return folded if folded.isascii() else _INVISIBLE.sub("", folded).strip()
 
 
+def name_in_address(url: str) -> str:
+    """A title for a page that has none: the last part of its path, else the host."""
+    parts = urlsplit(url)
+    return unquote(parts.path.rstrip("/").rpartition("/")[2]) or parts.netloc
+
+
 def text_length(element: _Element) -> int:
     """Characters of all text below, white space folded. Done in C: cheap even for a whole page."""
     return int(float(str(_SPACED_LENGTH(element))))
 
 
 def plain_text(element: _Element) -> str:
-    """All text below, as it stands in the markup."""
+    """All text below, as written in the markup."""
     return "".join(map(str, element.itertext()))
 
 
@@ -65,7 +72,7 @@ def bounded_text(element: _Element, most: int, without: _Element | None = None) 
 
 
 def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
-    """Text below `element` without what is dropped, not folded; blocks are kept apart by a space."""
+    """Text below `element` without dropped elements, not folded; a space separates blocks."""
     if depth > _DEEPEST:
         return plain_text(element)
     parts = [element.text or ""]

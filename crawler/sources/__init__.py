@@ -1,1 +1,1 @@
-"""Pages from elsewhere than a website: files, folders, lists of addresses, questions with answers."""
+"""Sources of pages other than a crawl: files, folders, lists of addresses, questions with answers."""

@@ -1,4 +1,4 @@
-"""The readable files of a zip archive. Names are only names: nothing is written anywhere."""
+"""The readable files of a zip archive, in memory: nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENCRYPTED = 0x1
 def unpack(body: bytes, max_bytes: int) -> list[tuple[str, bytes]]:
     """(name, bytes) of each file that can be read, in the archive's order.
 
-    Raises BadFile for what is no archive, is protected, or unpacks to more than `max_bytes` altogether.
+    Raises BadFile if it is no archive, is protected, or unpacks to more than `max_bytes` altogether.
     """
     try:
         with ZipFile(BytesIO(body)) as archive:
@@ -36,7 +36,7 @@ def _contents(archive: ZipFile, wanted: list[ZipInfo], left: int) -> list[tuple[
         if entry.flag_bits & _ENCRYPTED:
             raise BadFile("it is protected by a password")
         with archive.open(entry) as part:
-            data = part.read(left + 1)  # what the archive says of its sizes may be a lie
+            data = part.read(left + 1)  # the archive may lie about its sizes
         left -= len(data)
         if left < 0:
             raise BadFile("it unpacks to more than the limit")

@@ -1,27 +1,30 @@
-"""One file, by its name and bytes, to its outcome: a page, or the reason why it is none."""
+"""Reading of one file: its page, or the reason why it has none."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from crawler.errors import BadFile
 from crawler.extractors import EXTRACTORS, SUFFIXES, FileLimits, Source, content_type_of, extract, suffix_of
-from crawler.page import Page, content_hash
+from crawler.page import Block, Page, content_hash
 from crawler.report import UrlOutcome, UrlState
-from crawler.sources.anchors import anchored
 
 READER = 1
-"""Goes up when files are read in another way, so that those that did not change are read again."""
+"""Version of the file reading; raise it so that unchanged files are read again."""
+_NOT_IN_ID = re.compile(r"[^\w-]+")
+_LONGEST = 60
 
 
 def is_readable(name: str) -> bool:
-    """Whether files of this name's kind can be read."""
+    """Whether a file of this name can be read."""
     return suffix_of(name) in SUFFIXES
 
 
 def not_readable(name: str) -> str:
-    """What is wrong with the kind of a file, in words for the operator."""
+    """Why a file of this name cannot be read, in words for the operator."""
     suffix = suffix_of(name)
     kind = f"a .{suffix} file" if suffix else "a file without a suffix"
     return f"{kind}: only HTML, Markdown, text, PDF and DOCX files are read"
@@ -34,7 +37,7 @@ def media_type_of(name: str) -> str:
 
 
 def read_file(name: str, body: bytes, url: str, limits: FileLimits | None = None) -> UrlOutcome:
-    """The page at `url`; every heading of it has an anchor, unless the file gives one itself."""
+    """Read a file as the page at `url`. Headings without an anchor in the file get one."""
     media_type = media_type_of(name)
     if not media_type:
         return UrlOutcome(url, UrlState.UNSUPPORTED, not_readable(name))
@@ -42,7 +45,7 @@ def read_file(name: str, body: bytes, url: str, limits: FileLimits | None = None
         found = extract(Source(url, body, media_type, limits=limits or FileLimits()))
     except BadFile as error:
         return UrlOutcome(url, UrlState.ERROR, str(error))
-    except Exception as error:  # noqa: BLE001 - whatever a file does to its extractor, the others are read
+    except Exception as error:  # noqa: BLE001 - one file must not stop the reading of the others
         return UrlOutcome(url, UrlState.ERROR, f"it cannot be read ({type(error).__name__}: {error})")
     if found.noindex:
         return UrlOutcome(url, UrlState.NOINDEX, "its markup says noindex")
@@ -52,9 +55,34 @@ def read_file(name: str, body: bytes, url: str, limits: FileLimits | None = None
 
 
 def _named(page: Page, name: str) -> Page:
-    """With a title for people where the extractor could only take the file's name."""
+    """The page with a readable title if the extractor found only the file's name."""
     stem = PurePosixPath(name).stem
     last = page.url.rpartition("/")[2]
     title = page.title if page.title not in ("", last, PurePosixPath(name).name) else stem.replace("_", " ")
     blocks = anchored(page.blocks)
     return replace(page, title=title, blocks=blocks, content_hash=content_hash(title, blocks))
+
+
+def anchored(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The same blocks, with an anchor made of the words of each heading that had none."""
+    taken = {block.anchor for block in blocks if block.anchor}
+    made: dict[tuple[str, ...], str] = {}
+    found = []
+    for block in blocks:
+        if block.heading_path and not block.anchor:
+            anchor = made.get(block.heading_path)
+            if anchor is None:
+                anchor = made[block.heading_path] = _new_anchor(block.heading_path[-1], taken)
+                taken.add(anchor)
+            block = replace(block, anchor=anchor)
+        found.append(block)
+    return tuple(found)
+
+
+def _new_anchor(heading: str, taken: set[str]) -> str:
+    base = _NOT_IN_ID.sub("-", heading.lower()).strip("-")[:_LONGEST] or "section"
+    number, anchor = 1, base
+    while anchor in taken:
+        number += 1
+        anchor = f"{base}-{number}"
+    return anchor

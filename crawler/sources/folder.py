@@ -1,4 +1,4 @@
-"""The files of a folder on this machine."""
+"""The files of a local folder."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from crawler.sources.files import is_readable, not_readable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderOptions:
-    """Which files of a folder are read. Patterns are those of a crawl, over "/path/in/the/folder.md"."""
+    """Files of a folder to read. Patterns are like those of a crawl, over "/path/in/the/folder.md"."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_files: int = 10_000
     max_bytes: int = 20_000_000
-    """Of one file."""
+    """Limit for one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file to read, or the state and reason why it is not read."""
+    """A file to read, or one that is not read, with its state and reason."""
 
     name: str
     """Path in the folder, with "/"."""

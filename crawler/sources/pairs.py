@@ -1,4 +1,4 @@
-"""Questions with their answers, as people paste them: text, CSV or JSON lines."""
+"""Questions with their answers, as pasted by people: text, CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Pair:
 
 
 def parse_pairs(text: str) -> list[Pair]:
-    """Every pair, a repeated question once (the last answer counts). Raises BadFile, which names the line."""
+    """All pairs; of a repeated question the last. Raises BadFile with the number of the line."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     if not text.strip():
         raise BadFile('there is nothing in it: write lines such as "Q: How long …?" and "A: Two days."')
@@ -86,7 +86,7 @@ def _reader_of(text: str) -> Callable[[str], Iterator[tuple[int, str, str]]]:
 
 
 def _marked(text: str) -> Iterator[tuple[int, str, str]]:
-    """ "Q: …" and "A: …", each over any number of lines; the first question tells how they are marked."""
+    """ "Q: …" and "A: …", each over any number of lines; the first question shows how they are marked."""
     word = ""
     question: list[str] = []
     answer: list[str] | None = None

@@ -1,4 +1,4 @@
-"""A list of addresses: these pages and no others."""
+"""A list of addresses to read, without following links."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AT_ONCE = 500
 
 
 def parse_addresses(text: str) -> tuple[str, ...]:
-    """Canonical addresses, one a line, each once; lines that start with "#" are remarks. Raises BadStart."""
+    """Canonical addresses, one a line, each once; lines that start with "#" are comments. Raises BadStart."""
     found: dict[str, None] = {}
     for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -35,7 +35,7 @@ def parse_addresses(text: str) -> tuple[str, ...]:
 def read_addresses(
     addresses: Sequence[str], options: CrawlOptions, known: Mapping[str, Validators]
 ) -> Generator[UrlOutcome, None, None]:
-    """How each address ended; where it redirects, the target too. No link is followed.
+    """Outcome of each address, and of the target of a redirect. No link is followed.
 
     Raises BadStart when one of them must not be read.
     """
@@ -56,7 +56,7 @@ def read_addresses(
 
 
 def _listed(outcomes: Iterable[UrlOutcome], wanted: set[str]) -> Iterator[UrlOutcome]:
-    """Those of the addresses, and of the pages that they lead to, which may end before them."""
+    """Outcomes of the addresses and of the targets of their redirects, which may come first."""
     others: dict[str, UrlOutcome] = {}
     for outcome in outcomes:
         if outcome.url not in wanted:

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.extractors import Extraction, Source
-from crawler.extractors.html import extract as extract_html
+from crawler.extractors.html.extractor import extract as extract_html
 from crawler.options import CrawlOptions
 from crawler.report import UrlOutcome
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from crawler.extractors.faq import MOST_PAIRS, reads_as_question
-from crawler.extractors.link_texts import MOST_LINK_TEXTS
+from crawler.extractors.html.links import MOST_LINK_TEXTS
+from crawler.extractors.html.structured_data import MOST_PAIRS, reads_as_question
 from crawler.page import Page
 
 TEXT = "<p>We sell rakes and spades to people with small gardens, and we mend them too.</p>"

@@ -10,9 +10,8 @@ from crawler.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.page import Block
 from crawler.report import UrlState
-from crawler.sources.anchors import anchored
 from crawler.sources.archives import unpack
-from crawler.sources.files import read_file
+from crawler.sources.files import anchored, read_file
 from crawler.sources.folder import FolderOptions, files_in, public_url
 from crawler.sources.pairs import Pair, pair_page, parse_pairs
 from crawler.sources.url_list import parse_addresses, read_addresses

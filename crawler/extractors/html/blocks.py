@@ -2,7 +2,7 @@
 
 1. Text and inline elements gather until a block element begins or ends; then they are a paragraph.
 2. Headings move the outline; so do the terms of long definition lists and the summaries of
-   <details>, because a reader finds what stands below under their name.
+   <details>, because a reader finds the text below under their name.
 3. Lists, tables and code become one block each, in the line conventions of `crawler.page`. Lists and
    tables that only hold other blocks in place are walked like any container.
 """
@@ -14,12 +14,19 @@ from collections.abc import Callable, Mapping
 
 from lxml.etree import _Element
 
-from crawler.extractors.boilerplate import Boilerplate, is_callout
-from crawler.extractors.definitions import definition_lines, is_compact, term_name
-from crawler.extractors.lists import is_plain_list, list_lines, marker_of
-from crawler.extractors.metadata import primary_language
+from crawler.extractors.html.lists_and_tables import (
+    definition_lines,
+    is_compact,
+    is_data_table,
+    is_plain_list,
+    list_lines,
+    marker_of,
+    table_lines,
+    term_name,
+)
+from crawler.extractors.html.main_content import Boilerplate, is_callout
+from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
-from crawler.extractors.tables import is_data_table, table_lines
 from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text
 from crawler.page import Block, BlockKind
 
@@ -70,8 +77,8 @@ class _Walk:
         }
 
     def container(self, element: _Element, depth: int) -> None:
-        """Walks what stands in `element`."""
-        if depth > _DEEPEST:  # no page needs this; a hostile one must not exhaust the stack
+        """Walk the content of `element`."""
+        if depth > _DEEPEST:  # only hostile pages are so deep; they must not exhaust the stack
             self._inline.append(plain_text(element))
             return
         if element.text:
@@ -83,7 +90,7 @@ class _Walk:
                 self._inline.append(child.tail)
 
     def flush(self) -> None:
-        """Ends the paragraph that is being gathered."""
+        """End the current paragraph."""
         text = fold("".join(self._inline))
         self._inline.clear()
         if text and any(map(str.isalnum, text)):
@@ -164,7 +171,7 @@ class _Walk:
             self._outline.push(int(element.tag[1]), text, anchor_of(element))
 
     def _label(self, element: _Element) -> None:
-        """The title of a note: a heading when it says more than "Note"."""
+        """Read the title of a note, which is a heading if it is more than one word such as "Note"."""
         self.flush()
         text = fold(raw_text(element, self._drops))
         if " " in text:
@@ -221,7 +228,7 @@ class _Walk:
         self.flush()
         if not is_data_table(element):
             for header in element.findall("thead"):
-                header.clear()  # names of columns that are not read as columns
+                header.clear()  # names of columns, which are not read as columns
             self._block(element, depth)
             return
         for caption in element.iterchildren("caption"):
@@ -249,13 +256,13 @@ class _Walk:
                     self._outline.push(_TERM_LEVEL, heading, anchor)
                 for paragraph in summary.iter("p"):
                     self._block(paragraph, depth)
-                summary.tag = "template"  # has been read: the walk leaves it out
+                summary.tag = "template"  # already read: the walk leaves it out
             self.container(element, depth + 1)
             self.flush()
 
     def _image(self, element: _Element, depth: int) -> None:
-        """An alternative text that says something becomes a paragraph of its own, so that no
-        sentence of the page is broken by words that nobody sees in it."""
+        """Add a meaningful alternative text as a paragraph of its own, so that invisible words do not
+        break a sentence of the page."""
         alt = fold(element.get("alt") or "")
         if len(alt) < 20 or " " not in alt or "".join(self._inline).strip():
             return
@@ -264,12 +271,12 @@ class _Walk:
 
 
 def _is_label(element: _Element) -> bool:
-    """<p class="title"> in a note, or the header of a table that draws one."""
+    """Whether this is the title of a note: <p class="title">, or the header of a table used as a note."""
     return element.tag == "th" or (element.tag == "p" and bool(_TITLE.search(element.get("class") or "")))
 
 
 def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:
-    """Lists of links before the first and after the last real text are menus."""
+    """The blocks without menus: lists of links before the first and after the last real text."""
     sizes = {place: len(block.text) for place, block in enumerate(blocks) if place not in linkish}
     if not sizes:
         return []
@@ -279,6 +286,6 @@ def _without_menus(blocks: list[Block], linkish: set[int]) -> list[Block]:
 
 
 def _wrapped_in(element: _Element, definitions: _Element) -> bool:
-    """HTML allows a <div> around each term with its definition."""
+    """Whether `element` is in a <div> of the list, which HTML allows around a term with its definition."""
     parent = element.getparent()
     return parent is not None and parent.tag == "div" and parent.getparent() is definitions

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from crawler.extractors.pdf_lines import Line
+from crawler.extractors.pdf.lines import Line
 from crawler.extractors.text import fold
 from crawler.page import BlockKind
 
@@ -20,22 +20,22 @@ _CUT_WORD = re.compile(r"(\w+)[-\u2010\u00ad]$")
 _WIDE_SCRIPT = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _INDENT = 6.0
 _TAIL = 80
-"""Characters at the end of a text that tell how it ends."""
+"""Characters at the end of a text that are examined to see how it ends."""
 
 
 @dataclass(slots=True)
 class Paragraph:
-    """What becomes a block."""
+    """Lines that become one block."""
 
     kind: BlockKind
     lines: list[Line] = field(default_factory=list)
     markers: list[tuple[str, float]] = field(default_factory=list)
-    """Of a list: marker and place of each item."""
+    """Marker and place of each item of a list."""
     items: list[list[str]] = field(default_factory=list)
 
 
 class Joiner:
-    """Knows the words of a whole file, to tell a hyphen from a cut."""
+    """Joins lines. The words of the whole file show whether a hyphen belongs to a word or to a line break."""
 
     def __init__(self, pages: Iterable[Sequence[Line]]) -> None:
         self._words: Counter[str] = Counter()
@@ -46,7 +46,7 @@ class Joiner:
                 self._widest = max(self._widest, len(line.text)) if not line.code else self._widest
 
     def paragraphs(self, lines: Sequence[Line]) -> list[Paragraph]:
-        """Of a stretch of one page without headings."""
+        """Paragraphs of a stretch of one page without headings."""
         leading = _leading(lines)
         found: list[Paragraph] = []
         for before, line in zip([None, *lines], lines, strict=False):
@@ -67,7 +67,7 @@ class Joiner:
         return found
 
     def text(self, paragraph: Paragraph) -> str:
-        """In the line conventions."""
+        """Text of a paragraph, in the line conventions."""
         if paragraph.kind == "code":
             return "\n".join(line for item in paragraph.items for line in item)
         joined = [self.joined(item) for item in paragraph.items]
@@ -78,15 +78,15 @@ class Joiner:
         return "\n".join(f"{'  ' * level}{marker} {text}" for level, (marker, _), text in rows if text)
 
     def joined(self, lines: Sequence[str]) -> str:
-        """One paragraph: words that were cut at a line's end are whole again."""
+        """Join lines to one paragraph, and words that a line break cut."""
         parts: list[str] = []
         for line in map(str.strip, lines):
-            # Only the end of what stands there already matters: a paragraph may have a million lines.
+            # Only the end of the text so far matters: a paragraph may have a million lines.
             parts.append(self._next(parts, line) if parts else line)
         return fold("".join(parts))
 
     def _next(self, parts: list[str], line: str) -> str:
-        """What `line` adds to the parts; a hyphen at their end may go."""
+        """Text that `line` adds to the parts; may remove a hyphen at their end."""
         text = parts[-1][-_TAIL:]
         cut = _CUT_WORD.search(text)
         if cut and line[:1].isalpha() and not text.endswith(("--", "–")):
@@ -116,12 +116,12 @@ class Joiner:
 
 
 def ends_open(text: str) -> bool:
-    """Whether a paragraph seems to go on elsewhere."""
+    """Whether a paragraph seems to continue on the next page."""
     return not _ENDS_SENTENCE.search(text[-_TAIL:])
 
 
 def _marker(line: Line) -> tuple[str, int] | None:
-    """The marker by our conventions, and where the item's text begins."""
+    """Marker in the line conventions, and the place where the item's text begins."""
     bullet = _BULLET.match(line.text)
     if bullet and bullet[0].strip():
         return "-", bullet.end()
@@ -130,7 +130,7 @@ def _marker(line: Line) -> tuple[str, int] | None:
 
 
 def _leading(lines: Sequence[Line]) -> float:
-    """Usual distance of two lines, with some play."""
+    """Usual distance of two lines, with a tolerance."""
     steps = [a.y - b.y for a, b in pairwise(lines) if 0 < a.y - b.y < 4 * a.size]
     return 1.35 * median(steps) if steps else 0.0
 
@@ -140,7 +140,7 @@ def _is_far(before: Line | None, line: Line, leading: float) -> bool:
 
 
 def _levels(places: Sequence[float]) -> list[int]:
-    """How deep each item of a list is nested, by how far it is indented."""
+    """Depth of each item of a list, by its indentation."""
     steps: list[float] = []
     for place in sorted(set(places)):
         if not steps or place - steps[-1] > _INDENT:

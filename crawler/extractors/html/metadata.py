@@ -1,4 +1,4 @@
-"""What the head of a page says: title, language, site, canonical address, wishes to crawlers."""
+"""The head of a page: title, language, site, canonical address, instructions for crawlers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element
 
+from crawler.extractors.language import primary_language
 from crawler.extractors.text import fold, plain_text
 
 _SEPARATOR = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
@@ -21,24 +22,24 @@ FEED_TYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """As declared; nothing guessed."""
+    """Values as declared, without guesses."""
 
     title: str
     site_name: str
     language: str
     canonical: str
-    """As written, maybe relative."""
+    """Address as written, maybe relative."""
     robots: frozenset[str]
     refresh: str
     """Target of a meta refresh that fires within seconds, as written."""
     base: str
     feeds: tuple[str, ...] = ()
-    """As written."""
+    """Addresses as written."""
     description: str = ""
 
 
 def read_head(root: _Element) -> Head:
-    """Reads <head> and what belongs into it, wherever it stands."""
+    """Read <head>, and elements that belong there but are elsewhere."""
     top = root.find("head")
     top = root if top is None else top
     metas = _metas(top)
@@ -56,13 +57,13 @@ def read_head(root: _Element) -> Head:
 
 
 def robots_words(text: str) -> frozenset[str]:
-    """ "noindex, NoFollow" -> {"noindex", "nofollow"}; "none" stands for both."""
+    """ "noindex, NoFollow" -> {"noindex", "nofollow"}; "none" means both."""
     words = {word.strip().lower() for word in text.split(",")} - {""}
     return frozenset(words | {"noindex", "nofollow"} if "none" in words else words)
 
 
 def choose_title(head: Head, first_heading: str) -> tuple[str, str]:
-    """The page's own title without the site's name, and the site's name where that tells it.
+    """The page's own title without the site's name, and the site's name if it is known.
 
     "Prices — Acme Garden" with the heading "Prices" -> ("Prices", "Acme Garden")
     """
@@ -127,12 +128,6 @@ def _language(root: _Element, metas: dict[str, str]) -> str:
         names.append(body.get("lang"))
     names += [metas.get("http-equiv:content-language"), metas.get("og:locale"), metas.get("language")]
     return next((primary_language(name) for name in names if name and primary_language(name)), "")
-
-
-def primary_language(tag: str) -> str:
-    """ "pt_BR, en" -> "pt"; empty for what is no language tag."""
-    primary = re.split(r"[-_,;\s]", tag.strip().lower())[0]
-    return primary if 2 <= len(primary) <= 3 and primary.isascii() and primary.isalpha() else ""
 
 
 def _canonical(top: _Element) -> str:

@@ -2,7 +2,7 @@
 
 A panel that is closed when the page loads is hidden like a menu or a dialogue is. It is content when
 something on the page opens it and it holds more than links. The text of its tab or button becomes the
-heading over it, and is not read a second time where the button stands.
+heading over it, and is not read a second time at the button.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPENERS = {
     "data-bs-toggle": XPath(".//*[@data-bs-toggle='tab' or @data-bs-toggle='collapse']"),
     "aria-labelledby": XPath(".//*[@role='tab']"),
 }
-"""By a word that stands in the markup of pages that have them: most pages need no search."""
+"""XPath of each kind of opener, by a word in the markup of pages that have it: most pages need no search."""
 _BY_ID = XPath("id($name)")
 _LABELLED_BY = XPath("//*[@aria-labelledby=$name]")
 _HEADINGS = wordset("h1 h2 h3 h4 h5 h6")
@@ -71,7 +71,7 @@ def _take(panels: dict[_Element, str], opener: _Element, panel: _Element | None)
     found = _named(panel, label)
     panels.update(found)
     if found and not in_heading:
-        opener.tag = "button"  # said once, as the heading of the panel
+        opener.tag = "button"  # read once, as the heading of the panel
 
 
 def _named(panel: _Element | None, label: str) -> dict[_Element, str]:
@@ -99,7 +99,7 @@ def _target(opener: _Element) -> _Element | None:
 
 
 def _near(element: _Element) -> Iterator[_Element]:
-    """The element and the two around it."""
+    """The element and the two elements around it."""
     here: _Element | None = element
     for _ in range(3):
         if here is None:
@@ -109,7 +109,7 @@ def _near(element: _Element) -> Iterator[_Element]:
 
 
 def _next_block(heading: _Element) -> _Element | None:
-    """What a heading with a button in it opens: its neighbour, if that is hidden."""
+    """The element that a heading with a button opens: its next sibling, if that is hidden."""
     panel = heading.getnext()
     hidden = panel is not None and (panel.get("hidden") is not None or "none" in (panel.get("style") or ""))
     return panel if hidden else None

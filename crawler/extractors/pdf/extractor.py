@@ -1,9 +1,9 @@
 """PDF files, page by page: `Block.anchor` is "page=N", so that a link opens the right page.
 
-1. pypdf gives the lines of each page, with place, size and face (pdf_lines.py), within its limits;
-2. running headers, footers and page numbers go (pdf_furniture.py);
-3. bookmarks, else sizes, tell the headings (pdf_headings.py);
-4. the lines between are joined to paragraphs, lists and code (pdf_paragraphs.py).
+1. pypdf gives the lines of each page, with place, size and face (lines.py), within its limits;
+2. running headers, footers and page numbers go (lines.py);
+3. bookmarks, else sizes, mark the headings (headings.py);
+4. the lines between are joined to paragraphs, lists and code (paragraphs.py).
 """
 
 from __future__ import annotations
@@ -15,41 +15,37 @@ from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from pypdf import PdfReader, apply_configuration
 from pypdf.generic import Destination
 
 from crawler import urls
 from crawler.errors import BadFile
-from crawler.extractors import Extraction, Source
-from crawler.extractors.language import language_of_text
-from crawler.extractors.limits import FileLimits
-from crawler.extractors.metadata import primary_language
+from crawler.extractors import Extraction, FileLimits, Source
+from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
-from crawler.extractors.pdf_furniture import without_furniture
-from crawler.extractors.pdf_headings import Bookmarks, Headings
-from crawler.extractors.pdf_lines import Deadline, Line, page_lines
-from crawler.extractors.pdf_paragraphs import Joiner, ends_open
-from crawler.extractors.text import fold
-from crawler.page import Block, Page, content_hash
+from crawler.extractors.pdf.headings import Bookmarks, Headings
+from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
+from crawler.extractors.pdf.paragraphs import Joiner, ends_open
+from crawler.extractors.text import fold, name_in_address
+from crawler.page import Block
 
 _STREAM_BYTES = 16_000_000
-"""Of one page's drawing, unpacked; a page of text has a hundredth of it."""
+"""Limit for the drawing of one page, unpacked; a page of text has a hundredth of it."""
 _MOST_LINKS = 2000
 _STREAM_PARTS = 400_000
 _MOST_BOOKMARKS = 20_000
 _MOST_CHARACTERS = 10_000_000
-"""Of a file; a thousand pages of a book have a third of it."""
+"""Limit for a file; a thousand pages of a book have a third of it."""
 _LONGEST_PARAGRAPH = 20_000
 _NO_TITLE = re.compile(r"untitled|microsoft word|\.(docx?|odt|tex|indd|pdf|dvi|rtf)$|^\W*$", re.IGNORECASE)
-# A hostile file must not fill the log: what is wrong with a file is told in its outcome.
+# A hostile file must not fill the log: its outcome reports what is wrong with it.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """What pypdf makes of a file."""
+    """The content of a file as read by pypdf."""
 
     pages: list[list[Line]]
     bookmarks: dict[int, list[tuple[int, str]]]
@@ -60,7 +56,7 @@ class _Contents:
 
 
 def extract(source: Source) -> Extraction:
-    """Raises BadFile for a file that is protected, damaged or takes too long; a scan has no blocks."""
+    """Read a PDF file; a scan has no blocks. Raises BadFile if it is protected, damaged or takes too long."""
     deadline = Deadline(source.limits.seconds)
     with apply_configuration(**_limits(source.limits)):
         try:
@@ -68,21 +64,13 @@ def extract(source: Source) -> Extraction:
         except BadFile:
             raise
         except Exception as error:
-            # pypdf raises anything for a file that is damaged in a way that nobody thought of.
+            # pypdf raises any kind of error for a file that is damaged in an unusual way.
             raise BadFile(f"it is damaged or no PDF ({type(error).__name__}: {error})") from error
-    blocks = _blocks(without_furniture(found.pages), found.bookmarks, deadline)
-    title = found.title or _title_in(blocks, found.pages) or _name_in(source.url)
+    blocks = _blocks(without_running_lines(found.pages), found.bookmarks, deadline)
+    title = found.title or _title_in(blocks, found.pages) or name_in_address(source.url)
     text = " ".join(block.text for block in blocks[:60])
-    page = Page(
-        url=source.url,
-        title=title,
-        language=primary_language(found.language or source.language) or language_of_text(text),
-        blocks=blocks,
-        links=found.links,
-        content_hash=content_hash(title, blocks),
-        etag=source.etag,
-        last_modified=source.last_modified,
-    )
+    language = primary_language(found.language or source.language) or language_of_text(text)
+    page = source.page(title, language, blocks, found.links)
     return Extraction(page, follow=found.links, remark=found.remark)
 
 
@@ -113,8 +101,8 @@ def _contents(source: Source, deadline: Deadline) -> _Contents:
         pages=pages,
         bookmarks=_bookmarks(reader),
         links=tuple(links),
-        title=_told_title(reader),
-        language=_told_language(reader),
+        title=_metadata_title(reader),
+        language=_declared_language(reader),
         remark=_remark(count, source.limits.pages, failed),
     )
 
@@ -169,7 +157,7 @@ def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadlin
 def _stretches(
     lines: Sequence[Line], starts: dict[int, tuple[int, int]]
 ) -> Iterator[tuple[tuple[int, Sequence[Line]] | None, Sequence[Line]]]:
-    """(level and lines of a heading, what stands below it); the first stretch has no heading."""
+    """(level and lines of a heading, lines below it); the first stretch has no heading."""
     places = sorted(starts)
     yield None, lines[: places[0] if places else len(lines)]
     for place, following in zip(places, [*places, len(lines)][1:], strict=False):
@@ -178,7 +166,7 @@ def _stretches(
 
 
 def _continues(before: Block, text: str) -> bool:
-    """A paragraph that goes on at the next page belongs to the page where it begins."""
+    """Whether `text` continues the paragraph `before`, which belongs to the page where it begins."""
     usual = before.kind == "text" and len(before.text) < _LONGEST_PARAGRAPH
     return usual and ends_open(before.text) and text[:1].islower()
 
@@ -197,7 +185,7 @@ def _bookmarks(reader: PdfReader) -> dict[int, list[tuple[int, str]]]:
 
     try:
         walk(reader.outline, 1)
-    except Exception:  # noqa: BLE001 - broken bookmarks are common; sizes tell the headings then
+    except Exception:  # noqa: BLE001 - broken bookmarks are common; sizes mark the headings then
         return {}
     return found
 
@@ -211,33 +199,29 @@ def _links(page: Any, base: str) -> Iterator[str]:
             yield url
 
 
-def _told_title(reader: PdfReader) -> str:
+def _metadata_title(reader: PdfReader) -> str:
     try:
-        told = fold((reader.metadata.title if reader.metadata else "") or "")
+        title = fold((reader.metadata.title if reader.metadata else "") or "")
     except Exception:  # noqa: BLE001 - damaged metadata is no reason to lose the file
         return ""
-    return "" if _NO_TITLE.search(told) else told[:300]
+    return "" if _NO_TITLE.search(title) else title[:300]
 
 
-def _told_language(reader: PdfReader) -> str:
+def _declared_language(reader: PdfReader) -> str:
     try:
         return str(reader.root_object.get("/Lang") or "")
-    except Exception:  # noqa: BLE001 - a damaged catalogue tells no language
+    except Exception:  # noqa: BLE001 - a damaged catalogue has no language
         return ""
 
 
 def _title_in(blocks: Sequence[Block], pages: Sequence[list[Line]]) -> str:
-    """What stands largest on the first page, else the first heading."""
+    """The largest text on the first page, else the first heading."""
     first = [line for lines in pages[:1] for line in lines if len(line.text.strip()) > 3]
     size = max((line.size for line in first), default=0.0)
     largest = [line for line in first if line.size == size]
     if 0 < len(largest) <= 3 and len(first) > len(largest):
         return " ".join(fold(line.text) for line in largest)[:300]
     return next((block.heading_path[0] for block in blocks if block.heading_path), "")
-
-
-def _name_in(url: str) -> str:
-    return unquote(urlsplit(url).path.rpartition("/")[2])
 
 
 def _remark(count: int, most: int, failed: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""Which lines of a PDF are headings: those that its bookmarks name, else those set larger or bold."""
+"""Headings among the lines of a PDF: lines named by bookmarks, else larger or bold lines."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from crawler.extractors.pdf_lines import Line
+from crawler.extractors.pdf.lines import Line
 
 _LARGER = 1.12
 _LONGEST = 150
 _MOST_LEVELS = 5
 _MOST_LINES = 3
-"""That one heading takes."""
+"""Limit for one heading."""
 _MOST_BOOKMARKS = 100
-"""Of one page."""
+"""Limit for one page."""
 _MOST_LOOKED_AT = 3000
-"""Lines of a page among which its bookmarks are looked for."""
+"""Lines of a page that are searched for its bookmarks."""
 _MOST_FOLDED = 400
 _NUMBER = re.compile(r"(?:chapter|section|appendix|part|kapitel|anhang|chapitre|annexe|第)?"
                      r"[\dA-Zivx]{0,4}(?:\d|章|节)*", re.IGNORECASE)  # fmt: skip
@@ -87,7 +87,7 @@ class Headings:
         return 0
 
     def _goes_on(self, lines: Sequence[Line], place: int, count: int) -> bool:
-        """Whether the next line belongs to the heading: set alike and close below."""
+        """Whether the next line belongs to the heading: close below it, with the same size and face."""
         if place + count >= len(lines):
             return False
         first, last, after = lines[place], lines[place + count - 1], lines[place + count]
@@ -104,7 +104,7 @@ def _may_be_heading(line: Line) -> bool:
 
 
 def _lines_of(key: str, lines: Sequence[str], place: int) -> int:
-    """How many lines from `place` on say `key`, perhaps behind a number; 0 when they do not."""
+    """Number of lines from `place` on that spell `key`, perhaps after a number; 0 if they do not."""
     said = ""
     for count in range(1, min(_MOST_LINES, len(lines) - place) + 1):
         said += lines[place + count - 1]
@@ -116,5 +116,5 @@ def _lines_of(key: str, lines: Sequence[str], place: int) -> int:
 
 
 def _folded(text: str) -> str:
-    """Letters and digits alone: bookmarks and pages differ in spaces, hyphens and quotation marks."""
+    """Letters and digits only: bookmarks and pages differ in spaces, hyphens and quotation marks."""
     return "".join(filter(str.isalnum, text)).casefold()

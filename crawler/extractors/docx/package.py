@@ -1,8 +1,4 @@
-"""The parts of a DOCX file: a zip archive of XML, opened so that neither can hurt.
-
-Sizes are checked before anything is unpacked and again while it is; XML is parsed without entities,
-document types or the network.
-"""
+"""The parts of a DOCX file: a zip archive of XML, opened with limits against hostile files."""
 
 from __future__ import annotations
 
@@ -19,20 +15,23 @@ from lxml.etree import _Element
 from crawler.errors import BadFile
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_STRICT_W = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
 R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-_STRICT_R_ID = "{http://purl.oclc.org/ooxml/officeDocument/relationships}id"
+_STRICT = (
+    (b"http://purl.oclc.org/ooxml/wordprocessingml/main", W[1:-1].encode()),
+    (b"http://purl.oclc.org/ooxml/officeDocument/relationships", R_ID[1:-3].encode()),
+)
+"""Namespaces of the strict variant of the format, and their usual names."""
 _RELATION = "{http://schemas.openxmlformats.org/package/2006/relationships}Relationship"
+_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 _MOST_PARTS = 10_000
 _MOST_TAGS = 1_500_000
-"""Of one part; a document of a thousand pages has about a third of it."""
+"""Limit for one part; a document of a thousand pages has about a third of it."""
 _MOST_QUOTES = 6_000_000
-_OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What a part refers to by an id."""
+    """A reference of a part to another part or an address."""
 
     kind: str
     """Last word of its type: "hyperlink", "styles"."""
@@ -42,10 +41,13 @@ class Relation:
 
 
 class Package:
-    """An opened file. Use it in a `with` block."""
+    """The zip archive of a DOCX file. Use it in a `with` block.
+
+    It checks sizes before and while it unpacks, and parses XML without entities, document types or network.
+    """
 
     def __init__(self, body: bytes, most_bytes: int) -> None:
-        """Raises BadFile."""
+        """Open the archive. Raises BadFile."""
         if body.startswith(_OLE):
             raise BadFile("it is protected by a password, or in the format of Word 97")
         self._left = most_bytes
@@ -74,7 +76,7 @@ class Package:
         raise BadFile("it is no DOCX file: it has no document inside")
 
     def relations(self, part: str) -> dict[str, Relation]:
-        """What `part` refers to, by id."""
+        """The references of `part`, by id."""
         folder, _, name = part.rpartition("/")
         root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
         found = {}
@@ -88,21 +90,23 @@ class Package:
         return found
 
     def related(self, part: str, kind: str) -> _Element | None:
-        """The XML of the part that `part` refers to as its `kind`; None when there is none."""
+        """The XML of the part that `part` refers to as its `kind`; None without one."""
         for relation in self.relations(part).values():
             if relation.kind == kind and not relation.external:
                 return self.xml(relation.target)
         return None
 
     def xml(self, name: str) -> _Element | None:
-        """A part's root; None when there is no such part. Raises BadFile."""
+        """A part's root; None for a part that does not exist. Raises BadFile."""
         stored = self._names.get(name.lower())
         if stored is None:
             return None
         data = self._unpacked(stored)
-        # A tree takes many times the memory of its text: elements and attributes are what counts.
+        # A tree takes many times the memory of its text, depending on elements and attributes.
         if data.count(b"<") > _MOST_TAGS or data.count(b'"') + data.count(b"'") > _MOST_QUOTES:
             raise BadFile(f"its part {name} has more elements than the limit")
+        for strict, usual in _STRICT:
+            data = data.replace(strict, usual)
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
         )
@@ -112,7 +116,7 @@ class Package:
             raise BadFile(f"its part {name} is damaged ({error})") from error
         if getattr(root.getroottree().docinfo, "internalDTD", None) is not None:
             raise BadFile(f"its part {name} has a document type, which no word processor writes")
-        return _transitional(root)
+        return root
 
     def _unpacked(self, stored: str) -> bytes:
         try:
@@ -133,7 +137,7 @@ def children(element: _Element | None, *names: str) -> Iterator[_Element]:
 
 
 def child(element: _Element | None, *path: str) -> _Element | None:
-    """The first child of the first child …; None when one is missing."""
+    """The first child of the first child …; None if one is missing."""
     for name in path:
         if element is None:
             return None
@@ -142,21 +146,6 @@ def child(element: _Element | None, *path: str) -> _Element | None:
 
 
 def value(element: _Element | None, *path: str) -> str:
-    """The w:val of the element at `path`; empty when there is none."""
+    """The w:val of the element at `path`; empty without one."""
     found = child(element, *path)
     return found.get(f"{W}val", "") if found is not None else ""
-
-
-def _transitional(root: _Element) -> _Element:
-    """Files in the strict variant use other names for the same things."""
-    if not root.tag.startswith(_STRICT_W):
-        return root
-    for element in root.iter(etree.Element):
-        if isinstance(element.tag, str) and element.tag.startswith(_STRICT_W):
-            element.tag = W + element.tag[len(_STRICT_W) :]
-        for name, told in list(element.attrib.items()):
-            if str(name).startswith(_STRICT_W):
-                element.set(W + str(name)[len(_STRICT_W) :], told)
-            elif name == _STRICT_R_ID:
-                element.set(R_ID, told)
-    return root

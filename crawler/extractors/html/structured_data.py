@@ -1,19 +1,18 @@
-"""What a page says in JSON-LD: questions and answers, products, articles, businesses, breadcrumbs.
-
-Only what the visible text does not say already becomes a block, after the page's own blocks: the
-same answer twice would be two sources of one statement.
-"""
+"""Facts that a page marks up for machines: JSON-LD of schema.org, and questions with answers."""
 
 from __future__ import annotations
 
+import html
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
 
-from lxml.etree import _Element
+from lxml.etree import XPath, _Element
 
-from crawler.extractors.json_ld import Node, listed, nodes, text_of, types_of
-from crawler.extractors.text import fold
+from crawler.extractors.text import bounded_text, fold, plain_text
 from crawler.page import Block
 from crawler.wordset import wordset
 
@@ -34,17 +33,17 @@ ReadHtml = Callable[[str], tuple[Block, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """What was found, not yet compared with the visible text."""
+    """Facts from JSON-LD, not yet compared with the visible text."""
 
     blocks: tuple[Block, ...] = ()
     breadcrumbs: tuple[str, ...] = ()
     headline: str = ""
     questions: tuple[tuple[str, str], ...] = ()
-    """With their answers as text, also where the page shows them."""
+    """(question, answer) pairs as text, including those that the page shows."""
 
 
 def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
-    """`read_html` turns the markup of an answer into blocks."""
+    """Read the JSON-LD of a page. `read_html` turns the markup of an answer into blocks."""
     blocks: list[Block] = []
     breadcrumbs: tuple[str, ...] = ()
     headline = ""
@@ -69,8 +68,8 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline, tuple(questions))
 
 
-def unsaid(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:
-    """Of `blocks`, what `visible` does not say. `heading` is the page's own: it is not put below itself."""
+def facts_not_shown(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:
+    """The parts of `blocks` that are not in `visible`. `heading` is the page's own and left out of paths."""
     if not blocks:
         return ()
     said = "".join(_squeezed(text) for block in visible for text in (*block.heading_path, block.text))
@@ -162,12 +161,12 @@ def _position(step: Node) -> int:
 
 
 def _spaced(word: str) -> str:
-    """InStock -> in stock"""
+    """Turn "InStock" into "in stock"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", word).lower()
 
 
 def _squeezed(text: str) -> str:
-    """Letters and digits only: neither white space nor signs tell two texts apart."""
+    """Letters and digits only, so that texts that differ in spaces and punctuation are equal."""
     return _NOT_A_WORD.sub("", text).casefold()
 
 
@@ -185,6 +184,167 @@ def _fact_said(line: str, said: str) -> bool:
         whole, _, cents = amount.partition(".")
         return _squeezed(whole + cents) in said or (not cents.strip("0") and _squeezed(whole) in said)
     date = _DATE.fullmatch(value)
-    if date:  # "12 May 2025" says it as well
+    if date:  # "12 May 2025" is the same date
         return date[1] in said and str(int(date[3])) in said
     return _squeezed(value) in said
+
+
+Node = dict[str, Any]
+
+_WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[)|(?:-->|//\s*\]\]>|\]\]>)\s*;?\s*$")
+_LAST_COMMA = re.compile(r",\s*(?=[\]}])")
+_HOLDERS = (
+    "@graph",
+    "mainEntity",
+    "mainEntityOfPage",
+    "hasPart",
+    "hasVariant",
+    "itemListElement",
+    "breadcrumb",
+)
+_DEEPEST = 6
+_MOST_NODES = 500
+_LONGEST_TEXT = 50_000
+
+
+def nodes(root: _Element) -> Iterator[Node]:
+    """All things that the page itself describes, outer ones first, without similar and related things."""
+    left = [_MOST_NODES]
+    for script in root.iter("script"):
+        if (script.get("type") or "").strip().lower().startswith("application/ld+json"):
+            yield from _below(_parsed(plain_text(script)), left, 0)
+
+
+def types_of(node: Node) -> frozenset[str]:
+    """Names of the node's types without the vocabulary's address."""
+    return frozenset(text_of(name).rpartition("/")[2] for name in listed(node.get("@type")))
+
+
+def listed(value: Any) -> list[Any]:
+    """The values of a property, which may hold one or many."""
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def text_of(value: Any) -> str:
+    """A value as text: the name of a thing, the first of several values."""
+    if isinstance(value, str):
+        return value[:_LONGEST_TEXT]
+    if isinstance(value, bool) or value is None:
+        return ""
+    if isinstance(value, int | float):
+        return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if isinstance(value, list):
+        return text_of(value[0]) if value else ""
+    if isinstance(value, dict):
+        return text_of(value.get("name") or value.get("@value") or value.get("@id") if len(value) else "")
+    return ""
+
+
+def _below(value: Any, left: list[int], depth: int) -> Iterator[Node]:
+    if depth > _DEEPEST or left[0] <= 0:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _below(item, left, depth + 1)
+    elif isinstance(value, dict):
+        left[0] -= 1
+        if "@type" in value:
+            yield value
+        if "BreadcrumbList" not in types_of(value):
+            for holder in _HOLDERS:
+                if isinstance(value.get(holder), dict | list):
+                    yield from _below(value[holder], left, depth + 1)
+
+
+def _parsed(text: str) -> Any:
+    """The value of broken or valid JSON; None if it cannot be parsed."""
+    bare = _WRAPPING.sub("", text.strip()).strip()
+    for attempt in (bare, _LAST_COMMA.sub("", bare), html.unescape(_LAST_COMMA.sub("", bare))):
+        try:
+            return json.loads(attempt, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
+
+
+Pair = tuple[str, str]
+
+MOST_PAIRS = 200
+"""Limit for one page."""
+LONGEST_QUESTION = 300
+LONGEST_ANSWER = 5_000
+_MOST_LOOKED_AT = 300
+_MOST_PARTS = 1_000
+_MICRODATA = XPath("//*[@itemscope][contains(@itemtype, 'schema.org/Question')]")
+_MARK = re.compile(r"[?？؟]\s*$|[\u0370-\u03ff\u1f00-\u1fff];\s*$")
+"""Greek questions end with a semicolon."""
+_BEGINS = re.compile(
+    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|should
+      |wie|wann|wo|wohin|wer|warum|wieso|welche[rsnm]?|kann|können|darf|muss
+      |comment|quel\w*|quand|où|pourquoi|combien|puis-je|est-ce
+      |cómo|qué|cuándo|dónde|quién|cuánt\w+|por\ qué|como|quando|onde|quem|quanto|come|dove|perché
+      |как|что|когда|где|кто|почему|сколько|можно)\ [^\W\d_]+(?:\ |'|’)[^\W\d_]
+    | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def reads_as_question(text: str) -> bool:
+    """Whether `text` reads like a visitor's question: it ends with a question mark, or has three words of
+    which the first one asks."""
+    return bool(_MARK.search(text) or _BEGINS.match(text)) and len(text) >= 4
+
+
+def marked_questions(root: _Element, markup: str) -> Iterator[Pair]:
+    """(question, answer) pairs in the tree; `markup` is the source of the tree."""
+    if "schema.org/Question" in markup:
+        found = cast(list[_Element], _MICRODATA(root))
+        yield from map(_of_microdata, found[:MOST_PAIRS])
+    for details in islice(root.iter("details"), _MOST_LOOKED_AT):
+        summary = details.find("summary")
+        name = bounded_text(summary, LONGEST_QUESTION + 1) if summary is not None else ""
+        if summary is not None and reads_as_question(name):
+            yield name, bounded_text(details, LONGEST_ANSWER, without=summary)
+    for term in islice(root.iter("dt"), _MOST_LOOKED_AT):
+        name = bounded_text(term, LONGEST_QUESTION + 1)
+        if reads_as_question(name):
+            yield name, " ".join(_definitions(term))
+
+
+def pairs_of(found: Iterable[Pair]) -> tuple[Pair, ...]:
+    """The usable pairs, each question once, with answers cut to the limit."""
+    kept: dict[str, Pair] = {}
+    for question, answer in found:
+        usable = question and answer and len(question) <= LONGEST_QUESTION
+        if usable and question.casefold() not in kept:
+            kept[question.casefold()] = (question, answer[:LONGEST_ANSWER])
+            if len(kept) == MOST_PAIRS:
+                break
+    return tuple(kept.values())
+
+
+def _of_microdata(question: _Element) -> Pair:
+    name = _part(question, "name")
+    answer = _part(question, "acceptedAnswer", "suggestedAnswer")
+    if name is None or answer is None:
+        return "", ""
+    text = _part(answer, "text")
+    words = bounded_text(answer if text is None else text, LONGEST_ANSWER)
+    return bounded_text(name, LONGEST_QUESTION + 1), words
+
+
+def _part(element: _Element, *names: str) -> _Element | None:
+    wanted = frozenset(names)
+    below = islice(element.iterdescendants(), _MOST_PARTS)
+    return next((part for part in below if wanted & set((part.get("itemprop") or "").split())), None)
+
+
+def _definitions(term: _Element) -> Iterator[str]:
+    left, follower = LONGEST_ANSWER, term.getnext()
+    while follower is not None and follower.tag == "dd" and left > 0:
+        text = bounded_text(follower, left)
+        left -= len(text)
+        yield text
+        follower = follower.getnext()

@@ -1,9 +1,9 @@
-"""What on a page is not its content: menus, banners, buttons, permalinks, hidden elements."""
+"""Where the content of a page is, and what in it is no content: menus, banners, hidden elements."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,91 @@ from lxml.etree import _Element
 
 from crawler.extractors.text import plain_text, text_length
 from crawler.wordset import wordset
+
+# Containers that frameworks and documentation tools put a page's content in, best first.
+_KNOWN_IDS = ("mw-content-text", "main-content", "maincontent", "page-content", "content", "main")
+_KNOWN_CLASSES = (
+    "markdown-body",
+    "theme-doc-markdown",
+    "rst-content",
+    "entry-content",
+    "post-content",
+    "article-content",
+    "main-content",
+)
+_EXACT_CLASSES = ("body", "document", "content")
+"""Classes that count only as the single class of an element, because the words are too common."""
+_RANKS = {name: rank for rank, name in enumerate(_KNOWN_IDS + _KNOWN_CLASSES + _EXACT_CLASSES)}
+_LEAST_SHARE = 0.2
+_LEAST_CHARACTERS = 60
+
+
+def find_main(body: _Element) -> tuple[_Element, bool]:
+    """The element that holds the content, and whether the page's own markup says so.
+
+    A candidate that holds next to nothing of the page's text is a mistake of the template, and
+    the next one is tried; in the end the whole body is taken.
+    """
+    size = text_length(body)
+    for candidate, trusted in _candidates(body):
+        length = text_length(candidate)
+        if length >= _LEAST_CHARACTERS and length >= size * _LEAST_SHARE:
+            return candidate, trusted
+    return body, False
+
+
+def _candidates(body: _Element) -> Iterator[tuple[_Element, bool]]:
+    mains: list[_Element] = []
+    articles: list[_Element] = []
+    known: dict[int, list[_Element]] = {}
+    for element in body.iter("main", "article", "div", "section", "td"):
+        if element.tag == "main" or element.get("role") == "main":
+            mains.append(element)
+        elif element.tag == "article":
+            if not articles or articles[-1] not in element.iterancestors("article"):
+                articles.append(element)
+        elif (rank := _rank(element)) is not None:
+            known.setdefault(rank, []).append(element)
+    if mains:
+        yield max(mains, key=text_length), True
+    if len(articles) == 1:
+        yield articles[0], True
+    for rank in sorted(known):
+        outermost = _outermost(known[rank])
+        if len(outermost) == 1:
+            yield outermost[0], False
+        else:  # posts of a thread, not the thread
+            yield _around(outermost), False
+
+
+def _outermost(elements: list[_Element]) -> list[_Element]:
+    """The elements that are not inside another one. `elements` are in document order."""
+    found: list[_Element] = []
+    for element in elements:
+        if not any(parent is found[-1] for parent in element.iterancestors()) if found else True:
+            found.append(element)
+    return found
+
+
+def _around(elements: list[_Element]) -> _Element:
+    """The smallest element that holds all of them."""
+    common = list(elements[0].iterancestors())
+    for element in elements[1:]:
+        around = set(element.iterancestors())
+        common = [parent for parent in common if parent in around]
+    return common[0]
+
+
+def _rank(element: _Element) -> int | None:
+    """Place of a known container among the others; None for any other element."""
+    found = _RANKS.get(element.get("id") or "")
+    names = element.get("class")
+    if found is not None or not names:
+        return found
+    if names in _EXACT_CLASSES:
+        return _RANKS[names]
+    return min((_RANKS[name] for name in names.split() if name in _KNOWN_CLASSES), default=None)
+
 
 _DROPPED_TAGS = wordset(
     "script style noscript template svg canvas iframe object embed audio video map button input select "
@@ -21,7 +106,7 @@ _DROPPED_ROLES = wordset(
     "switch slider progressbar doc-toc doc-pagelist doc-index"
 )
 _EDGE = r"(?:^|[\s_-])(?:{})(?:$|[\s_-])"
-# Never content, whatever stands in it. Names are matched between white space, "-" and "_".
+# Never content, whatever it holds. Names are matched between white space, "-" and "_".
 _HARD_INLINE = (
     "skip-?link|skip-?nav|skip-to-\\S*|headerlink|permalink|anchorlink|anchor-link|heading-?anchor|"
     "header-?anchor|hash-link|id_link|direct-link|edit-?link|editsection|edit-this-page|edit-page|"
@@ -39,7 +124,7 @@ _HARD_BLOCK = (
 _CONTENTS = re.compile(_EDGE.format("table-of-contents|tableofcontents|toc|localtoc|on-this-page"))
 _INLINE = re.compile(_EDGE.format(_HARD_INLINE))
 _HARD = re.compile(_EDGE.format(f"{_HARD_INLINE}|{_HARD_BLOCK}"))
-# Content on some sites, furniture on others: dropped when mostly links.
+# Content on some sites and not on others: dropped when mostly links.
 _SOFT = re.compile(
     _EDGE.format(
         "navigation|menu|menus|mainmenu|submenu|mobilemenu|searchmenu|sidebar|side-bar|quickview|footer|header|"
@@ -62,22 +147,22 @@ _CLASS_TESTED = wordset(
 )
 _LONG_ENOUGH_TO_BE_CONTENT = 160
 _MANY_LINKS = 40
-"""A list with more links, and little else, is a table of contents or an index wherever it stands."""
+"""A list of more links, and little else, is a table of contents or an index anywhere on the page."""
 _LONGEST_NAMES = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What stands in links below an element."""
+    """The links below an element."""
 
     count: int
     characters: int
     local: int
-    """How many of them lead to this very page."""
+    """Links within this page."""
 
 
 class Boilerplate:
-    """Tells content from furniture on one page. `drops` is asked for every element, once each."""
+    """Separates the content of one page from the rest. `drops` is called once for each element."""
 
     def __init__(
         self,
@@ -97,7 +182,7 @@ class Boilerplate:
         self._panels = panels
 
     def drops(self, element: _Element) -> bool:
-        """Whether `element` with all below it is no content."""
+        """Whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
@@ -119,8 +204,10 @@ class Boilerplate:
         return tag in _LISTS and not self._lenient and self._is_contents(element)
 
     def is_link_list(self, element: _Element) -> bool:
-        """A list of short links where nothing marks the main content: a menu, if it stands at the
-        edge of the page, content if it stands in the midst of text."""
+        """Whether `element` is a list of short links on a page that does not mark its main content.
+
+        Such a list is a menu at the edge of the page, and content between texts.
+        """
         if self._trusted or self._lenient or element.tag not in _LISTS:
             return False
         return self._mostly_links(element, self._links.get(element))
@@ -132,7 +219,7 @@ class Boilerplate:
         for name, value in items:
             if name == "class" or (name == "id" and not _is_section(element, tag)):
                 names += f" {value}"
-            elif name in _TELLING and (name == "data-nosnippet" or _says_no(element)):
+            elif name in _DECIDING and (name == "data-nosnippet" or _is_hidden(element)):
                 return True
         if not names or tag not in _CLASS_TESTED:
             return False
@@ -149,7 +236,7 @@ class Boilerplate:
         return links.characters / max(1, text_length(element)) if links else 0.0
 
     def _is_contents(self, element: _Element) -> bool:
-        """A table of contents: links to this very page, or more links than a reader reads."""
+        """Whether this is a table of contents: links within the page, or very many links."""
         links = self._links.get(element)
         if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
             return False
@@ -176,16 +263,16 @@ _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
 _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _FIELDS = ("input", "select", "textarea")
-_TELLING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
+_DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
 
 
 def _is_section(element: _Element, tag: object) -> bool:
-    """Ids of sections are made from their headings: "cookie-management" is a chapter, no banner."""
+    """Whether the id is made from a heading: the section "cookie-management" is no banner."""
     return tag == "section" or "sect" in (element.get("class") or "")
 
 
 def is_callout(element: _Element) -> bool:
-    """A note, tip or the like: content, although it stands in an <aside>."""
+    """Whether this is a note, tip or the like, which is content even in an <aside>."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
     return _CALLOUT.search(names) is not None or "doc-tip" in names or "doc-notice" in names
 
@@ -202,8 +289,8 @@ def _verdict(names: str, inline: bool) -> str:
     return "soft" if _SOFT.search(lowered) and not _CALLOUT.search(lowered) else ""
 
 
-def _says_no(element: _Element) -> bool:
-    """Hidden, or of a role that is not content.
+def _is_hidden(element: _Element) -> bool:
+    """Whether `element` is hidden or has a role that is not content.
 
     Panels of tabs and folded sections are hidden until somebody opens them: they are content.
     """
@@ -224,7 +311,7 @@ def _is_permalink(link: _Element) -> bool:
 
 
 def _links_below(root: _Element) -> dict[_Element, Links]:
-    """Counts for all elements that are ever asked for, in one pass from the end to the beginning."""
+    """Link counts of all elements for which they are needed, in one pass from end to beginning."""
     counts: dict[_Element, list[int]] = {}
     for element in reversed(list(root.iter("a", *_COUNTED))):
         if element is root:

@@ -1,50 +1,47 @@
-"""HTML to a Page. lxml builds and walks the tree; Beautiful Soup's detector finds the declared charset.
-
-Beautiful Soup's own tree, built on the same parser, takes 25 times as long on the pages of a large
-manual (measured in benchmarks/), and everything below would walk it more slowly too.
-"""
+"""HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from dataclasses import replace
 
 from lxml import etree
 from lxml.etree import _Element
 
 from crawler import urls
 from crawler.extractors import Extraction, Source
-from crawler.extractors.blocks import read_blocks
-from crawler.extractors.boilerplate import Boilerplate
 from crawler.extractors.charset import decode
-from crawler.extractors.faq import marked_questions, pairs_of
+from crawler.extractors.html.blocks import read_blocks
+from crawler.extractors.html.links import read_links
+from crawler.extractors.html.main_content import Boilerplate, find_main
+from crawler.extractors.html.metadata import choose_title, read_head
+from crawler.extractors.html.panels import find_panels
+from crawler.extractors.html.structured_data import (
+    Structured,
+    facts_not_shown,
+    marked_questions,
+    pairs_of,
+    read_structured,
+)
 from crawler.extractors.language import page_language, with_languages
-from crawler.extractors.link_texts import link_texts
-from crawler.extractors.main_content import find_main
-from crawler.extractors.markup import parse
-from crawler.extractors.metadata import choose_title, read_head
-from crawler.extractors.panels import find_panels
-from crawler.extractors.structured import Structured, read_structured, unsaid
-from crawler.extractors.text import fold, plain_text, text_length
-from crawler.page import Block, Page, content_hash
+from crawler.extractors.text import fold, name_in_address, plain_text, text_length
+from crawler.page import Block
 
-_FRAMES = ("frame", "iframe")
 _LINKS_OF_A_HUB = 150
 _MOST_FEEDS = 20
 _NEXT_TO_NOTHING = 60
 _ASKS_FOR_SCRIPTS = re.compile(
     r"(?:enable|activate|requires?|turn on|need)\W+(?:\w+\W+){0,3}java ?script", re.IGNORECASE
 )
-_NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 def extract(source: Source) -> Extraction:
-    """Content, links and wishes of an HTML page. Never fails on bad markup."""
+    """Read an HTML page: content, links and instructions for crawlers. Never fails on bad markup."""
     markup = decode(source.body, source.charset)
     root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
-    links, follow, said = _links(root, base, source)
+    links, follow, said = read_links(root, base, source)
     body = root.find("body")
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
     marked = list(marked_questions(root, markup))
@@ -52,20 +49,13 @@ def extract(source: Source) -> Extraction:
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
-        blocks = blocks[1:]  # a title that the markup does not call a heading
-    blocks += unsaid(structured.blocks, blocks, title)
-    title = title or (blocks[0].text[:80] if blocks else _name_in(source.url))
+        blocks = blocks[1:]  # a title that is not marked up as a heading
+    blocks += facts_not_shown(structured.blocks, blocks, title)
+    title = title or (blocks[0].text[:80] if blocks else name_in_address(source.url))
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
-    page = Page(
-        url=source.url,
-        title=title,
-        language=language,
-        blocks=blocks,
-        links=links,
-        content_hash=content_hash(title, blocks),
-        etag=source.etag,
-        last_modified=source.last_modified,
+    page = replace(
+        source.page(title, language, blocks, links),
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
         description=head.description,
@@ -92,13 +82,13 @@ def _blocks(body: _Element, markup: str) -> tuple[Block, ...]:
     if not blocks and main is not body:
         blocks = read_blocks(body, Boilerplate(body, trusted=False, panels=panels), panels)
     if not blocks and sum(1 for _ in main.iter("a")) <= _LINKS_OF_A_HUB:
-        # A page of links only still tells where things are; an index of thousands does not.
+        # A page of links alone still helps to find things; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))
     return blocks
 
 
 def _open_noscript(body: _Element) -> None:
-    """What stands there for browsers without scripts is the content where nothing else is."""
+    """Keep the text for browsers without scripts if the page has next to no other text."""
     texts = list(body.iter("noscript"))
     if texts and text_length(body) - sum(map(text_length, texts)) < _NEXT_TO_NOTHING:
         for element in texts:
@@ -117,44 +107,8 @@ def _fragment(markup: str) -> tuple[Block, ...]:
     return () if body is None else read_blocks(body, Boilerplate(body, trusted=True, lenient=True))
 
 
-def _links(
-    root: _Element, base: str, source: Source
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """All links, those that a crawler may follow, and what they say."""
-    wanted: dict[str, bool] = {}
-    anchors: dict[_Element, str] = {}
-    unwanted = _NO_PAGES[1:] if source.hash_routes else _NO_PAGES
-    for element in root.iter("a", "area", "link", *_FRAMES):
-        href = element.get("src") if element.tag in _FRAMES else element.get("href")
-        if not href or href.startswith(unwanted):
-            continue
-        rel = (element.get("rel") or "").lower().split()
-        if element.tag == "link" and not _leads_to_a_page(element, rel):
-            continue
-        target = href if source.hash_routes else href.partition("#")[0]
-        wanted[target] = wanted.get(target, False) or "nofollow" not in rel
-        if element.tag == "a":
-            anchors[element] = target
-    found: dict[str, bool] = {}
-    addresses: dict[str, str] = {}
-    for target, followed in wanted.items():
-        url = urls.canonical(target, base, hash_routes=source.hash_routes)
-        if url and url != source.url:
-            addresses[target] = url
-            found[url] = found.get(url, False) or followed
-    said = link_texts(anchors, addresses)
-    return tuple(found), tuple(url for url, followed in found.items() if followed), said
-
-
-def _leads_to_a_page(link: _Element, rel: list[str]) -> bool:
-    """<link>s to the neighbours and to the page's other languages; not style sheets and feeds."""
-    if "alternate" in rel:
-        return bool(link.get("hreflang")) and "stylesheet" not in rel
-    return bool({"next", "prev"} & set(rel))
-
-
 def _first_heading(root: _Element, blocks: tuple[Block, ...], title: str) -> str:
-    """The <h1> of the content that the title begins with, else its first, else its top heading."""
+    """The <h1> in the content with which the title begins, else the first <h1>, else the top heading."""
     tops = dict.fromkeys(block.heading_path[0] for block in blocks if block.heading_path)
     headings = [_folded(heading) for heading in root.iter("h1")]
     found = [top for heading in headings for top in tops if top in heading] if headings else []
@@ -165,11 +119,45 @@ def _folded(heading: _Element) -> str:
     return fold(plain_text(heading))
 
 
-def _name_in(url: str) -> str:
-    """A title for a page that has none: the last part of its path."""
-    parts = urlsplit(url)
-    return parts.path.rstrip("/").rpartition("/")[2] or parts.netloc
-
-
 def _absolute(href: str, base: str) -> str:
     return (urls.canonical(href, base) or "") if href else ""
+
+
+_LONG = 20_000
+_LONG_TAG = re.compile(rf"<[^<>]{{{_LONG},}}")
+_MOST_ATTRIBUTES = 2000
+_KEPT_OUT = re.compile(
+    r"<!--\s*googleoff:\s*(?:index|snippet|all)\s*-->(.*?)<!--\s*googleon:\s*(?:index|snippet|all)\s*-->"
+    r"|<!--\s*noindex\s*-->(.*?)<!--\s*/noindex\s*-->",
+    re.IGNORECASE | re.DOTALL,
+)
+_BLOCKS = re.compile(
+    r"<(?:p|div|ul|ol|dl|table|h[1-6]|section|article|form|nav|header|footer|pre)\b", re.IGNORECASE
+)
+
+
+def parse(text: str) -> _Element:
+    """Parse `text` and return the root. lxml gets bytes: it refuses text that declares an encoding."""
+    # huge_tree: without it everything after the 256th unclosed <font> would be lost. The size of a
+    # page is limited before it comes here.
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True
+    )
+    long = max(map(len, text.split("<"))) > _LONG
+    markup = _LONG_TAG.sub(_without_excess, text) if long else text
+    if "googleoff" in markup or "/noindex" in markup:
+        markup = _KEPT_OUT.sub(_marked, markup)
+    root = etree.fromstring(markup.encode("utf-8", "replace"), parser) if text.strip() else None
+    return etree.Element("html") if root is None else root
+
+
+def _without_excess(tag: re.Match[str]) -> str:
+    """Remove the attributes of a hostile tag: parsing time grows with the square of their number."""
+    return tag[0] if len(tag[0].split()) < _MOST_ATTRIBUTES else "<p"
+
+
+def _marked(part: re.Match[str]) -> str:
+    """Replace the comments around a part by an element, so that its links are still found."""
+    inner = part[1] if part[1] is not None else part[2]
+    tag = "div" if _BLOCKS.search(inner) else "span"
+    return f"<{tag} data-nosnippet>{inner}</{tag}>"

@@ -1,0 +1,244 @@
+"""Lists, definition lists and tables as lines of text, in the line conventions of `crawler.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from lxml.etree import _Element
+
+from crawler.extractors.text import BLOCK_TAGS, fold, plain_text, raw_text, text_length
+
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_RICH = (
+    "pre",
+    "table",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "dl",
+    "figure",
+    "details",
+    "blockquote",
+    "listing",
+)
+_DEEPEST = 20
+
+
+def is_plain_list(element: _Element) -> bool:
+    """Whether the items hold nothing but text and further lists."""
+    return next(element.iter(*_RICH), None) is None
+
+
+def marker_of(parent: _Element, item: _Element, position: int) -> str:
+    """Marker of an item: "- ", or the number that the reader sees."""
+    if parent.tag != "ol":
+        return "- "
+    first = _number(parent.get("start"), 1)
+    return f"{_number(item.get('value'), first + position)}. "
+
+
+def list_lines(element: _Element, dropped: Callable[[_Element], bool], level: int = 0) -> list[str]:
+    """One line an item, further paragraphs of an item below it, nested items indented."""
+    lines: list[str] = []
+    indent = "  " * level
+    position = 0
+    for item in element:
+        if not isinstance(item.tag, str) or dropped(item):
+            continue
+        if item.tag in _LISTS and level < _DEEPEST:  # a list in a list without an item around it
+            lines += list_lines(item, dropped, level + 1)
+            continue
+        marker = marker_of(element, item, position)
+        position += 1
+        for part in _parts(item, dropped):
+            if not isinstance(part, str) and level >= _DEEPEST:
+                part = fold(plain_text(part))
+            if isinstance(part, str):
+                lines.append(f"{indent}{marker}{part}")
+                marker = "  "
+            else:
+                lines += list_lines(part, dropped, level + 1)
+    return lines
+
+
+def _parts(item: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> Iterator[str | _Element]:
+    """Paragraphs of an item as text, nested lists as elements, in reading order."""
+    inline = [item.text or ""]
+    for child in item:
+        tag = child.tag
+        if isinstance(tag, str) and not dropped(child):
+            if tag in BLOCK_TAGS and depth < _DEEPEST:
+                yield from _paragraph(inline)
+                if tag in _LISTS:
+                    yield child
+                else:
+                    yield from _parts(child, dropped, depth + 1)
+            elif depth < _DEEPEST and next(child.iter(*BLOCK_TAGS), None) is not None:
+                yield from _paragraph(inline)
+                yield from _parts(child, dropped, depth + 1)
+            else:
+                inline.append(" " if tag == "br" else raw_text(child, dropped))
+        inline.append(child.tail or "")
+    yield from _paragraph(inline)
+
+
+def _paragraph(inline: list[str]) -> Iterator[str]:
+    text = fold("".join(inline))
+    inline.clear()
+    if text and any(map(str.isalnum, text)):
+        yield text
+
+
+def _number(value: str | None, default: int) -> int:
+    try:
+        return int(value) if value else default
+    except ValueError:
+        return default
+
+
+_ENTRY_RICH = (
+    "pre",
+    "table",
+    "dl",
+    "ul",
+    "ol",
+    "figure",
+    "blockquote",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "details",
+)
+_LONG_ENTRY = 300
+_LONG_TERM = 80
+
+
+def is_compact(element: _Element) -> bool:
+    """Whether the entries are short texts, as in a glossary, and not sections of their own."""
+    entries = list(element.iter("dd"))
+    if not entries:
+        return next(element.iter(*_ENTRY_RICH[:2]), None) is None
+    for entry in entries:
+        if next(entry.iter(*_ENTRY_RICH), None) is not None or len(entry.findall("p")) > 1:
+            return False
+    return sum(map(text_length, entries)) / len(entries) < _LONG_ENTRY
+
+
+def definition_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
+    """The term as an item of a list, its definitions below it."""
+    lines = []
+    for child in element.iter("dt", "dd"):
+        if dropped(child):
+            continue
+        text = fold(raw_text(child, dropped))
+        if text:
+            lines.append(("- " if child.tag == "dt" else "  ") + text)
+    return lines
+
+
+def term_name(term: str) -> str:
+    """Name of a term in a heading path: a long signature loses its parameters.
+
+    json.dump(obj, fp, *, skipkeys=False, and many more) -> json.dump
+    """
+    if len(term) <= _LONG_TERM:
+        return term
+    name = term.partition("(")[0].strip()
+    return name if 0 < len(name) <= _LONG_TERM else f"{term[:_LONG_TERM].rsplit(' ', 1)[0]}"
+
+
+_LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
+_ROW_GROUPS = ("thead", "tbody", "tfoot")
+_LONG_CELL = 600
+_WIDEST = 20
+
+
+def is_data_table(element: _Element) -> bool:
+    """Whether this is a table of data: not one of a single column or used only for layout."""
+    if element.get("role") in ("presentation", "none"):
+        return False
+    rows = [list(_cells(row)) for row in _rows(element)]
+    if rows and rows[0] and rows[0][0].get("rowspan") and not fold(plain_text(rows[0][0])):
+        return False  # an icon next to a note
+    if max(map(len, rows), default=0) < 2:
+        return False
+    if any(next(cell.iter("table"), None) is not None for row in rows for cell in row):
+        return False
+    if element.find("caption") is not None or next(element.iter("th"), None) is not None:
+        return not _holds_long_code(element)
+    if any(child is not element for child in element.iter(*_LAYOUT_CONTENT)):
+        return False
+    return len(rows) > 1 or all(text_length(cell) < _LONG_CELL for cell in rows[0])
+
+
+def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
+    """Rows with any text, the header's first.
+
+    A cell that spans rows or columns is repeated in each of them, so that every line makes sense alone;
+    a cell as wide as the table appears once, as the heading of the rows below it.
+    """
+    lines = []
+    above: dict[int, tuple[str, int]] = {}
+    for row in _rows(element):
+        own = [cell for cell in _cells(row) if not dropped(cell)]
+        line = _Row(above)
+        for cell in own:
+            wide = min(_table_number(cell.get("colspan")), _WIDEST) if len(own) > 1 or above else 1
+            line.add(fold(raw_text(cell, dropped)), wide, _table_number(cell.get("rowspan")))
+        line.fill()
+        above = line.below
+        if any(line.cells):
+            lines.append("\t".join(line.cells).rstrip("\t"))
+    return lines
+
+
+class _Row:
+    """One row being filled, with the cells that reach into it from above."""
+
+    def __init__(self, above: dict[int, tuple[str, int]]) -> None:
+        self.cells: list[str] = []
+        self.below: dict[int, tuple[str, int]] = {}
+        """Column -> (text, rows) of cells that reach further down."""
+        self._above = above
+
+    def add(self, text: str, wide: int, high: int) -> None:
+        self.fill()
+        for _ in range(wide):
+            self._put(text, high - 1)
+
+    def fill(self) -> None:
+        """Add the cells that reach into the next columns from above."""
+        while len(self.cells) in self._above:
+            text, rows = self._above[len(self.cells)]
+            self._put(text, rows - 1)
+
+    def _put(self, text: str, rows: int) -> None:
+        if rows > 0:
+            self.below[len(self.cells)] = (text, rows)
+        self.cells.append(text)
+
+
+def _table_number(value: str | None) -> int:
+    text = (value or "").strip()
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 6 else 1
+
+
+def _rows(table: _Element) -> Iterator[_Element]:
+    for child in table:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in _ROW_GROUPS:
+            yield from child.iterchildren("tr")
+
+
+def _cells(row: _Element) -> Iterator[_Element]:
+    return row.iterchildren("td", "th")
+
+
+def _holds_long_code(element: _Element) -> bool:
+    return any("\n" in plain_text(code).strip() for code in element.iter("pre"))
