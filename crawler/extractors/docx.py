@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from lxml.etree import _Element
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, Source
 from crawler.extractors.docx_package import Package, W, child, children

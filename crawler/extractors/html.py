@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from lxml import etree
 from lxml.etree import _Element
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.extractors import Extraction, Source
 from crawler.extractors.blocks import read_blocks
 from crawler.extractors.boilerplate import Boilerplate

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from pypdf import PdfReader, apply_configuration
 from pypdf.generic import Destination
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, Source
 from crawler.extractors.language import language_of_text
