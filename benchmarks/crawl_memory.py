@@ -66,7 +66,7 @@ import json, multiprocessing, resource, sys, tempfile, time
 from contextlib import closing
 from pathlib import Path
 from crawler.crawl import crawl
-from crawler.file_journal import FileJournal
+from crawler.journal import FileJournal
 from crawler.options import CrawlOptions
 
 def main(url, pages, processes, keeps_journal):

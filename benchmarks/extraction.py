@@ -22,9 +22,8 @@ from lxml import html
 from readability import Document
 
 from crawler.extractors import Source, extract
+from crawler.judging.templates import Template, TemplateLearner
 from crawler.page import Page
-from crawler.template import Template
-from crawler.template_learner import TemplateLearner
 from tests.crawler.marked_pages.gold import MarkedPage, Score, words, words_of
 from tests.crawler.marked_pages.real_pages import DOCS, SITES, real_pages
 from tests.crawler.marked_pages.written_sites import written_sites

@@ -8,12 +8,11 @@ from argparse import Namespace
 from contextlib import closing
 from typing import TextIO
 
-from crawler.arguments import options_of, parse
+from crawler.command_line import CrawlState, JsonLines, open_lines, options_of, parse
 from crawler.crawl import crawl
 from crawler.errors import BadStart
-from crawler.explain import explain
 from crawler.options import CrawlOptions
-from crawler.output import PageLines, State, written
+from crawler.preview import explain
 from crawler.report import CrawlReport, Progress, UrlOutcome
 
 EXIT_NO_PAGES = 1
@@ -22,15 +21,15 @@ EXIT_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command and returns its exit code."""
+    """Run the command and return its exit code."""
     args = parse(arguments)
     try:
         if args.explain:
             return _explain(options_of(args), args.explain)
         with (
-            closing(State(args.state)) as state,
-            written(args.out, keep=state.goes_on) as pages,
-            written(args.report, keep=state.goes_on) as report,
+            closing(CrawlState(args.state)) as state,
+            open_lines(args.out, keep=state.resumes) as pages,
+            open_lines(args.report, keep=state.resumes) as report,
         ):
             return _crawl(args, state, pages, report)
     except BadStart as error:
@@ -39,9 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail(f"Cannot write {error.filename}: {error.strerror}.", EXIT_BAD_ARGUMENTS)
 
 
-def _crawl(args: Namespace, state: State, pages: PageLines, report: PageLines) -> int:
-    if state.goes_on:
-        print(f"Going on with the crawl that {args.state} remembers.", file=sys.stderr)
+def _crawl(args: Namespace, state: CrawlState, pages: JsonLines, report: JsonLines) -> int:
+    if state.resumes:
+        print(f"Resuming the crawl stored in {args.state}.", file=sys.stderr)
     summary = CrawlReport()
     meter = _Meter(sys.stderr, quiet=args.quiet)
     outcomes = crawl(options_of(args), on_progress=meter.show, journal=state.journal, template=state.template)
@@ -54,12 +53,12 @@ def _crawl(args: Namespace, state: State, pages: PageLines, report: PageLines) -
                 report.write(outcome.url, _row(outcome))
                 state.done(outcome.url, pages, report)
     except KeyboardInterrupt:
-        how = f" The same command goes on from here, as {args.state} remembers." if args.state else ""
+        how = f" Run the same command to resume: {args.state} holds the state." if args.state else ""
         return _fail(f"Stopped. The pages read so far are written.{how}", EXIT_INTERRUPTED)
     finally:
         state.settle(pages, report)
     print(f"\n{summary.progress(0).line()}", file=sys.stderr)
-    problem = "" if state.goes_on else summary.problem()
+    problem = "" if state.resumes else summary.problem()
     return _fail(problem, EXIT_NO_PAGES) if problem else 0
 
 
@@ -87,7 +86,7 @@ def _fail(message: str, code: int) -> int:
 
 
 class _Meter:
-    """One line on the terminal that is written over; nothing where nobody watches."""
+    """A progress line on a terminal; writes nothing to a pipe or file."""
 
     def __init__(self, stream: TextIO, *, quiet: bool) -> None:
         self._stream = stream

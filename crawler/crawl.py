@@ -1,12 +1,12 @@
 """The main path: from start addresses to one outcome per URL.
 
-1. What a journal remembers, the start addresses, the pages known from last time and the sitemaps'
-   entries enter the frontier.
-2. Threads take URLs from it and visit them (visit.py). What a visit leads to enters the frontier,
-   unless the scope or a trap rule objects.
-3. One thread judges the visits (judging.py), writes all that happened to the journal, and then hands
-   outcomes to the consumer. A slow consumer slows the crawl instead of filling the memory.
-4. When nothing waits and nothing is under way, what lies beyond the limits is reported.
+1. The frontier gets what a journal remembers, the start addresses, the pages known from the last crawl
+   and the entries of the sitemaps.
+2. Threads take URLs from the frontier and visit them (explorer.py, visit.py). What a visit leads to enters
+   the frontier, unless the scope or a trap rule objects.
+3. One thread judges the visits (recorder.py, judging/), writes everything to the journal, and then hands
+   outcomes to the consumer. A slow consumer slows the crawl down instead of filling the memory.
+4. When nothing waits and no visit is under way, URLs beyond the limits are reported.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import replace
 from queue import Empty
 
-from crawler.addresses import AddressGuard
+from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.scope import Scope
+from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
-from crawler.fetcher import Validators
-from crawler.frontier import Frontier, Item
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.fetcher import Validators
 from crawler.journal import Journal
-from crawler.judging import Judge
-from crawler.options import CrawlOptions
+from crawler.judging.judge import Judge
+from crawler.judging.templates import Template
+from crawler.options import CrawlOptions, start_address
 from crawler.recorder import Recorder
 from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
-from crawler.template import Template
-from crawler.toolbox import Toolbox
-from crawler.traps import Traps
-from crawler.visit import Visit, ended
+from crawler.visit import CrawlTools, Visit, ended
 
 OnProgress = Callable[[Progress], None]
 _POLL_S = 0.1
@@ -47,21 +48,28 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     journal: Journal | None = None,
     template: str = "",
 ) -> Generator[UrlOutcome, None, None]:
-    """Crawls a site; every URL found on it ends as exactly one outcome.
+    """Crawl a site and yield exactly one outcome for every URL found on it.
 
-    `known` are the URLs of earlier crawls, visited again even when nothing links to them; give those
-    that failed too, with empty validators. `stop` ends the crawl soon; what was not visited by then has
-    no outcome. `on_progress` is called in the consumer's thread after each outcome, and every second
-    without one. With a `journal` the crawl goes on where it was cut off; outcomes are handed out again
-    until the consumer has called `journal.settle`. `template` is what the journal of an earlier crawl
-    noted under that name: what stands on most pages of this site. Closing the iterator ends all
+    `known`: the URLs of earlier crawls, which are visited again even when nothing links to them; include
+    those that failed, with empty validators. `stop` ends the crawl soon; URLs not visited by then have no
+    outcome. `on_progress` is called in the consumer's thread after each outcome, and every second
+    without one. With a `journal` the crawl resumes where it was interrupted; it yields an outcome again
+    until the consumer has called `journal.settle`. `template`: what the journal of an earlier crawl
+    noted under that name, the text that recurs on most pages of this site. Closing the iterator ends all
     requests and threads. Raises BadStart, before anything is fetched.
     """
     guard = guard or AddressGuard(options.allow_private)
     for url in options.start_urls:
         _check_start(url, guard)
-    memory = _Memory(known or {}, journal, Template.from_json(template) if template else None)
-    return _outcomes(options, guard, memory, stop or threading.Event(), on_progress)
+    learned = Template.from_json(template) if template else None
+
+    def outcomes() -> Generator[UrlOutcome, None, None]:  # threads and connections start when it is iterated
+        progress = on_progress or (lambda progress: None)
+        yield from _Crawl(
+            options, guard, known or {}, journal, learned, stop or threading.Event(), progress
+        ).run()
+
+    return outcomes()
 
 
 def _check_start(url: str, guard: AddressGuard) -> None:
@@ -74,34 +82,18 @@ def _check_start(url: str, guard: AddressGuard) -> None:
         return  # its visit reports it like any other unreachable URL
 
 
-@dataclass(frozen=True, slots=True)
-class _Memory:
-    """What is known before the crawl begins."""
-
-    known: Mapping[str, Validators]
-    journal: Journal | None
-    template: Template | None
-
-
-def _outcomes(
-    options: CrawlOptions,
-    guard: AddressGuard,
-    memory: _Memory,
-    stop: threading.Event,
-    on_progress: OnProgress | None,
-) -> Generator[UrlOutcome, None, None]:
-    """Threads and connections begin with the first outcome asked for and end with the last."""
-    yield from _Crawl(options, guard, memory, stop, on_progress).outcomes()
-
-
 class _Crawl:
-    def __init__(
+    """One crawl: its threads, and what they share."""
+
+    def __init__(  # noqa: PLR0913 - everything that `crawl` was given
         self,
         options: CrawlOptions,
         guard: AddressGuard,
-        memory: _Memory,
+        known: Mapping[str, Validators],
+        journal: Journal | None,
+        template: Template | None,
         stop: threading.Event,
-        on_progress: OnProgress | None,
+        on_progress: OnProgress,
     ) -> None:
         self._options = options
         self._stop_wanted = stop
@@ -112,16 +104,17 @@ class _Crawl:
         self._frontier = Frontier(
             max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
         )
-        self._tools = tools = Toolbox(options, guard, memory.known)
-        self._judge = Judge(options, memory.known, memory.template)
+        self._tools = CrawlTools(options, guard, known)
+        self._judge = Judge(options, known, template)
         traps = Traps(options)
-        most = 2 * options.concurrency + 16
-        self._recorder = Recorder(self._frontier, self._judge, traps, memory.journal, most)
+        backlog = 2 * options.concurrency + 16
+        self._recorder = Recorder(self._frontier, self._judge, traps, journal, backlog)
         self._explorer = Explorer(
-            options, tools, self._frontier, traps, memory.known, self._recorder.may_go_on
+            options, self._tools, self._frontier, traps, known, self._recorder.wait_for_consumer
         )
 
-    def outcomes(self) -> Iterator[UrlOutcome]:
+    def run(self) -> Generator[UrlOutcome, None, None]:
+        """Yield the outcomes; the crawl ends with the generator."""
         self._recorder.restore(self._report)
         recording = threading.Thread(
             target=self._recorder.run,
@@ -133,7 +126,7 @@ class _Crawl:
             self._tools.require()
             self._explorer.start()
             recording.start()
-            yield from self._handed_out()
+            yield from self._outcomes()
         finally:
             self._recorder.stop()
             self._explorer.close()
@@ -143,7 +136,7 @@ class _Crawl:
         if failure is not None:
             raise failure
 
-    def _handed_out(self) -> Iterator[UrlOutcome]:
+    def _outcomes(self) -> Iterator[UrlOutcome]:
         while True:
             self._watch_the_time()
             try:
@@ -153,7 +146,7 @@ class _Crawl:
                 continue
             if outcome is None:
                 return
-            self._recorder.taken()
+            self._recorder.outcome_taken()
             self._report.add(outcome)
             self._show()
             yield outcome
@@ -169,11 +162,12 @@ class _Crawl:
 
     def _show(self, every_s: float = 0.0) -> None:
         now = time.monotonic()
-        if self._on_progress is not None and now - self._shown >= every_s:
+        if now - self._shown >= every_s:
             self._shown = now
             self._on_progress(self._report.progress(self._frontier.discovered, self._judge.unjudged))
 
     def _leftovers(self) -> Iterator[Visit]:
+        """Yield the URLs that a limit kept from being visited."""
         waiting, deep = self._frontier.left()
         limit = (
             f"the time limit of {self._options.max_seconds:g} s was reached"
@@ -189,3 +183,50 @@ class _Crawl:
             most = self._options.max_urls
             reason = f"the limit of {most} addresses was reached: this one and others were not noted"
             yield ended(Item(self._frontier.first_ignored, 1), UrlState.OVER_LIMIT, reason)
+
+
+MOST_OUTCOMES = 20
+"""The page, and those that it redirects to or names as its original."""
+
+
+def read_page(
+    options: CrawlOptions,
+    url: str,
+    known: Validators,
+    *,
+    template: str = "",
+    stop: threading.Event | None = None,
+    guard: AddressGuard | None = None,
+) -> list[UrlOutcome]:
+    """Visit one page again as a crawl would: the same rules, the same visit, the same cleaning.
+
+    Return the outcome of `url` and of the pages that it redirects to or names as its original, in that
+    order; links are not followed. `options` are those of the site, `template` is what the last crawl
+    learned about it. Raises BadStart.
+    """
+    target = start_address(url)
+    scope = Scope(options)
+    if not scope.same_site(target):
+        return [UrlOutcome(target, UrlState.EXCLUDED, "it is on another host than the site")]
+    if objection := scope.objection(target):
+        return [UrlOutcome(target, *objection)]
+    chosen = replace(
+        options,
+        start_urls=(target,),
+        max_depth=0,
+        max_pages=MOST_OUTCOMES,
+        processes=0,
+        use_sitemaps=False,
+        max_feeds=0,
+    )
+    found = crawl(chosen, {target: known}, stop, guard=guard, template=template)
+    with closing(found) as outcomes:
+        return list(_on_the_way({outcome.url: outcome for outcome in outcomes}, target))
+
+
+def _on_the_way(outcomes: dict[str, UrlOutcome], url: str) -> Iterator[UrlOutcome]:
+    """Yield the outcomes from `url` on, each address once."""
+    while url in outcomes:
+        outcome = outcomes.pop(url)
+        yield outcome
+        url = outcome.target

@@ -15,15 +15,16 @@ class CrawlError(Exception):
 
 
 class BadStart(CrawlError):
-    """The message is one line and says what to do."""
+    """The crawl cannot start. The message is one line and says what to do."""
 
 
 class BadFile(CrawlError):
-    """The message says why, in words for the operator: "it is protected by a password"."""
+    """A file cannot be read. The message tells the operator why: "it is protected by a password"."""
 
 
 class FetchError(CrawlError):
-    """`kind`: refused, unreachable, timeout, tls, too_large, too_slow, protocol, browser or stopped."""
+    """One URL could not be fetched. `kind`: refused, unreachable, timeout, tls, too_large, too_slow,
+    protocol, browser or stopped."""
 
     def __init__(self, kind: str, message: str, *, retry: bool = False, received: bytes = b"") -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
 """The threads that visit URLs and find more.
 
-Each visit becomes a Step: what came of it, with all that it led to, so that the two are remembered
-together or not at all.
+Each visit becomes a Step: its result together with everything it led to, so that the journal stores both
+or neither.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 
-from crawler import urls
-from crawler.frontier import Frontier, Item
+from crawler.discovery import urls
+from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.scope import Scope
+from crawler.discovery.sitemap import Sitemaps
+from crawler.discovery.traps import Traps
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
-from crawler.scope import Scope
-from crawler.sitemap import Sitemaps
-from crawler.toolbox import Toolbox
-from crawler.traps import Traps
-from crawler.visit import Visit, ended
+from crawler.visit import CrawlTools, Visit, ended
 
 _GOODBYE_S = 3.0
 _BATCH = 500
@@ -28,32 +27,32 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What happened at one moment of a crawl."""
+    """The result of one piece of work."""
 
     visit: Visit | None = None
     found: list[Item] = field(default_factory=list)
-    """URLs that now wait."""
+    """URLs that entered the queue."""
     objected: list[Visit] = field(default_factory=list)
-    """URLs that ended unvisited, because of a rule."""
+    """URLs that a rule ended without a visit."""
 
 
 class Explorer:
-    """Fills `steps` until the frontier is empty. `may_go_on` blocks while the consumer is behind."""
+    """Fills `steps` until the frontier is empty; `wait_for_consumer` blocks while the consumer lags."""
 
     def __init__(
         self,
         options: CrawlOptions,
-        tools: Toolbox,
+        tools: CrawlTools,
         frontier: Frontier,
         traps: Traps,
         known: Iterable[str],
-        may_go_on: Callable[[], None],
+        wait_for_consumer: Callable[[], None],
     ) -> None:
         self._options = options
         self._tools = tools
         self._frontier = frontier
         self._known = known
-        self._may_go_on = may_go_on
+        self._may_go_on = wait_for_consumer
         self._scope = Scope(options)
         self._traps = traps
         self._threads: list[threading.Thread] = []
@@ -61,7 +60,7 @@ class Explorer:
         self.failure: BaseException | None = None
 
     def start(self) -> None:
-        """Begins with the start addresses, the known pages and the sitemaps."""
+        """Start the threads: one reads known pages and sitemaps, the others visit URLs."""
         self._frontier.expect_more()
         jobs = [self._seed] + [self._work] * self._options.concurrency
         for number, job in enumerate(jobs):
@@ -75,16 +74,16 @@ class Explorer:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether `stop` was called: what waits may be visited another time."""
+        """Whether `stop` was called: a resumed crawl may visit what waits."""
         return self._tools.stopped.is_set()
 
     def stop(self) -> None:
-        """Ends soon: requests under way are cut off, and nothing comes of them."""
+        """Cut off requests under way and discard their results."""
         self._tools.close()
         self._frontier.close()
 
     def close(self) -> None:
-        """Stops and waits for the threads, a few seconds at most."""
+        """Stop, and wait a few seconds at most for the threads."""
         self.stop()
         deadline = time.monotonic() + _GOODBYE_S
         for thread in self._threads:
@@ -98,7 +97,7 @@ class Explorer:
             self.stop()
 
     def _seed(self) -> None:
-        """Runs beside the first visits: a long sitemap must not delay them."""
+        """Add the start addresses, known pages and sitemap entries, while the first visits run already."""
         try:
             step = Step()
             for url in self._options.start_urls:
@@ -128,13 +127,13 @@ class Explorer:
         self.steps.put(step)
 
     def _note_unread(self, step: Step, problem: str) -> None:
-        """A sitemap with a fault is an address that ended, for the operator to see."""
+        """Report a sitemap with a fault as an address that ended, so that the operator sees it."""
         address, colon, reason = problem.partition(": ")
         if colon and self._frontier.enter(address):
             step.objected.append(ended(Item(address, 1), UrlState.UNSUPPORTED, f"a sitemap: {reason}"))
 
     def _handed_on(self, step: Step) -> Step:
-        """Small steps: what was found is soon remembered and shown."""
+        """Publish a step that is large enough, so that what was found is soon stored and shown."""
         if len(step.found) + len(step.objected) < _BATCH:
             return step
         self.steps.put(step)
@@ -160,7 +159,7 @@ class Explorer:
         return self._tools.visits.visit(item)
 
     def _followed(self, item: Item, visit: Visit) -> Step:
-        """The visit, with where it leads entered."""
+        """Add everything the visit leads to, and return both as a step."""
         step = Step(visit)
         if visit.redirect:
             if self._scope.same_site(visit.redirect):

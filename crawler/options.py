@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadStart
 
 MEGABYTE = 1024 * 1024
@@ -18,6 +18,7 @@ _NOT_OURS_TO_SET = frozenset(
 _POSITIVE = (
     *("max_pages", "max_urls", "concurrency", "max_bytes", "timeout_s", "page_time_s"),
     *("host_concurrency", "sitemap_max_urls", "sitemap_max_bytes", "sitemap_max_files"),
+    *("sitemap_total_bytes", "sitemap_total_s"),
     *("max_hosts", "max_path_depth", "max_repeats", "max_query_variants", "max_shape_urls", "endless_after"),
     *("max_file_pages", "max_file_s", "max_unpacked_bytes"),
     *("render_pages", "render_time_s", "render_max_requests", "render_max_bytes"),
@@ -30,7 +31,7 @@ _NOT_NEGATIVE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOptions:
-    """Checked when made: raises BadStart with a one-line message for what cannot work."""
+    """The options of a crawl, checked when created: raises BadStart with a one-line message."""
 
     start_urls: tuple[str, ...]
     """Addresses to begin with; their hosts are the site."""
@@ -41,7 +42,7 @@ class CrawlOptions:
     exclude: tuple[str, ...] = ()
     """Addresses that match one of these are left out; stronger than `include`."""
     max_pages: int = 2000
-    """Pages that the crawl may bring home, exactly."""
+    """Pages that the crawl may return, exactly."""
     max_depth: int = 20
     """Clicks from a start address; sitemap entries count as one."""
     max_urls: int = 200_000
@@ -105,6 +106,10 @@ class CrawlOptions:
     """Of one sitemap file, decompressed; the protocol allows no more."""
     sitemap_max_files: int = 200
     """Sitemap files read; indexes of indexes can name any number."""
+    sitemap_total_bytes: int = 64 * MEGABYTE
+    """Size of all sitemap files of a crawl together, decompressed."""
+    sitemap_total_s: float = 300.0
+    """Time that all sitemap files of a crawl may take to arrive, without the waiting for the Crawl-delay."""
     max_feeds: int = 50
     """RSS, Atom and JSON feeds read; blogs have one for each page."""
     include_subdomains: bool = False
@@ -117,7 +122,7 @@ class CrawlOptions:
     """Share of different words two pages have in common that makes them duplicates, when their title,
     numbers and names are equal and no word was exchanged for another; 0 keeps them all."""
     soft_404: bool = True
-    """Find pages that say "not found" with status 200, by asking each host for an address that is none."""
+    """Find pages that say "not found" with status 200, by requesting an address that cannot exist."""
     max_hosts: int = 100
     """Hosts of the site, with `include_subdomains`; some servers answer for any name."""
     max_path_depth: int = 20
@@ -132,7 +137,7 @@ class CrawlOptions:
     """How many years from today a date in the address of a calendar may lie ahead, ten times that far back;
     0: any date."""
     endless_after: int = 50
-    """Pages in a row, of addresses that differ in numbers, dates and ids only, that may bring nothing new."""
+    """Pages in a row, of addresses that differ only in numbers, dates and ids, that may add nothing new."""
 
     def __post_init__(self) -> None:
         if not self.start_urls:
@@ -156,12 +161,12 @@ class CrawlOptions:
 
     @property
     def user_agent_header(self) -> str:
-        """Who we are, where to complain."""
+        """The User-Agent header: the crawler's name, and the contact address if there is one."""
         return f"{self.user_agent} ({self.contact})" if self.contact else self.user_agent
 
     @property
     def robots_token(self) -> str:
-        """The name that robots.txt files call us by."""
+        """The crawler's name in robots.txt files."""
         return self.user_agent.partition("/")[0].strip()
 
 
@@ -179,7 +184,7 @@ def _check_share(name: str, share: float) -> None:
 
 
 def start_address(text: str) -> str:
-    """The canonical form of what somebody typed; "example.com" means https. Raises BadStart."""
+    """Return the canonical form of a typed address; "example.com" means https. Raises BadStart."""
     typed = text.strip()
     scheme = typed.partition("://")[0].lower() if "://" in typed else ""
     if scheme not in ("", "http", "https"):

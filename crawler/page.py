@@ -1,7 +1,7 @@
-"""The one shape in which everything that was read is handed on.
+"""Page: what the crawler found at one address, and what everything after it works with.
 
-Line conventions of a block's text, so that it reads well as it stands and every line, its marker
-taken off, is verbatim on the page (white space folded):
+Line conventions of a block's text. They make it readable by itself, and every line without its marker is
+verbatim on the page (white space folded):
 
 - an item of a list starts with "- ", of a numbered list with "1. ", nested items are indented by
   two spaces a level;
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one URL says."""
+    """The content of one URL."""
 
     url: str
     """Canonical address."""
@@ -50,7 +50,7 @@ class Page:
     etag: str = ""
     last_modified: str = ""
     site_name: str = ""
-    """What the page says the site is called (og:site_name or the like); empty when it does not."""
+    """The site's name according to the page (og:site_name or the like); empty without one."""
     breadcrumbs: tuple[str, ...] = ()
     """Names of the pages above it, from the start page to itself, where its JSON-LD says so. Not indexed."""
     description: str = ""
@@ -66,14 +66,14 @@ class Page:
         return "\n\n".join(block.text for block in self.blocks)
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object with every field, as `python -m crawler` writes it, one a line."""
+        """Return a JSON object with every field, as `python -m crawler` writes it, one a line."""
         page = {name: getattr(self, name) for name in _PAGE_FIELDS}
         page["blocks"] = [{name: getattr(block, name) for name in _BLOCK_FIELDS} for block in self.blocks]
         return page
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Page:
-        """The page that `to_json` wrote, also after a round trip through JSON text."""
+        """Return the page that `to_json` wrote, also after a round trip through JSON text."""
         blocks = tuple(Block(**_with_tuples(block)) for block in value["blocks"])
         return cls(**{**_with_tuples(value), "blocks": blocks})
 
@@ -91,7 +91,7 @@ _BLOCK_FIELDS = tuple(field.name for field in fields(Block))
 
 
 def content_hash(title: str, blocks: tuple[Block, ...]) -> str:
-    """64 hexadecimal digits over all that is indexed of a page; headers and links do not count."""
+    """Return 64 hexadecimal digits over everything that is indexed of a page, not headers and links."""
     digest = hashlib.sha256(title.encode())
     for block in blocks:
         fields = ("\x1f".join(block.heading_path), block.kind, block.anchor, block.text)

@@ -1,8 +1,7 @@
-"""Reads pages here and in other processes, so that all cores parse while threads fetch.
+"""Extraction of pages in this process and in helper processes, so that all cores parse while threads fetch.
 
-A process takes a second to start and some 60 MB, so there are none until a crawl has turned out to be
-big, and until one is ready pages are read here. The threads here go on reading too: what the processes
-cannot take at once is read in the thread that has it.
+A helper takes a second to start and some 60 MB, so only big crawls start them. Until they are ready, and
+whenever all of them are busy, the thread that has a page extracts it.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ AUTOMATIC = -1
 _BIG_CRAWL = 150
 """Pages read before helpers are started: some seconds of work."""
 _AHEAD = 2
-"""Pages a process is given at a time: one that it reads and one that waits for it."""
+"""Pages that a helper has at a time: one at work and one waiting."""
 
 _AT_ONCE_HERE = 2
-"""Threads take turns at the interpreter anyway; many that read at once only get into each other's way."""
+"""Threads share one interpreter, so more of them at once only slow each other down."""
 
 
 class Unreadable(CrawlError):
-    """A page that defeats its extractor. The message says how."""
+    """A page that its extractor cannot read. The message says why."""
 
 
 class PageReader:
-    """`read` may be called from many threads; each call blocks until its page is read."""
+    """Extracts pages. `read` may be called from many threads; each call blocks until its page is done."""
 
     def __init__(self, processes: int = AUTOMATIC, *, big_crawl: int = _BIG_CRAWL) -> None:
-        """`processes`: how many helpers a big crawl gets; AUTOMATIC leaves one core to this process."""
+        """`processes`: number of helpers for a big crawl; AUTOMATIC leaves one core to this process."""
         self._processes = _spare_cores() if processes == AUTOMATIC else processes
         self._until_helped = big_crawl if self._processes else -1
         self._changed = threading.Condition()
@@ -46,7 +45,7 @@ class PageReader:
         self._closed = False
 
     def read(self, source: Source) -> Extraction:
-        """Raises Unreadable."""
+        """Extract a page. Raises Unreadable."""
         pool = self._place()
         try:
             return _read_here(source) if pool is None else self._read_there(pool, source)
@@ -59,7 +58,7 @@ class PageReader:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Does not wait for pages that are being read."""
+        """End the helpers without waiting for the pages they work on."""
         with self._changed:
             self._closed = True
             pool, self._pool = self._pool, None
@@ -67,7 +66,7 @@ class PageReader:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _place(self) -> ProcessPoolExecutor | None:
-        """Waits for a place to read a page: in the pool that is returned, or here when it is None."""
+        """Wait for a free place: in the pool that is returned, or in this process for None."""
         with self._changed:
             if self._until_helped >= 0 and not self._closed:
                 if self._until_helped == 0:
@@ -118,21 +117,21 @@ def _read_here(source: Source) -> Extraction:
 
 
 def _unreadable(error: Exception) -> Unreadable:
-    """Whatever a hostile page does to its extractor must not end the crawl of a site."""
+    """Turn any error of an extractor into Unreadable: a hostile page must not end the crawl of a site."""
     if isinstance(error, BadFile):
         return Unreadable(str(error))
     return Unreadable(f"its markup cannot be read ({type(error).__name__}: {error})")
 
 
 def _prepare() -> None:
-    """In a helper: interrupts are for the parent to handle, and what most pages need is imported."""
+    """Set up a helper: leave interrupts to the parent, and import what most pages need."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="parent-watch", daemon=True).start()
     extractor_for("text/html")
 
 
 def _end_with_parent() -> None:
-    """A helper whose parent was killed would wait for pages for ever: it holds both ends of the pipe."""
+    """End a helper whose parent was killed: holding both ends of the pipe, it would wait for ever."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -140,4 +139,4 @@ def _end_with_parent() -> None:
 
 
 def _ready() -> None:
-    """A helper that answers is ready."""
+    """Do nothing: a helper that runs this is ready."""

@@ -1,26 +1,27 @@
-"""The thread that judges visits, remembers everything in the journal and hands outcomes on, in this order.
+"""The thread that judges visits, writes everything to the journal and hands outcomes on, in this order.
 
-So an outcome that the consumer got was remembered before, with all URLs that its visit found.
+So the journal holds an outcome, with all URLs that its visit found, before the consumer gets it.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
 
-from crawler import urls
+from crawler.discovery import urls
+from crawler.discovery.frontier import Frontier, Item
+from crawler.discovery.traps import Traps
 from crawler.explorer import Explorer, Step
-from crawler.frontier import Frontier, Item
-from crawler.journal import WAITING, Entry, Journal
-from crawler.judging import Ending, Judge
+from crawler.journal import READ, WAITING, Entry, Journal
+from crawler.judging.judge import Ending, Judge
+from crawler.judging.spellings import Spellings
+from crawler.judging.templates import Template
+from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
-from crawler.spellings import Spellings
-from crawler.spool import ended_entry, read_entry, visit_of, waiting_entry
-from crawler.template import Template
-from crawler.traps import Traps
 from crawler.visit import Visit
 
 _POLL_S = 0.05
@@ -31,12 +32,12 @@ _SPELLINGS = "spellings"
 
 
 class Recorder:
-    """One per crawl. `outcomes` ends with None."""
+    """Judges and records one crawl. The queue `outcomes` ends with None."""
 
     def __init__(
         self, frontier: Frontier, judge: Judge, traps: Traps, journal: Journal | None, limit: int
     ) -> None:
-        """`limit` outcomes wait for the consumer before the crawl does."""
+        """At most `limit` outcomes wait for the consumer; then the crawl pauses."""
         self._frontier = frontier
         self._traps = traps
         self._judge = judge
@@ -52,7 +53,7 @@ class Recorder:
         self.failure: BaseException | None = None
 
     def restore(self, report: CrawlReport) -> None:
-        """Takes up what the journal remembers. Before anything is visited."""
+        """Load the journal of an interrupted crawl, before anything is visited."""
         if self._journal is None:
             return
         notes = self._journal.notes()
@@ -80,22 +81,22 @@ class Recorder:
             self._frontier.restore(entry.url, keeps_slot=visit.outcome.state in HAS_PAGE)
             self._replays.append(visit)
 
-    def may_go_on(self) -> None:
-        """Blocks while the consumer has not taken what was handed out."""
+    def wait_for_consumer(self) -> None:
+        """Block while too many outcomes wait for the consumer."""
         self._room.wait()
 
-    def taken(self) -> None:
-        """The consumer took an outcome."""
+    def outcome_taken(self) -> None:
+        """Note that the consumer took an outcome."""
         if self.outcomes.qsize() < self._limit:
             self._room.set()
 
     def stop(self) -> None:
-        """Nobody takes outcomes any more, or soon."""
+        """Do not wait for the consumer any more."""
         self._limit = 1 << 60
         self._room.set()
 
     def run(self, explorer: Explorer, leftovers: Callable[[], Iterable[Visit]]) -> None:
-        """Until the explorer is done; `leftovers` then gives what a limit kept from being visited."""
+        """Record until the explorer is done, then the `leftovers` that a limit kept from being visited."""
         try:
             self._replay()
             for steps in self._steps(explorer):
@@ -108,7 +109,7 @@ class Recorder:
             self.outcomes.put(None)
 
     def _replay(self) -> None:
-        """What was visited before the crawl was cut off is judged again, and handed out."""
+        """Judge and hand out what was visited before the crawl was interrupted."""
         replays, self._replays = self._replays, []
         for visit in replays:
             self._record({}, self._judge.take(visit))
@@ -130,7 +131,7 @@ class Recorder:
 
     def _finish(self, explorer: Explorer, leftovers: Callable[[], Iterable[Visit]]) -> None:
         if explorer.was_stopped and self._journal is not None:
-            # Copies whose originals were not read yet are judged when the crawl goes on.
+            # Copies whose originals were not read yet are judged when the crawl resumes.
             self._record({}, self._judge.learn())
             return
         self._record({}, self._judge.last())
@@ -155,13 +156,13 @@ class Recorder:
         endings = self._judge.take(visit)
         own = next((ending.outcome for ending in endings if ending.visit is visit), None)
         if own is None and self._journal is not None:
-            entries[visit.item.url] = read_entry(visit)
+            entries[visit.item.url] = visited_entry(visit)
         self._note_waiting()
         self._frontier.settle(keeps_slot=visit.outcome.state in HAS_PAGE)
         return endings
 
     def _note_waiting(self) -> None:
-        """While pages wait for pages to be compared with, the crawl is not over."""
+        """Keep the crawl from ending while pages wait for the template."""
         if self._judge.unjudged and not self._waits_for_pages:
             self._frontier.expect_more()
         elif self._waits_for_pages and not self._judge.unjudged:
@@ -197,7 +198,7 @@ class Recorder:
             self._traps.learn(outcome.url, useful, outcome.page.text if outcome.page else "")
 
     def _learn_spellings(self, endings: list[Ending]) -> None:
-        """From pages that are the same, and from twins that are not."""
+        """Learn from addresses of one page, and from twins that are different pages."""
         before = self._spellings.to_text()
         pairs, self._judge.same_pages = self._judge.same_pages, []
         for one, other in pairs:
@@ -216,5 +217,66 @@ class Recorder:
 
 
 def _usefulness(state: UrlState) -> bool | None:
-    """Whether a URL brought something new to the site; None when nothing can be told."""
+    """Return whether a URL added something new; None when its outcome does not say."""
     return True if state in HAS_PAGE else False if state in _NOTHING_NEW else None
+
+
+def waiting_entry(item: Item) -> Entry:
+    """Return the entry of a URL that was found."""
+    return Entry(item.url, item.depth, item.hops, item.found_on, WAITING)
+
+
+def visited_entry(visit: Visit) -> Entry:
+    """Return the entry of a URL that was visited and not judged yet."""
+    item = visit.item
+    return Entry(
+        item.url, item.depth, item.hops, item.found_on, READ, status=visit.outcome.status, visit=_text(visit)
+    )
+
+
+def ended_entry(ending: Ending) -> Entry:
+    """Return the entry of a URL that ended; its visit stays until the consumer has stored the page."""
+    item, outcome = ending.visit.item, ending.outcome
+    return Entry(
+        url=item.url,
+        depth=item.depth,
+        hops=item.hops,
+        found_on=item.found_on,
+        state=outcome.state.value,
+        reason=outcome.reason,
+        status=outcome.status,
+        content_hash=outcome.page.content_hash if outcome.page else "",
+        fingerprint=ending.fingerprint,
+        visit=_text(ending.visit),
+    )
+
+
+def _text(visit: Visit) -> str:
+    outcome = visit.outcome
+    page = outcome.page.to_json() if outcome.page else None
+    value = {
+        "state": outcome.state.value,
+        "reason": outcome.reason,
+        "target": outcome.target,
+        "canonical": visit.canonical,
+        "page": page,
+    }
+    return json.dumps(value, ensure_ascii=False)
+
+
+def visit_of(entry: Entry) -> Visit:
+    """Return the visit stored in an entry that is not settled."""
+    value = json.loads(entry.visit)
+    item = Item(entry.url, entry.depth, entry.hops, entry.found_on)
+    page = Page.from_json(value["page"]) if value["page"] else None
+    outcome = UrlOutcome(
+        url=entry.url,
+        state=UrlState(value["state"]),
+        reason=value["reason"],
+        status=entry.status,
+        page=page,
+        depth=entry.depth,
+        found_on=entry.found_on,
+        target=value["target"],
+    )
+    return Visit(item, outcome, canonical=value["canonical"])

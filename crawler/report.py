@@ -1,4 +1,4 @@
-"""How each URL ended, and how the whole crawl stands."""
+"""How each URL ended, and how far the whole crawl is."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class UrlOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a crawl stands."""
+    """How far a crawl is."""
 
     discovered: int
     """URLs found so far, those still waiting included."""
@@ -79,12 +79,12 @@ class Progress:
 
     @property
     def remaining_s(self) -> float | None:
-        """Seconds until all URLs found so far are done, at the pace so far; None when nothing is done."""
+        """Return the seconds until all known URLs are done, at the pace so far; None before the first."""
         done = self.done - self.done_before
         return (self.discovered - self.done) * self.seconds / done if done else None
 
     def line(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         other = ", ".join(
             f"{count} {state.value.replace('_', ' ')}"
             for state, count in self.counts.items()
@@ -97,7 +97,7 @@ class Progress:
 
 
 class CrawlReport:
-    """Adds up outcomes. Not for several threads."""
+    """Counts outcomes. Not thread-safe."""
 
     def __init__(self) -> None:
         self.counts: Counter[UrlState] = Counter()
@@ -116,13 +116,13 @@ class CrawlReport:
             self._redirect = outcome
 
     def restore(self, state: UrlState) -> None:
-        """An outcome from before the crawl was cut off."""
+        """Count an outcome from before the crawl was interrupted."""
         self.counts[state] += 1
         self._restored += 1
         self._restored_pages += state in HAS_PAGE
 
     def progress(self, discovered: int, unjudged: int = 0) -> Progress:
-        """`unjudged` pages were read and wait for more pages to be compared with."""
+        """Return the progress; `unjudged` pages were read and wait for the template."""
         done = sum(self.counts.values())
         pages = sum(self.counts[state] for state in HAS_PAGE) + unjudged
         return Progress(
@@ -136,7 +136,7 @@ class CrawlReport:
         )
 
     def problem(self) -> str:
-        """One line on why the crawl brought no page home and what to do; empty when it did."""
+        """Return one line on why the crawl found no page and what to do; empty when it found some."""
         if any(self.counts[state] for state in HAS_PAGE):
             return ""
         if self._first_problem is None and self._redirect is not None:

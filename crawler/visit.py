@@ -1,53 +1,58 @@
-"""What happens to one URL, from robots.txt to a page as it was read.
+"""The visit of one URL, from robots.txt to the extracted page.
 
 1. ask robots.txt; 2. wait for the turn and fetch (retrying.py); 3. judge status and type; 4. read the
 page; 5. judge what the page says of itself.
 
-A step that ends the visit gives its outcome. What can only be told by comparing pages (copies, what
-stands on every page, the page limit) is judged afterwards (judging.py).
+A step that ends the visit gives its outcome. Decisions that need a comparison of pages (copies, recurring
+text, the page limit) follow later (judging/judge.py).
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crawler.content import Content, ContentReader, Unsupported, is_readable
-from crawler.directives import is_believable_canonical, robots_header
+from crawler.content import Content, ContentReader, Renderer, Unsupported, is_readable
+from crawler.discovery import urls
+from crawler.discovery.feeds import Feeds
+from crawler.discovery.frontier import Item
 from crawler.errors import FetchError
 from crawler.extractors import Extraction
-from crawler.fetcher import Reply, Validators
-from crawler.frontier import Item
+from crawler.extractors.html.metadata import robots_words
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.fetcher import Fetcher, Reply, Validators
+from crawler.fetching.pacer import Pacer
+from crawler.fetching.retrying import OVERLOADED, RetryingFetcher
+from crawler.fetching.robots import Robots
+from crawler.judging.soft_404 import Soft404
 from crawler.options import CrawlOptions
 from crawler.page import Page
-from crawler.reading import Unreadable
+from crawler.reading import PageReader, Unreadable
 from crawler.report import UrlOutcome, UrlState
-from crawler.retrying import OVERWORKED, RetryingFetcher
-from crawler.robots import Robots
-from crawler.soft_404 import Soft404
 
 _GONE = frozenset({404, 410})
 _SHORT_PAGE = 500
-"""A page with more characters than this says something beside its meta refresh."""
+"""A page with more characters than this has content of its own besides its meta refresh."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What one visit brought, and where it leads."""
+    """The result of one visit, and where it leads."""
 
     item: Item
     outcome: UrlOutcome
     """Final, unless it has a page."""
     follow: tuple[str, ...] = ()
     redirect: str = ""
-    """Canonical target; taken up at the same depth."""
+    """Canonical target; it is visited at the same depth."""
     canonical: str = ""
     """The page says that it is a copy of this one."""
     feeds: tuple[str, ...] = ()
 
 
 class Visits:
-    """Visits URLs; safe to use from many threads."""
+    """Visits URLs. Safe to use from many threads."""
 
     def __init__(
         self,
@@ -65,7 +70,7 @@ class Visits:
         self._soft_404 = Soft404(options, self._probe)
 
     def visit(self, item: Item) -> Visit:
-        """Never raises for anything that a site does."""
+        """Visit one URL. Never raises for anything that a site does."""
         verdict = self._robots.verdict(item.url)
         if not verdict.allowed:
             state = UrlState.ERROR if verdict.unreachable else UrlState.DISALLOWED
@@ -80,7 +85,7 @@ class Visits:
         return self._with_body(item, reply)
 
     def _probe(self, url: str) -> Extraction | None:
-        """What stands at an address that was made up, or at the start page to compare it with."""
+        """Fetch a made-up address, or the start page to compare it with."""
         if not self._robots.verdict(url).allowed:
             return None
         try:
@@ -102,7 +107,7 @@ class Visits:
         if status in _GONE:
             return ended(item, UrlState.GONE, f"the server says it is gone (status {status})", status)
         wait = reply.headers.get("retry-after", "")
-        asked = f", asks to come back after {wait}" if wait and status in OVERWORKED else ""
+        asked = f", asks to come back after {wait}" if wait and status in OVERLOADED else ""
         return ended(item, UrlState.ERROR, f"status {status}{asked}", status)
 
     def _redirected(self, item: Item, target: str, status: int) -> Visit:
@@ -153,6 +158,58 @@ def ended(
     page: Page | None = None,
     follow: tuple[str, ...] = (),
 ) -> Visit:
-    """A visit of `item` that ended so."""
+    """Return a visit of `item` with this outcome."""
     outcome = UrlOutcome(item.url, state, reason, status, page, item.depth, item.found_on)
     return Visit(item, outcome, follow)
+
+
+_NOT_ADDRESSEES = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
+
+
+def robots_header(value: str, token: str) -> frozenset[str]:
+    """Return the words of X-Robots-Tag meant for this crawler: "otherbot: noindex" is not."""
+    words: set[str] = set()
+    addressee = ""
+    for part in value.split(","):
+        name, colon, rest = part.partition(":")
+        if colon and name.strip().lower() not in _NOT_ADDRESSEES:
+            addressee, part = name.strip().lower(), rest
+        if addressee in ("", token.lower()):
+            words |= robots_words(part)
+    return frozenset(words)
+
+
+def is_believable_canonical(canonical: str, url: str) -> bool:
+    """Return whether to believe a canonical link: broken templates name the home page on every page."""
+    if not canonical or canonical == url or urls.site_key(canonical) != urls.site_key(url):
+        return False
+    return urls.path_and_query(canonical) != "/" or urls.without_index(url) == canonical or "?" in url
+
+
+class CrawlTools:
+    """What all visits of one crawl share: fetcher, robots.txt rules, pacer, feeds, readers, browser."""
+
+    def __init__(self, options: CrawlOptions, guard: AddressGuard, known: Mapping[str, Validators]) -> None:
+        self.stopped = threading.Event()
+        self._renders_all = options.render == "always"
+        self.fetcher = Fetcher(options, guard)
+        self.robots = Robots(options, self.fetcher)
+        self.pacer = Pacer(options.delay_s, self.stopped, options.host_concurrency)
+        self.feeds = Feeds(options, self.robots, self.fetcher, self.pacer.wait)
+        self._reader = PageReader(options.processes)
+        self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
+        retrying = RetryingFetcher(options, self.fetcher, self.pacer)
+        content = ContentReader(options, self._reader, self._renderer)
+        self.visits = Visits(options, retrying, self.robots, content, known)
+
+    def require(self) -> None:
+        """Raise BadStart when every page needs a browser and there is none."""
+        if self._renders_all:
+            self._renderer.require()
+
+    def close(self) -> None:
+        """Cut off everything under way; may be called twice."""
+        self.stopped.set()
+        self.fetcher.close()
+        self._renderer.close()
+        self._reader.close()

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def wordset(text: str) -> frozenset[str]:
-    """ "a b c" -> {"a", "b", "c"}: long tables of names stay readable."""
+    """Return the words of a text: "a b c" -> {"a", "b", "c"}. Keeps long tables of names readable."""
     return frozenset(text.split())

@@ -67,6 +67,12 @@ class CrawlSettings(BaseModel):
     crawl_sitemap_max_bytes: int = Field(
         52_428_800, ge=1, description="Size of one sitemap file, decompressed; the protocol allows 50 MB."
     )
+    crawl_sitemap_total_bytes: int = Field(
+        67_108_864, ge=1, description="Size of all sitemap files of a crawl together, decompressed."
+    )
+    crawl_sitemap_total_s: float = Field(
+        300.0, gt=0, description="Seconds that all sitemap files of a crawl may take to arrive."
+    )
     crawl_max_feeds: int = Field(50, ge=0, description="RSS, Atom and JSON feeds read of one site.")
 
     # --- Crawling: traps and copies

@@ -74,7 +74,7 @@ CONFINED = {
         "server/answering/markup.py",
         "server/api/docs/docs.py",
     ],
-    "url_normalize": ["crawler/urls.py"],
+    "url_normalize": ["crawler/discovery/urls.py"],
     "sqlalchemy": ["server/storage", "server/indexes"],
     "alembic": ["server/storage"],
     "diskcache": ["server/storage", "server/guards"],

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from admin.overview.incident_kinds import KINDS
 from admin.table import PAGES
-from crawler.arguments import parser as crawler_parser
+from crawler.command_line import parser as crawler_parser
 from crawler.report import UrlState
 from server.answering.flows import FLOWS
 from server.answering.grading import DEFAULT_FLOOR

@@ -14,10 +14,10 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
-from crawler.addresses import AddressGuard
-from crawler.connections import Deadlines, guarded_pools
 from crawler.errors import BadStart, CrawlError
-from crawler.fetcher import Fetcher, Reply
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.fetcher import Fetcher, Reply
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options

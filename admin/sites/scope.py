@@ -13,7 +13,7 @@ from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
-from crawler.explain import Finding
+from crawler.preview import Finding
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of

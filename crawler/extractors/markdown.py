@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, Source
 from crawler.extractors.charset import decode

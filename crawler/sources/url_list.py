@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from crawler.crawl import crawl
 from crawler.errors import BadStart
-from crawler.fetcher import Validators
+from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlOutcome
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
-from crawler.addresses import AddressGuard
-from crawler.connections import Deadlines, guarded_pools
 from crawler.errors import FetchError
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
 from server.contact.channel import ContactMessage, NotDelivered
 from server.domain.conversation import Message
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from crawler.explain import Finding, explain
 from crawler.extractors import FileLimits
 from crawler.options import CrawlOptions
+from crawler.preview import Finding, explain
 from server.domain.site import CRAWL_LIMITS, Site
 from server.settings import Settings
 from server.storage.sites import SiteStore

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from crawler.errors import CrawlError
-from crawler.fetcher import Validators
+from crawler.fetching.fetcher import Validators
 from crawler.journal import READ, WAITING, Journal
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
 from server.storage.content import PageRecord

@@ -19,8 +19,8 @@ from typing import Any
 from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
+from crawler.preview import MOST_LISTED, survey
 from crawler.report import HAS_PAGE, Progress, UrlOutcome, UrlState
-from crawler.survey import MOST_LISTED, survey
 from server.domain.protocols import Cache
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options
@@ -45,7 +45,7 @@ class DryRun:
     start_urls: tuple[str, ...]
     active: bool = True
     surveys: list[dict[str, Any]] = field(default_factory=list)
-    """See crawler.survey.Survey."""
+    """See crawler.preview.Survey."""
     pages: list[dict[str, Any]] = field(default_factory=list)
     """url, title, language, words: what would be answered from."""
     others: list[dict[str, Any]] = field(default_factory=list)

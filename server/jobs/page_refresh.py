@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from functools import partial
 
+from crawler.crawl import read_page
 from crawler.errors import CrawlError
-from crawler.fetcher import Validators
+from crawler.fetching.fetcher import Validators
 from crawler.journal import Entry
-from crawler.one_page import read_page
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawler.errors import BadFile, BadStart, CrawlError
-from crawler.fetcher import Validators
+from crawler.fetching.fetcher import Validators
 from crawler.page import Page
 from crawler.report import UrlOutcome, UrlState
 from crawler.sources.files import READER, read_file

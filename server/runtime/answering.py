@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from urllib.parse import urlsplit
 
-from crawler.urls import canonical, other_slash, without_index
+from crawler.discovery.urls import canonical, other_slash, without_index
 from server.answering.claim_review import ClaimReviewer
 from server.answering.decided_first import DecidedFirst
 from server.answering.engine import AnswerSources, SiteParts, tuning_of

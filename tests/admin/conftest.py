@@ -22,7 +22,7 @@ from server.jobs.page_edits import PageControl
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Heartbeat
 from server.runtime.live_settings import LiveSettings
-from server.runtime.stores import Sightings
+from server.runtime.shared import Sightings
 from server.settings import Settings
 from server.storage.api_keys import ApiKeyStore
 from server.storage.audit import AuditLog

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.file_journal import FileJournal
-from crawler.journal import READ, WAITING, Entry
+from crawler.journal import READ, WAITING, Entry, FileJournal
 from server.domain.site import Site
 from server.storage.crawl_journal import BATCH, CrawlJournal
 from server.storage.crawls import CrawlStore

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from crawler.app_shells import needs_rendering
+from crawler.content import needs_rendering
 from crawler.extractors import Source, extract
 
 SCRIPT = "<script src=/app.js></script>"

@@ -11,12 +11,12 @@ import pytest
 from crawler.crawl import crawl
 from crawler.errors import BadStart
 from crawler.extractors import Source
-from crawler.fetcher import Validators
-from crawler.near_duplicates import NearDuplicates
+from crawler.fetching.fetcher import Validators
+from crawler.judging.duplicates import NearDuplicates
+from crawler.judging.templates import ENOUGH_PAGES
 from crawler.options import CrawlOptions
 from crawler.reading import PageReader, Unreadable
 from crawler.report import CrawlReport, UrlState
-from crawler.template_learner import ENOUGH_PAGES
 from tests.crawler.conftest import html
 
 

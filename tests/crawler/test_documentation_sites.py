@@ -16,10 +16,10 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.extractors import Source, extract
+from crawler.judging.templates import TemplateLearner
 from crawler.options import CrawlOptions
 from crawler.page import Page
 from crawler.report import UrlState
-from crawler.template_learner import TemplateLearner
 
 DOCS = Path("/usr/share/doc")
 

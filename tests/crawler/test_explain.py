@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.__main__ import main
-from crawler.explain import explain
+from crawler.preview import explain
 from tests.crawler.conftest import html
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from crawler.extractors import Source, extract
-from crawler.template_learner import TemplateLearner
+from crawler.judging.templates import TemplateLearner
 from tests.crawler.marked_pages.gold import MarkedPage, Score, words_of
 from tests.crawler.marked_pages.real_pages import DOCS, SITES, Marks, real_pages
 from tests.crawler.marked_pages.written_sites import written_sites

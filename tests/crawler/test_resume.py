@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.file_journal import FileJournal
-from crawler.journal import Entry
+from crawler.journal import Entry, FileJournal
 from crawler.report import HAS_PAGE
 from tests.crawler.conftest import html
 
@@ -65,7 +64,7 @@ def test_after_kill_9_every_page_is_written_once_and_none_is_fetched_again(
     assert before < PAGES
     done = subprocess.run(command(slow_site, tmp_path), cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "Going on with the crawl" in done.stderr
+    assert "Resuming the crawl" in done.stderr
     found = Counter(written_urls(tmp_path))
     assert set(found.values()) == {1}
     assert len(found) == PAGES + 1
@@ -99,7 +98,7 @@ def test_ctrl_c_says_how_to_go_on(slow_site, tmp_path: Path) -> None:
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=20)
     assert running.returncode == 130
-    assert "The same command goes on from here" in said
+    assert "Run the same command to resume" in said
 
 
 def test_outcomes_that_were_not_settled_are_handed_out_again_without_a_request(

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.errors import BadFile, BadStart
-from crawler.fetcher import Validators
+from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.page import Block
 from crawler.report import UrlState

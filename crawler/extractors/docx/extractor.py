@@ -16,7 +16,7 @@ from itertools import islice
 
 from lxml.etree import _Element
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, Source
 from crawler.extractors.docx.package import R_ID, Package, Relation, W, child, children, value

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lxml import etree
 from lxml.etree import _Element
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.extractors import Extraction, Source
 from crawler.extractors.charset import decode
 from crawler.extractors.html.blocks import read_blocks

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lxml.etree import _Element
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.extractors import Source
 from crawler.extractors.text import bounded_text
 from crawler.wordset import wordset

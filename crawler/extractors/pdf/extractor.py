@@ -19,7 +19,7 @@ from typing import Any
 from pypdf import PdfReader, apply_configuration
 from pypdf.generic import Destination
 
-from crawler import urls
+from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, FileLimits, Source
 from crawler.extractors.language import language_of_text, primary_language

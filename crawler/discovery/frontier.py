@@ -1,0 +1,180 @@
+"""The queue of a crawl: which URLs wait, which are being visited, and when the crawl is over.
+
+Every URL enters once. A URL that is taken occupies one of the slots of the page limit, and frees it again
+unless it turns out to be a page, so the limit is exact however many threads fetch.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass, replace
+
+from crawler.judging.spellings import Spellings
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A URL to visit."""
+
+    url: str
+    depth: int
+    hops: int = 0
+    """Redirects that led here."""
+    found_on: str = ""
+    """Address of the page that links to it; empty for start addresses, sitemaps and earlier crawls."""
+
+
+class Frontier:
+    """The URLs of one crawl, in memory. Safe to use from many threads."""
+
+    def __init__(self, *, max_pages: int, max_depth: int, max_urls: int) -> None:
+        self._max_pages = max_pages
+        self._max_depth = max_depth
+        self._max_urls = max_urls
+        self._queue: deque[Item] = deque()
+        self._seen: set[str] = set()
+        self._deep: dict[str, Item] = {}
+        self._pages: set[str] = set()
+        self._spellings = Spellings()
+        self._under_way = 0
+        self._slots = 0
+        self.first_ignored = ""
+        """The first URL dropped because there were too many; others may have followed."""
+        self._closed = False
+        self._changed = threading.Condition()
+
+    @property
+    def discovered(self) -> int:
+        return len(self._seen)
+
+    @property
+    def under_way(self) -> int:
+        """URLs taken and not settled; one more while a finder announced more URLs."""
+        with self._changed:
+            return self._under_way
+
+    def add(self, item: Item, *, first: bool = False) -> Item | None:
+        """Add a URL, and queue it unless it is too deep; `first` puts it before all others.
+
+        Return the item under the spelling that counts; None when the URL was known.
+        """
+        with self._changed:
+            url = self._spellings.folder(item.url)
+            item = item if url == item.url else replace(item, url=url)
+            if item.depth > self._max_depth:
+                if not self._enter(url):
+                    return None
+                self._deep[url] = item
+                return item
+            if self._deep.pop(url, None) is None and not self._enter(url):
+                return None  # what was too deep was found again, by a shorter way
+            if first:
+                self._queue.appendleft(item)
+            else:
+                self._queue.append(item)
+            self._changed.notify()
+            return item
+
+    def restore(self, url: str, *, keeps_slot: bool) -> None:
+        """Add a URL that ended, or was visited, before the crawl was interrupted."""
+        with self._changed:
+            self._seen.add(url)
+            self._slots += keeps_slot
+            if keeps_slot:
+                self._pages.add(url)
+
+    def knows(self, url: str) -> bool:
+        """Return whether a URL was found before and needs nothing more; called for every link."""
+        with self._changed:
+            url = self._spellings.folder(url)
+            return url in self._seen and url not in self._deep
+
+    def enter(self, url: str) -> bool:
+        """Mark a URL as found without queueing it; False when it was known."""
+        with self._changed:
+            return self._enter(url)
+
+    def take(self) -> Item | None:
+        """Wait for the next URL and a free slot; None when the crawl is over."""
+        with self._changed:
+            while not self._closed:
+                if self._queue and self._slots < self._max_pages:
+                    self._slots += 1
+                    self._under_way += 1
+                    return self._queue.popleft()
+                if self._under_way == 0:
+                    break
+                self._changed.wait()
+            self._changed.notify_all()
+            return None
+
+    def expect_more(self) -> None:
+        """Announce that more URLs are coming: the crawl is not over before `no_more`."""
+        with self._changed:
+            self._under_way += 1
+
+    def no_more(self) -> None:
+        """End an announcement of `expect_more`."""
+        with self._changed:
+            self._under_way -= 1
+            self._changed.notify_all()
+
+    def settle(self, *, keeps_slot: bool) -> None:
+        """End the visit of a URL that was taken; `keeps_slot` when it is a page or may become one."""
+        with self._changed:
+            self._under_way -= 1
+            if not keeps_slot:
+                self._slots -= 1
+            self._changed.notify_all()
+
+    def release_slot(self) -> None:
+        """Free the slot of a visit that turned out not to be a page."""
+        with self._changed:
+            self._slots -= 1
+            self._changed.notify_all()
+
+    def learn(self, spellings: Spellings) -> None:
+        """Use what the crawl learned about spellings: from now on they count as one URL."""
+        with self._changed:
+            self._spellings = spellings
+
+    def note_page(self, url: str) -> None:
+        """Remember that a URL ended as a page."""
+        with self._changed:
+            self._pages.add(url)
+
+    def is_page(self, url: str) -> bool:
+        """Return whether a URL ended as a page."""
+        with self._changed:
+            return url in self._pages
+
+    def same_as(self, item: Item) -> str:
+        """Return the known URL that `item` spells differently; empty when there is none."""
+        with self._changed:
+            short = self._spellings.folder(item.url)
+            if short != item.url:
+                return short if short in self._seen else ""
+            # What a redirect leads to may be the twin of what redirects.
+            twin = "" if item.hops else self._spellings.twin(item.url)
+            return twin if twin in self._pages else ""
+
+    def close(self) -> None:
+        """Let `take` return None from now on."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def left(self) -> tuple[list[Item], list[Item]]:
+        """Return what still waits, and what was too deep. Only for a crawl that is over."""
+        with self._changed:
+            return list(self._queue), list(self._deep.values())
+
+    def _enter(self, url: str) -> bool:
+        if url in self._seen:
+            return False
+        if len(self._seen) >= self._max_urls:
+            self.first_ignored = self.first_ignored or url
+            return False
+        self._seen.add(url)
+        return True

@@ -1,0 +1,61 @@
+"""Which addresses belong to the crawl, and which rule excludes the others."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+
+from crawler.discovery import urls
+from crawler.options import CrawlOptions
+from crawler.report import UrlState
+from crawler.wordset import wordset
+
+# Files that are not pages, recognised by their names: not worth a request.
+_NO_PAGE = wordset(
+    "7z aac apk atom avi avif bin bmp bz2 cab class css csv dat deb dmg doc dvi eot epub exe flac "
+    "gif gz heic ico ics iso jar jpeg jpg js json jsonld key m3u8 m4a m4v map mid mjs mkv mobi mov mp3 "
+    "mp4 mpeg mpg msi odp ods odt ogg ogv opus otf pkg png pps ppt pptx ps psd rar rpm rss rtf so svg "
+    "svgz swf tar tex tgz tif tiff ttf wasm wav webm webmanifest webp whl woff woff2 wma wmv xls xlsx xml "
+    "xsl xz zip zst"
+)
+
+
+class Scope:
+    """The limits of a site. Start addresses are always inside."""
+
+    def __init__(self, options: CrawlOptions) -> None:
+        self._sites = frozenset(map(urls.site_key, options.start_urls))
+        self._below = tuple(f".{site}" for site in self._sites) if options.include_subdomains else ()
+        self._starts = frozenset(options.start_urls)
+        self._prefix = options.path_prefix
+        self._include = [(pattern, _compiled(pattern)) for pattern in options.include]
+        self._exclude = [(pattern, _compiled(pattern)) for pattern in options.exclude]
+
+    def same_site(self, url: str) -> bool:
+        """Return whether `url` is on a host of a start address, or below one with `include_subdomains`."""
+        site = urls.site_key(url)
+        return site in self._sites or (bool(self._below) and site.endswith(self._below))
+
+    def objection(self, url: str) -> tuple[UrlState, str] | None:
+        """Return the rule that excludes a URL of this site, as a state and a reason; None when it is in."""
+        for pattern, matches in self._exclude:
+            if matches.match(url):
+                return UrlState.EXCLUDED, f'matches the exclude pattern "{pattern}"'
+        if url in self._starts:
+            return None
+        path = urls.path_and_query(url).partition("?")[0]
+        if self._prefix and not path.startswith(self._prefix):
+            return UrlState.EXCLUDED, f'does not start with the path "{self._prefix}"'
+        if self._include and not any(matches.match(url) for _, matches in self._include):
+            return UrlState.EXCLUDED, "matches no include pattern"
+        _, dot, extension = path.rpartition("/")[2].rpartition(".")
+        if dot and extension.lower() in _NO_PAGE:
+            return UrlState.UNSUPPORTED, f"a .{extension.lower()} file, not a web page"
+        return None
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern: with a scheme it matches the whole URL, else path and query. "*" is anything."""
+    if pattern.startswith(("http://", "https://")):
+        return re.compile(translate(pattern))
+    return re.compile(r"https?://[^/]+(?=/)" + translate(pattern))

@@ -1,0 +1,330 @@
+"""Sitemaps: addresses that the site itself lists, with the time of their last change.
+
+A sitemap file is read piece by piece: XML, an index, a feed, or a plain list, gzipped or not. XML is read
+without entities, DTDs and network; a broken file is read as far as possible.
+
+All files of a crawl share one budget of files, unpacked bytes and answering time, so an endless index ends.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lxml import etree
+
+from crawler.discovery import urls
+from crawler.errors import FetchError
+from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.robots import Robots
+from crawler.options import CrawlOptions
+
+PAGE, SITEMAP = "page", "sitemap"
+_USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml", "/sitemap.txt")
+"""Tried one after the other until one exists, unless robots.txt names a sitemap."""
+_MOST_WAITING = 50_000
+_DEEPEST_INDEX = 5
+"""Indexes inside indexes; the protocol knows one level."""
+_MOST_IN_VAIN = 20
+"""Files in a row that list no address of the site, or cannot be read: then the others are not read either."""
+_PIECE = 65_536
+_LONGEST_ADDRESS = 4096
+_ENTRIES = frozenset({"url", "sitemap", "item", "entry"})
+_CHANGED = frozenset({"lastmod", "updated", "pubDate", "date", "published"})
+_NO_HEADING = (b"<!doctype html", b"<html")
+
+
+@dataclass(frozen=True, slots=True)
+class SitemapEntry:
+    """One entry of a sitemap."""
+
+    url: str
+    """Canonical address."""
+    lastmod: str = ""
+    """Time of the last change as the site states it, ISO 8601; empty when it does not. Only a hint: many
+    sites write the time of the sitemap, so it never makes a page count as unchanged."""
+
+
+class Sitemaps:
+    """Reads all sitemaps of a site, each file once, none in memory as a whole tree."""
+
+    def __init__(
+        self,
+        options: CrawlOptions,
+        robots: Robots,
+        fetcher: Fetcher,
+        wait: Callable[[str], bool] | None = None,
+    ) -> None:
+        """`wait` returns when the crawler may request an address; False after the crawl was stopped."""
+        self._wait = wait or (lambda url: True)
+        self._options = options
+        self._robots = robots
+        self._fetcher = fetcher
+        self._files = 0
+        self._bytes = 0
+        self._seconds = 0.0
+        self._in_vain = 0
+        self.problems: list[str] = []
+        """What could not be read, in words for the operator. Links may lead to the same pages."""
+
+    def listed(self, start: str, belongs: Callable[[str], bool] | None = None) -> Iterator[SitemapEntry]:
+        """Yield entries that belong to the site (by default: that of the start address).
+
+        An address may come more than once. Addresses and files of other sites are left out.
+        """
+        if self._robots.verdict(start).unreachable:
+            return
+        site = urls.site_key(start)
+        belongs = belongs or (lambda url: urls.site_key(url) == site)
+        named = self._robots.sitemaps(start)
+        guessed = [] if named else [urls.origin(start) + path for path in _USUAL_PLACES]
+        foreign = [address for address in named if not belongs(address)]
+        self.problems += [f"{address}: on another site, so it was not read" for address in foreign]
+        waiting = deque((address, 0) for address in named or guessed if address not in foreign)
+        seen = {address for address, _ in waiting}
+        while waiting:
+            address, depth = waiting.popleft()
+            if limit := self._limit_reached():
+                self.problems.append(f"{address}: not read, and others, for {limit}")
+                return
+            self._in_vain += address not in guessed
+            for listing in self._read(address, guessed=address in guessed):
+                if guessed:  # the place was found, no need to look further
+                    waiting.clear()
+                    guessed = []
+                url = urls.canonical(listing.address)
+                if url is None or not belongs(url):
+                    continue
+                if listing.kind != SITEMAP:
+                    self._in_vain = 0
+                    yield SitemapEntry(url, listing.lastmod)
+                elif url not in seen and len(seen) < _MOST_WAITING and depth < _DEEPEST_INDEX:
+                    seen.add(url)
+                    waiting.append((url, depth + 1))
+
+    def _limit_reached(self) -> str:
+        """Return why no further file is read; empty while the budget lasts."""
+        options = self._options
+        if self._files >= options.sitemap_max_files:
+            return f"there are more than {options.sitemap_max_files} files"
+        if self._bytes >= options.sitemap_total_bytes:
+            return f"the files before it held {options.sitemap_total_bytes:,} bytes"
+        if self._seconds >= options.sitemap_total_s:
+            return f"the files before it took {options.sitemap_total_s:g} s"
+        if self._in_vain >= _MOST_IN_VAIN:
+            return f"{_MOST_IN_VAIN} files in a row listed no address of the site"
+        return ""
+
+    def _read(self, address: str, *, guessed: bool) -> Generator[ListedAddress, None, None]:
+        self._files += 1
+        largest = min(self._options.sitemap_max_bytes, self._options.sitemap_total_bytes - self._bytes)
+        reply = self._fetch(address, largest, guessed=guessed)
+        if reply is None:
+            return
+        end = yield from entries(reply.body, self._options.sitemap_max_urls, largest)
+        self._bytes += end.unpacked
+        if end.problem and not guessed:
+            self.problems.append(f"{address}: {end.problem}")
+
+    def _fetch(self, address: str, largest: int, *, guessed: bool) -> Reply | None:
+        verdict = self._robots.verdict(address)
+        if not verdict.allowed and address not in self._robots.sitemaps(address):
+            self.problems.append(f"{address}: {verdict.reason}")
+            return None
+        if not self._wait(address):
+            return None
+        began = time.monotonic()
+        try:
+            reply = self._fetcher.get_following(address, max_bytes=largest)
+        except FetchError as error:
+            is_spent = error.kind == "too_large" and largest < self._options.sitemap_max_bytes
+            self._bytes += largest if is_spent else len(error.received)
+            self.problems.append(f"{address}: {error}")
+            return None
+        finally:
+            self._seconds += time.monotonic() - began
+        if reply.status == 200:
+            return reply
+        if not guessed:
+            self.problems.append(f"{address}: status {reply.status}")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAddress:
+    """An address as written in the file."""
+
+    address: str
+    lastmod: str = ""
+    kind: str = PAGE
+
+
+@dataclass(frozen=True, slots=True)
+class FileEnd:
+    """How the reading of a file ended."""
+
+    problem: str
+    """In words for the operator; empty when nothing is wrong."""
+    unpacked: int
+    """Bytes that were looked at, decompressed."""
+
+
+def entries(body: bytes, most: int, largest: int) -> Generator[ListedAddress, None, FileEnd]:
+    """Yield at most `most` entries from at most `largest` unpacked bytes; return how that ended."""
+    unpacking = _Unpacking(body, largest)
+    problem = yield from _entries(unpacking, most)
+    return FileEnd(problem, unpacking.done)
+
+
+def _entries(unpacking: _Unpacking, most: int) -> Generator[ListedAddress, None, str]:
+    pieces = iter(unpacking)
+    first = next(pieces, b"")
+    beginning = first.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
+    if not beginning:
+        return unpacking.problem or "the file is empty"
+    if beginning.startswith(_NO_HEADING):
+        return "it is a web page, not a sitemap"
+    is_xml = beginning.startswith((b"<", b"\xff\xfe", b"\xfe\xff"))
+    found = _from_xml(first, pieces) if is_xml else _from_lines(first, pieces)
+    number = 0
+    problem = ""
+    while True:
+        try:
+            listing = next(found)
+        except StopIteration as end:
+            problem = str(end.value or "")
+            break
+        if number >= most:
+            return f"more than {most} entries; the rest was not read"
+        number += 1
+        yield listing
+    return unpacking.problem or problem
+
+
+class _Unpacking:
+    """Gunzip in small pieces, up to the limit."""
+
+    def __init__(self, body: bytes, largest: int) -> None:
+        self._body = body
+        self._largest = self._left = largest
+        self.problem = ""
+
+    @property
+    def done(self) -> int:
+        """Bytes handed out so far."""
+        return self._largest - self._left
+
+    def __iter__(self) -> Iterator[bytes]:
+        if self._body[:2] != b"\x1f\x8b":
+            for start in range(0, min(len(self._body), self._largest), _PIECE):
+                piece = self._body[start : min(start + _PIECE, self._largest)]
+                self._left -= len(piece)
+                yield piece
+            if len(self._body) > self._largest:
+                self._too_large()
+            return
+        unpacker, rest = zlib.decompressobj(wbits=31), self._body
+        try:
+            while rest and self._left > 0:
+                piece = unpacker.decompress(rest, min(_PIECE, self._left))
+                self._left -= len(piece)
+                if piece:
+                    yield piece
+                rest = unpacker.unconsumed_tail
+                if unpacker.eof and unpacker.unused_data[:2] == b"\x1f\x8b":
+                    unpacker, rest = zlib.decompressobj(wbits=31), unpacker.unused_data
+        except zlib.error:
+            self.problem = "it is not proper gzip"
+            return
+        if rest:
+            self._too_large()
+        elif not unpacker.eof:
+            self.problem = "its gzip data is cut off"
+
+    def _too_large(self) -> None:
+        self.problem = "it is larger than the limit; the rest was not read"
+
+
+def _from_lines(first: bytes, pieces: Iterator[bytes]) -> Generator[ListedAddress, None, str]:
+    rest, found = b"", False
+    for piece in (first, *pieces):
+        *lines, rest = (rest + piece).split(b"\n")
+        rest = rest[-_LONGEST_ADDRESS:]
+        for listing in map(_line, lines):
+            if listing:
+                found = True
+                yield listing
+    last = _line(rest)
+    if last:
+        yield last
+    return "" if found or last else "it is neither XML nor a list of addresses"
+
+
+def _line(line: bytes) -> ListedAddress | None:
+    address = line.strip(b"\xef\xbb\xbf \t\r").decode("utf-8", "replace")
+    fits = address.startswith(("http://", "https://")) and len(address) <= _LONGEST_ADDRESS
+    return ListedAddress(address) if fits else None
+
+
+def _from_xml(first: bytes, pieces: Iterator[bytes]) -> Generator[ListedAddress, None, str]:
+    parser = etree.XMLPullParser(
+        events=("end",),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        recover=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    known = False
+    try:
+        piece: bytes | None = first
+        while piece is not None:
+            parser.feed(piece)
+            for _, element in parser.read_events():
+                for listing in _taken(element):
+                    known = True
+                    yield listing
+            piece = next(pieces, None)
+        parser.close()
+        broken = len(parser.feed_error_log) > 0
+    except etree.LxmlError:
+        broken = True
+    if broken:
+        return "its XML is broken; the rest was read" if known else "its XML is broken"
+    return "" if known else "it lists no addresses"
+
+
+def _taken(element: Any) -> Iterator[ListedAddress]:
+    """Yield the addresses of an entry that just ended, and drop the entry so that no tree grows."""
+    if not isinstance(element.tag, str) or _name(element) not in _ENTRIES:
+        return
+    kind = SITEMAP if _name(element) == "sitemap" else PAGE
+    addresses = [_address(part) for part in element]
+    changed = ((part.text or "").strip() for part in element if _name(part) in _CHANGED)
+    lastmod = next(changed, "")[:40]
+    element.clear()
+    while element.getprevious() is not None:
+        del element.getparent()[0]
+    for found in dict.fromkeys(addresses):
+        if found and len(found) <= _LONGEST_ADDRESS:
+            yield ListedAddress(found, lastmod, kind)
+
+
+def _address(part: Any) -> str:
+    """Return the address in a part of an entry: the entry's own, or the page in another language."""
+    name, text = _name(part), (part.text or "").strip()
+    if name == "loc" or (name == "link" and text):
+        return str(text)
+    if name == "link" and (part.get("hreflang") or part.get("rel", "alternate") == "alternate"):
+        return str(part.get("href") or "").strip()
+    return ""
+
+
+def _name(element: Any) -> str:
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""

@@ -1,0 +1,186 @@
+"""How often a host gets a request, and how many it gets at once.
+
+The pace never exceeds what the options and robots.txt allow. It drops when a host is overloaded, and it
+returns to normal within ten good answers. Each host has a pace of its own, so a slow host does not delay
+the others. A thread uses it like this:
+
+    with pacer.slot(url) as may_ask:      # waits for its turn; False after the crawl was stopped
+        ...
+        pacer.went_well(url)              # or overloaded(url, pause_s), or not_answered(url)
+
+A fault of one address (a reset connection, a broken body, status 500) is reported to nobody here: it says
+nothing about the host.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+
+from crawler.discovery import urls
+
+_FIRST_SLOWDOWN_S = 0.5
+_SLOWEST_S = 30.0
+_ANSWERS_TO_RECOVER = 10
+_SILENT_ADDRESSES = 3
+"""Different addresses without an answer, and no good answer in between, that mean the host is overloaded."""
+_POLL_S = 0.25
+
+
+class _Host:
+    """The pace of one host. Every method needs the lock `changed`, which also signals freed slots."""
+
+    def __init__(self, delay_s: float, most: int) -> None:
+        self.changed = threading.Condition()
+        self.least = delay_s
+        self.delay = delay_s
+        self.next = 0.0
+        self.most = most
+        self.allowed = most
+        """Requests at once at present; from 1 to `most`."""
+        self.under_way = 0
+        self._slowed = 0.0
+        self._delay_step = 0.0
+        self._allowed_step = 0
+        self._silent: set[str] = set()
+        self._complaints: set[str] = set()
+        """Addresses that reported an overload since the pace was last normal."""
+
+    def at_least(self, delay_s: float) -> None:
+        self.least = max(self.least, delay_s)
+        self.delay = max(self.delay, self.least)
+
+    def pause(self, needs_slot: bool) -> float:
+        """Return the seconds until the next request, or 0 after counting it as sent."""
+        if needs_slot and self.under_way >= self.allowed:
+            return _POLL_S
+        now = time.monotonic()
+        if now < self.next:
+            return self.next - now
+        self.next = max(now, self.next) + self.delay
+        self.under_way += needs_slot
+        return 0.0
+
+    def overloaded(self, url: str, pause_s: float) -> None:
+        now = time.monotonic()
+        self.next = max(self.next, now + pause_s)
+        if now < self._slowed or url in self._complaints:
+            return  # requests sent together, or one address again and again, are one complaint
+        self._complaints.add(url)
+        self._slowed = now + min(pause_s, _FIRST_SLOWDOWN_S)
+        self.delay = max(self.least, min(_SLOWEST_S, max(self.delay * 2, _FIRST_SLOWDOWN_S)))
+        self.allowed = max(1, self.allowed // 2)
+        self._delay_step = (self.delay - self.least) / _ANSWERS_TO_RECOVER
+        self._allowed_step = math.ceil((self.most - self.allowed) / _ANSWERS_TO_RECOVER)
+
+    def not_answered(self, url: str, pause_s: float) -> None:
+        self._silent.add(url)
+        if len(self._silent) >= _SILENT_ADDRESSES:
+            self._silent.clear()
+            self.overloaded(url, pause_s)
+
+    def went_well(self) -> None:
+        self._silent.clear()
+        if self.delay > self.least:
+            self.delay -= self._delay_step
+            if self.delay - self.least < 0.001:
+                self.delay = self.least
+        self.allowed = min(self.most, self.allowed + self._allowed_step)
+        if self.delay <= self.least and self.allowed == self.most:
+            self._complaints.clear()
+
+
+class Pacer:
+    """The pace of every host of one crawl. Safe to use from many threads."""
+
+    def __init__(self, delay_s: float, stop: threading.Event, host_concurrency: int = 8) -> None:
+        self._delay = delay_s
+        self._most = host_concurrency
+        self._stop = stop
+        self._hosts: dict[str, _Host] = {}
+        self._lock = threading.Lock()
+
+    def at_least(self, delay_s: float, url: str = "") -> None:
+        """Raise the delay between two requests to what the host's robots.txt asks for."""
+        host = self._host(url)
+        with host.changed:
+            host.at_least(delay_s)
+
+    @contextmanager
+    def slot(self, url: str) -> Iterator[bool]:
+        """Wait for a turn and a free slot at the host of `url`; give False after the crawl was stopped."""
+        host = self._host(url)
+        if not self._wait(host, needs_slot=True):
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            with host.changed:
+                host.under_way -= 1
+                host.changed.notify()
+
+    def wait(self, url: str = "") -> bool:
+        """Wait for a turn, however many requests are under way; False after the crawl was stopped."""
+        return self._wait(self._host(url), needs_slot=False)
+
+    def rest(self, seconds: float) -> None:
+        """Pause this thread alone; ends early when the crawl is stopped."""
+        self._stop.wait(seconds)
+
+    def overloaded(self, url: str, pause_s: float) -> None:
+        """Slow the host down: no request for `pause_s`, then half as many at once, half as often.
+
+        A further complaint of the same address only prolongs the pause.
+        """
+        host = self._host(url)
+        with host.changed:
+            host.overloaded(url, pause_s)
+
+    def not_answered(self, url: str, pause_s: float) -> None:
+        """Note that `url` brought no answer in time. Only several such addresses in a row slow the host."""
+        host = self._host(url)
+        with host.changed:
+            host.not_answered(url, pause_s)
+
+    def went_well(self, url: str) -> None:
+        """Note a good answer: ten of them bring the host back to its normal pace."""
+        host = self._host(url)
+        with host.changed:
+            host.went_well()
+            host.changed.notify()
+
+    def _wait(self, host: _Host, *, needs_slot: bool) -> bool:
+        while not self._stop.is_set():
+            with host.changed:
+                pause = host.pause(needs_slot)
+                if pause <= 0:
+                    return True
+                if needs_slot and host.under_way >= host.allowed:
+                    host.changed.wait(pause)  # for a slot; looks at `stop` now and then
+                    continue
+            self._stop.wait(pause)
+        return False
+
+    def _host(self, url: str) -> _Host:
+        key = urls.site_key(url)
+        host = self._hosts.get(key)
+        if host is None:
+            with self._lock:
+                host = self._hosts.setdefault(key, _Host(self._delay, self._most))
+        return host
+
+
+def retry_after_s(value: str, default: float) -> float:
+    """Return the seconds that a Retry-After header (a number or a date) asks for."""
+    text = value.strip()
+    if text.isdigit() and text.isascii():
+        return float(text[:12])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return default

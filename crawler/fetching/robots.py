@@ -1,0 +1,257 @@
+"""robots.txt according to RFC 9309: one file per origin, read once, errors handled by kind.
+
+This module decides which groups of rules apply: all groups that name our product token, in any case;
+without any, all groups for "*". Protego matches addresses against rules. It is generous with names (a group
+for "Doc" would bind "DocentBot"), so it gets only the rules that apply.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from protego import Protego
+
+from crawler.discovery import urls
+from crawler.errors import FetchError
+from crawler.fetching.fetcher import Fetcher
+from crawler.options import CrawlOptions
+
+_READ = 512 * 1024
+"""Bytes that are read; the standard allows ignoring the rest."""
+_LARGEST = 5 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a URL may be fetched."""
+
+    allowed: bool
+    reason: str = ""
+    unreachable: bool = False
+    """The host did not answer at all: an error rather than a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsSummary:
+    """What the robots.txt of a host says to this crawler, for people."""
+
+    rules: tuple[str, ...]
+    """As written: those for this crawler if there are any, else those for everyone."""
+    delay_s: float
+    sitemaps: tuple[str, ...]
+    problem: str = ""
+    """Why it could not be read, and what follows from that."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    rules: RobotsRules
+    refusal: Verdict | None = None
+    """What holds for every URL, when the file could not be read."""
+
+
+class Robots:
+    """The rules of all hosts of a crawl. Safe to use from many threads."""
+
+    def __init__(self, options: CrawlOptions, fetcher: Fetcher) -> None:
+        self._options = options
+        self._fetcher = fetcher
+        self._files: dict[str, _File] = {}
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
+
+    def verdict(self, url: str) -> Verdict:
+        """Return whether robots.txt permits fetching `url`, and which line forbids it."""
+        if not self._options.obey_robots:
+            return Verdict(True)
+        file = self._file(urls.origin(url))
+        if file.refusal:
+            return file.refusal
+        line = file.rules.forbidding_line(url)
+        return Verdict(True) if line is None else Verdict(False, f'robots.txt line {line[0]}: "{line[1]}"')
+
+    def delay_s(self, url: str) -> float:
+        """Return the seconds between requests that the host asks for; 0 when it does not."""
+        if not self._options.obey_robots:
+            return 0.0
+        return min(self._file(urls.origin(url)).rules.crawl_delay, self._options.max_delay_s)
+
+    def sitemaps(self, url: str) -> list[str]:
+        """Return the sitemaps that the host's robots.txt names."""
+        named = self._file(urls.origin(url)).rules.sitemaps
+        found = (urls.canonical(address, url) for address in named)
+        return list(dict.fromkeys(address for address in found if address))
+
+    def summary(self, url: str) -> RobotsSummary:
+        """Return the summary for the host of `url`."""
+        file = self._file(urls.origin(url))
+        problem = file.refusal.reason if file.refusal else ""
+        rules = tuple(file.rules.lines)
+        return RobotsSummary(rules, self.delay_s(url), tuple(self.sitemaps(url)), problem)
+
+    def _file(self, origin: str) -> _File:
+        file = self._files.get(origin)
+        if file is not None:
+            return file
+        with self._lock:  # one request per origin; those who ask for the same one wait
+            lock = self._locks.setdefault(origin, threading.Lock())
+        with lock:
+            if origin not in self._files:
+                self._files[origin] = self._load(origin)
+            return self._files[origin]
+
+    def _load(self, origin: str) -> _File:
+        for attempt in range(self._options.retries + 1):
+            try:
+                reply = self._fetcher.get_following(f"{origin}/robots.txt", max_bytes=_LARGEST)
+            except FetchError as error:
+                if error.kind == "too_large" and error.received:
+                    return self._parsed(error.received)
+                if not error.retry or attempt == self._options.retries:
+                    unreachable = error.kind != "too_large"
+                    return _refused(f"robots.txt could not be read: {error}", unreachable=unreachable)
+                continue
+            if reply.status == 200:
+                return self._parsed(reply.body)
+            if reply.status < 500 and reply.status != 429:
+                return _File(RobotsRules.NONE)
+        return _refused(
+            f"robots.txt could not be read (status {reply.status}), so nothing is fetched for now"
+        )
+
+    def _parsed(self, body: bytes) -> _File:
+        head = body[:_READ]
+        if len(body) > _READ:  # not half a line: "Disallow: /a" may be the beginning of "/about"
+            head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+        text = head.decode("utf-8", "replace").lstrip("\ufeff")
+        return _File(RobotsRules.parse(text, self._options.robots_token))
+
+
+def _refused(reason: str, *, unreachable: bool = False) -> _File:
+    return _File(RobotsRules.NONE, Verdict(False, reason, unreachable))
+
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_AGENT = frozenset({"user-agent", "useragent", "user agent"})
+_DISALLOW = frozenset({"disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"})
+_RULES = _DISALLOW | {"allow"}
+_TOKEN = re.compile(r"[a-zA-Z_-]+")
+_PLAIN = re.compile(r"[A-Za-z0-9/._~-]*")
+_LONGEST_LINE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    name: str
+    value: str
+    text: str
+
+
+@dataclass(slots=True)
+class _Group:
+    rules: list[_Line] = field(default_factory=list)
+    delay: float = 0.0
+    named: bool = False
+
+
+class RobotsRules:
+    """The rules of one robots.txt that apply to this crawler. Safe to use from many threads."""
+
+    NONE: ClassVar[RobotsRules]
+
+    def __init__(self, rules: list[_Line], crawl_delay: float, sitemaps: list[str]) -> None:
+        self._rules = rules
+        self._parsed = _protego(rules) if rules else None
+        self.crawl_delay = crawl_delay
+        """Seconds; 0 without a Crawl-delay."""
+        self.sitemaps = sitemaps
+        """As written."""
+
+    @classmethod
+    def parse(cls, text: str, token: str) -> RobotsRules:
+        """Return the rules in `text` for the crawler named `token`. Never fails."""
+        ours, everyone, sitemaps = _Group(), _Group(), []
+        group: list[_Group] = []
+        naming = False
+        for line in _lines(text):
+            if line.name in _AGENT:
+                group = group if naming else []
+                naming = True
+                if line.value == "*":
+                    group.append(everyone)
+                elif _product(line.value) == token.lower():
+                    ours.named = True
+                    group.append(ours)
+            elif line.name in _RULES:
+                naming = False
+                for part in group:
+                    part.rules.append(line)
+            elif line.name in ("sitemap", "sitemaps", "site-map") and line.value:
+                sitemaps.append(line.value)
+            elif line.name in ("crawl-delay", "crawl delay"):
+                for part in group:
+                    part.delay = _seconds(line.value)
+        chosen = ours if ours.named else everyone
+        return cls([line for line in chosen.rules if line.value], chosen.delay, sitemaps)
+
+    @property
+    def lines(self) -> list[str]:
+        """The rules that apply, as written."""
+        return [line.text for line in self._rules]
+
+    def forbidding_line(self, url: str) -> tuple[int, str] | None:
+        """Return number and text of the line that forbids `url`; None when it is permitted."""
+        if self._parsed is None or self._parsed.can_fetch(url, "*"):
+            return None
+        return self._deciding(url)
+
+    def _deciding(self, url: str) -> tuple[int, str]:
+        """Return the longest rule that forbids `url` by itself: the longest match wins."""
+        where = urls.path_and_query(url)
+        matching = [
+            line
+            for line in self._rules
+            if line.name in _DISALLOW
+            and where.startswith(_PLAIN.match(line.value)[0])  # type: ignore[index]
+            and not _protego([line]).can_fetch(url, "*")
+        ]
+        line = max(matching, key=lambda line: len(line.value))
+        return line.number, line.text
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    for number, raw in enumerate(_LINE_END.split(text), 1):
+        written = raw.partition("#")[0].strip()
+        if written and len(written) <= _LONGEST_LINE:
+            name, colon, value = written.partition(":")
+            if not colon or " " in name.strip().lower().removeprefix("user ").removeprefix("crawl "):
+                name, _, value = written.partition(" ")  # "Disallow /a", "Sitemap https://..."
+            yield _Line(number, name.strip().lower(), value.strip(), written)
+
+
+def _protego(rules: list[_Line]) -> Protego:
+    written = (f"{'Disallow' if line.name in _DISALLOW else 'Allow'}: {line.value}" for line in rules)
+    return Protego.parse("\n".join(("User-agent: *", *written)))
+
+
+def _product(value: str) -> str:
+    """ "DocentBot/1.0 (x)" -> "docentbot"."""
+    match = _TOKEN.match(value)
+    return match[0].lower() if match else ""
+
+
+def _seconds(value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        return 0.0
+    return seconds if math.isfinite(seconds) and seconds > 0 else 0.0
+
+
+RobotsRules.NONE = RobotsRules([], 0.0, [])

@@ -1,0 +1,360 @@
+"""Templates: the menus, banners and footers on most pages of a site that no markup reveals.
+
+TemplateLearner learns the template from the first pages of a crawl. It is a set of rules, one for each
+paragraph, table or line of a list that recurs, with the share of pages that have it. Template.clean applies
+them with care, since losing content is worse than keeping a menu:
+
+- at the top and the bottom of a page it removes what is on half of the pages; short lines, which may
+  well be a fact such as "In stock", only when they are on nearly all;
+- between a page's own blocks it removes only long text that is on most pages;
+- code stays, and so does a table unless all of it recurs (the header row of a price list does);
+- what says something (the opening hours in a footer) stays on one page, the one nearest to the
+  site's start, so that nothing is lost of the site as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+from crawler.page import Block, Page, content_hash
+
+AT_THE_EDGE = 50
+"""Percentages of pages from which on a recurring text is furniture: at the top or bottom of a page, ..."""
+IN_THE_MIDST = 70
+SHORT = 80
+_SHORT_CHARACTERS = 30
+_MOST_LINES = 200
+_VERSION = 1
+_MARKER = re.compile(r"(?:-|\d+\.) ")
+
+ANY_LANGUAGE = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The recurring text of one site. Immutable; equal input gives equal output."""
+
+    EMPTY: ClassVar[Template]
+
+    rules: Mapping[str, Mapping[str, int]] = field(default_factory=lambda: MappingProxyType({}))
+    """Language, or ANY_LANGUAGE -> fingerprint -> per cent of the language's pages that have it."""
+    keepers: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
+    """Address -> fingerprints of furniture that stays on that page."""
+    title_ends: tuple[str, ...] = ()
+    """What most titles end with, separator and all."""
+    headings: frozenset[str] = frozenset()
+    """Fingerprints of top headings that nearly all pages have: the name of the site."""
+
+    def clean(self, page: Page) -> Page:
+        """Return `page` without the text of the rules. A page with nothing else becomes empty."""
+        title = self._own_title(page.title)
+        shares = self._shares(page.language)
+        blocks = page.blocks
+        if shares:
+            blocks = tuple(_Cleaning(shares, self.keepers.get(page.url, frozenset())).of(blocks))
+        if self.headings:
+            blocks = tuple(map(self._below_own_heading, blocks))
+        if title == page.title and blocks == page.blocks:
+            return page
+        return replace(page, title=title, blocks=blocks, content_hash=content_hash(title, blocks))
+
+    def to_json(self) -> str:
+        """Return text that `from_json` reads: some kilobytes."""
+        return json.dumps(
+            {
+                "version": _VERSION,
+                "rules": {language: dict(shares) for language, shares in self.rules.items()},
+                "keepers": {url: sorted(prints) for url, prints in self.keepers.items()},
+                "title_ends": self.title_ends,
+                "headings": sorted(self.headings),
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Template:
+        """Return the template; EMPTY for empty text or another version's. Raises ValueError."""
+        stored = json.loads(text) if text else {}
+        if not isinstance(stored, dict):
+            raise ValueError("a template is a JSON object")
+        if stored.get("version") != _VERSION:
+            return cls.EMPTY
+        try:
+            return cls(
+                rules={language: dict(shares) for language, shares in stored["rules"].items()},
+                keepers={url: frozenset(prints) for url, prints in stored["keepers"].items()},
+                title_ends=tuple(stored["title_ends"]),
+                headings=frozenset(stored["headings"]),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a template: {error!r}") from error
+
+    def _own_title(self, title: str) -> str:
+        for end in self.title_ends:
+            if title.endswith(end) and len(title) > len(end):
+                return title[: -len(end)]
+        return title
+
+    def _shares(self, language: str) -> Mapping[str, int]:
+        own, every = self.rules.get(language, {}), self.rules.get(ANY_LANGUAGE, {})
+        if not own or not every:
+            return own or every
+        return {**own, **{key: max(share, own.get(key, 0)) for key, share in every.items()}}
+
+    def _below_own_heading(self, block: Block) -> Block:
+        path = block.heading_path
+        if path and fingerprint(path[0]) in self.headings:
+            return replace(block, heading_path=path[1:], anchor=block.anchor if len(path) > 1 else "")
+        return block
+
+
+Template.EMPTY = Template()
+
+
+class _Cleaning:
+    """The rules, applied to one page."""
+
+    def __init__(self, shares: Mapping[str, int], kept: frozenset[str]) -> None:
+        self._shares = shares
+        self._kept = kept
+
+    def of(self, blocks: tuple[Block, ...]) -> Iterable[Block]:
+        known = [self._least_share(block) for block in blocks]
+        top = _run(known)
+        bottom = _run(list(reversed(known[top:])))
+        end = len(blocks) - bottom
+        seen_below = {block.text for block in blocks[end:]}
+        for place, block in enumerate(blocks):
+            if not known[place]:
+                yield block
+            elif top <= place < end:
+                if block.text in seen_below or not self._goes_from_the_midst(block, known[place]):
+                    yield block  # for example a licence that is explained here and repeated in the footer
+            elif left := self._without_furniture(block):
+                yield left
+
+    def _least_share(self, block: Block) -> int:
+        """Return the smallest share among its recurring lines; 0 when most of it is content."""
+        if block.kind == "code":
+            return 0
+        shares = [self._shares.get(fingerprint(unit), 0) for unit in units(block)]
+        known = [share for share in shares if share]
+        return min(known) if known and len(known) * 2 > len(shares) else 0
+
+    def _goes_from_the_midst(self, block: Block, share: int) -> bool:
+        prints = [fingerprint(unit) for unit in units(block)]
+        long = all(len(unit) >= _SHORT_CHARACTERS for unit in units(block))
+        whole = all(self._shares.get(found) for found in prints)
+        return share >= IN_THE_MIDST and long and whole and not self._kept.intersection(prints)
+
+    def _without_furniture(self, block: Block) -> Block | None:
+        """Return what is left of a block at the edge of a page; None when nothing is."""
+        if block.kind != "list":
+            return block if self._stays(block.text) else None
+        lines = [line for line in block.text.split("\n") if self._stays(_bare(line), in_list=True)]
+        if len(lines) == block.text.count("\n") + 1:
+            return block
+        return replace(block, text="\n".join(lines)) if lines else None
+
+    def _stays(self, unit: str, *, in_list: bool = False) -> bool:
+        found = fingerprint(unit)
+        # A line of a list goes with its neighbours: most of them recur too.
+        least = SHORT if len(unit) < _SHORT_CHARACTERS and not in_list else AT_THE_EDGE
+        return found in self._kept or self._shares.get(found, 0) < least
+
+
+def _run(known: list[int]) -> int:
+    """Return how many blocks in a row recur, from the first on."""
+    return next((place for place, share in enumerate(known) if not share), len(known))
+
+
+def units(block: Block) -> Iterable[str]:
+    """Yield the units to compare: each line of a list, else the whole block. Nothing of a very long list."""
+    if block.kind == "list":
+        lines = block.text.split("\n")
+        return map(_bare, lines if len(lines) <= _MOST_LINES else ())
+    return iter((block.text,))
+
+
+def _bare(line: str) -> str:
+    text = line.strip()
+    marker = _MARKER.match(text)
+    return text[marker.end() :] if marker else text
+
+
+def fingerprint(text: str) -> str:
+    """Return 12 characters for any text."""
+    return blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+ENOUGH_PAGES = 24
+_FEWEST_PAGES = 5
+"""Of one language. Below, "on most pages" says nothing."""
+_FEWEST_REPEATS = 4
+_MOST_PAGES = 240
+_MOST_UNITS = 160
+"""Examined in each half of a page: recurring text is near the edges."""
+_MOST_RULES = 400
+_TITLE_END = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
+_FACT = re.compile(r"\d|\w@\w|[一二三四五六七八九十百]")
+_NO_FACT = re.compile(r"©|\(c\)|copyright|cookie|powered by", re.IGNORECASE)
+_SAYS_SOMETHING = 25
+_WIDE_SAYS_SOMETHING = 10
+
+
+class TemplateLearner:
+    """Keeps fingerprints of the first few hundred pages, not their texts."""
+
+    def __init__(self) -> None:
+        self._hashes: set[str] = set()
+        self._pages: list[tuple[str, str]] = []
+        """(address, language) of each page looked at."""
+        self._found: defaultdict[str, list[int]] = defaultdict(list)
+        """Fingerprint -> places in `_pages`."""
+        self._telling: set[str] = set()
+        self._title_ends: Counter[str] = Counter()
+        self._headings: Counter[str] = Counter()
+
+    def add(self, page: Page) -> None:
+        """Add a page as extracted, not cleaned. Ignores copies, and pages beyond the sample."""
+        if page.content_hash in self._hashes or not page.blocks or len(self._pages) >= _MOST_PAGES:
+            return
+        self._hashes.add(page.content_hash)
+        place = len(self._pages)
+        self._pages.append((page.url, page.language))
+        for found, telling in _fingerprints(page.blocks).items():
+            self._found[found].append(place)
+            if telling:
+                self._telling.add(found)
+        separators = list(_TITLE_END.finditer(page.title))
+        if separators:
+            self._title_ends[page.title[separators[-1].start() :]] += 1
+        for heading in {block.heading_path[0] for block in page.blocks if block.heading_path}:
+            self._headings[heading] += 1
+
+    @property
+    def ready(self) -> bool:
+        """Whether enough pages were seen to judge the site by."""
+        return len(self._pages) >= ENOUGH_PAGES
+
+    def template(self) -> Template:
+        """Return what recurs on the pages seen; `Template.EMPTY` when they are too few or share nothing."""
+        groups: dict[str, list[int]] = {ANY_LANGUAGE: list(range(len(self._pages)))}
+        for place, (_, language) in enumerate(self._pages):
+            groups.setdefault(language, []).append(place)
+        rules = {
+            language: shares
+            for language, places in groups.items()
+            if len(places) >= _FEWEST_PAGES and (shares := self._shares(frozenset(places)))
+        }
+        total = len(self._pages)
+        return Template(
+            rules=_without_repeats(rules),
+            keepers=self._keepers({found for shares in rules.values() for found in shares}),
+            title_ends=tuple(_recurring(self._title_ends, total)),
+            headings=frozenset(map(fingerprint, _recurring(self._headings, total))),
+        )
+
+    def renewed(self, former: Template) -> Template:
+        """Return the template for the next crawl: the former one while the site still looks like it.
+
+        Adds languages that the former one does not have. When most of its rules match nothing on the pages
+        seen, the site was redesigned, and the pages seen decide alone.
+        """
+        if not self.ready:
+            return former
+        found = self.template()
+        if not former.rules:
+            return found
+        known = {print_ for shares in former.rules.values() for print_ in shares}
+        seen = [shares for language in found.rules if (shares := former.rules.get(language))]
+        expected = {print_ for shares in seen for print_ in shares}
+        if expected and len(expected & self._found.keys()) * 2 < len(expected):
+            return found
+        new = {language: shares for language, shares in found.rules.items() if language not in former.rules}
+        added = {print_ for shares in new.values() for print_ in shares} - known
+        keepers = {
+            url: former.keepers.get(url, frozenset()) | (prints & added)
+            for url, prints in {**former.keepers, **found.keepers}.items()
+        }
+        return Template(
+            {**former.rules, **new},
+            {url: prints for url, prints in keepers.items() if prints},
+            former.title_ends,
+            former.headings,
+        )
+
+    def _shares(self, group: frozenset[int]) -> dict[str, int]:
+        least = max(_FEWEST_REPEATS, len(group) * AT_THE_EDGE / 100)
+        counts = {
+            found: len(group.intersection(places))
+            for found, places in self._found.items()
+            if len(places) >= least
+        }
+        common = sorted((-count, found) for found, count in counts.items() if count >= least)
+        return {found: -count * 100 // len(group) for count, found in common[:_MOST_RULES]}
+
+    def _keepers(self, rules: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Return recurring text that is a fact, by the page nearest to the start of the site."""
+        keepers: defaultdict[str, set[str]] = defaultdict(set)
+        for found in self._telling.intersection(rules):
+            urls = [self._pages[place][0] for place in self._found[found]]
+            keepers[min(urls, key=_distance)].add(found)
+        return {url: frozenset(prints) for url, prints in sorted(keepers.items())}
+
+
+def _fingerprints(blocks: tuple[Block, ...]) -> dict[str, bool]:
+    """Return fingerprint -> whether the text is a fact, for the blocks near both edges."""
+    found: dict[str, bool] = {}
+    middle = len(blocks) // 2
+    for half in (blocks[:middle], blocks[: middle - 1 if middle else None : -1]):
+        room = _MOST_UNITS
+        for block in half:
+            for unit in units(block):
+                if block.kind != "code" and room > 0:
+                    found[fingerprint(unit)] = _says_something(unit)
+                room -= 1
+            if room <= 0:
+                break
+    return found
+
+
+def _says_something(text: str) -> bool:
+    """Return whether a text is a fact that visitors ask for: an address, a telephone number, opening hours.
+
+    Such lines hold numbers. Slogans, calls to subscribe and copyright notices do not count.
+    """
+    least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
+    return len(text) >= least and bool(_FACT.search(text)) and not _NO_FACT.search(text)
+
+
+def _recurring(counts: Counter[str], total: int) -> list[str]:
+    least = max(_FEWEST_PAGES, total * SHORT / 100)
+    return sorted(text for text, count in counts.items() if count >= least)
+
+
+def _distance(url: str) -> tuple[int, int, str]:
+    parts = urlsplit(url)
+    return parts.path.rstrip("/").count("/") + bool(parts.query), len(url), url
+
+
+def _without_repeats(rules: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+    """Drop a language's rule that the whole site has with the same share."""
+    every = rules.get(ANY_LANGUAGE, {})
+    return {
+        language: {
+            found: share
+            for found, share in shares.items()
+            if language == ANY_LANGUAGE or share > every.get(found, 0)
+        }
+        for language, shares in rules.items()
+    }

@@ -1,0 +1,155 @@
+"""What a crawl would do: `explain` for one URL, step by step; `survey` for a whole site.
+
+Both use the rules and the visit of a real crawl. `survey` reads robots.txt and counts the addresses in the
+sitemaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from urllib.parse import urlsplit
+
+from crawler.discovery import urls
+from crawler.discovery.frontier import Item
+from crawler.discovery.scope import Scope
+from crawler.discovery.sitemap import Sitemaps
+from crawler.errors import FetchError
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.robots import RobotsSummary
+from crawler.options import CrawlOptions, start_address
+from crawler.report import UrlState
+from crawler.visit import CrawlTools, Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One step in the treatment of a URL."""
+
+    step: str
+    text: str
+    ends_here: bool = False
+    """Whether the crawl does nothing more with this URL."""
+
+
+def explain(options: CrawlOptions, url: str, guard: AddressGuard | None = None) -> Iterator[Finding]:
+    """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
+    target = start_address(url)
+    yield Finding("address", target if target == url.strip() else f"counts as {target}")
+    guard = guard or AddressGuard(options.allow_private)
+    tools = CrawlTools(options, guard, {})
+    try:
+        tools.require()
+        for hops in range(options.max_redirects + 1):
+            following = ""
+            for found in _explained(options, tools, guard, Item(target, 0, hops)):
+                if isinstance(found, Finding):
+                    yield found
+                else:
+                    following = found
+            if not following:
+                return
+            target = following
+    finally:
+        tools.close()
+
+
+def _explained(
+    options: CrawlOptions, tools: CrawlTools, guard: AddressGuard, item: Item
+) -> Iterator[Finding | str]:
+    """Yield findings, and at the end the target of a redirect if there is one."""
+    url = item.url
+    if not Scope(options).same_site(url):
+        sites = ", ".join(sorted({urls.site_key(start) for start in options.start_urls}))
+        yield Finding("site", f"{urls.site_key(url)} is not {sites}: links to it are not followed", True)
+        return
+    objection = Scope(options).objection(url)
+    if objection:
+        yield Finding("rules", f"{objection[0].value}: {objection[1]}", True)
+        return
+    yield Finding("rules", "inside the scope; no rule objects")
+    parts = urlsplit(url)
+    try:
+        found = guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        yield Finding("network", f"{parts.hostname} is {', '.join(found)}, which may be connected to")
+    except FetchError as error:
+        yield Finding("network", str(error), True)
+        return
+    verdict = tools.robots.verdict(url)
+    delay = tools.robots.delay_s(url) if verdict.allowed else 0.0
+    pause = f"; it asks for {delay:g} s between two requests" if delay else ""
+    if not verdict.allowed:
+        yield Finding("robots", verdict.reason, True)
+        return
+    yield Finding("robots", f"robots.txt allows it{pause}")
+    if options.use_sitemaps:
+        sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
+        listed = any(entry.url == url for entry in sitemaps.listed(url))
+        unlisted = "not in the sitemap: only a link leads the crawl to it"
+        yield Finding("sitemap", "listed in the sitemap" if listed else unlisted)
+    visit = tools.visits.visit(item)
+    yield from _visited(visit)
+    if visit.redirect:
+        yield visit.redirect
+
+
+def _visited(visit: Visit) -> Iterator[Finding]:
+    outcome = visit.outcome
+    status = f"status {outcome.status}" if outcome.status else "no answer"
+    page = outcome.page
+    if page is None:
+        reason = (
+            f"{status}: {outcome.reason}" if str(outcome.status) not in outcome.reason else outcome.reason
+        )
+        yield Finding("visit", f"{outcome.state.value}: {reason}", outcome.state is not UrlState.REDIRECTED)
+    else:
+        words = len(page.text.split())
+        language = page.language or "unknown"
+        yield Finding(
+            "visit",
+            f'{status}: "{page.title}", language {language}, {len(page.blocks)} blocks, {words} words',
+        )
+        if visit.canonical:
+            copy = f"says it is a copy of {visit.canonical}: that page is indexed instead, unless it is gone"
+            yield Finding("canonical", copy)
+        yield Finding("result", "it would be indexed, unless another page of the site says the same")
+    if visit.follow:
+        yield Finding("links", f"{len(visit.follow)} links on it would be followed")
+
+
+MOST_LISTED = 20_000
+"""Addresses that are counted; a site that lists more has at least this many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a look at one start address found."""
+
+    url: str
+    robots: RobotsSummary
+    listed: int
+    """Different addresses in the sitemaps, at most MOST_LISTED."""
+    problems: tuple[str, ...]
+    """What of the sitemaps could not be read."""
+
+
+def survey(options: CrawlOptions, guard: AddressGuard | None = None) -> list[Survey]:
+    """Return one survey for each start address, in their order.
+
+    Raises nothing for a site that does not answer: the summary of its robots.txt says so.
+    """
+    tools = CrawlTools(options, guard or AddressGuard(options.allow_private), {})
+    try:
+        return [_survey(options, tools, url) for url in options.start_urls]
+    finally:
+        tools.close()
+
+
+def _survey(options: CrawlOptions, tools: CrawlTools, url: str) -> Survey:
+    robots = tools.robots.summary(url)
+    if robots.problem or not options.use_sitemaps:
+        return Survey(url, robots, 0, ())
+    sitemaps = Sitemaps(options, tools.robots, tools.fetcher)
+    listed = {entry.url for entry in islice(sitemaps.listed(url), MOST_LISTED)}
+    return Survey(url, robots, len(listed), tuple(sitemaps.problems))

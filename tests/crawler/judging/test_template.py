@@ -1,0 +1,186 @@
+"""What stands on most pages of a site is no content, and nothing else is taken for furniture."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crawler.judging.templates import Template, TemplateLearner
+from crawler.page import Block, Page, content_hash
+
+OWN = "Page {n} says something of its own that stands nowhere else on the site."
+BANNER = Block("We would like to send you a letter with news about our garden every month.")
+FOOTER = Block("Our shop in Station Street 4 is open from nine to six, telephone 0555 1234.")
+MENU = Block("- Home\n- Tools\n- Seeds\n- Delivery", kind="list")
+
+
+def page(n: int, *blocks: Block, language: str = "en", title: str = "", path: str = "") -> Page:
+    shown = blocks or (MENU, BANNER, Block(OWN.format(n=n)), FOOTER)
+    name = title or f"Page {n}"
+    return Page(
+        f"https://x.example/{path or f'p/{n}'}", name, language, shown, content_hash=content_hash(name, shown)
+    )
+
+
+def own(n: int) -> Block:
+    return Block(OWN.format(n=n))
+
+
+def learned(pages: list[Page]) -> Template:
+    learner = TemplateLearner()
+    for each in pages:
+        learner.add(each)
+    return learner.template()
+
+
+def cleaned(pages: list[Page]) -> list[Page]:
+    template = learned(pages)
+    return [template.clean(each) for each in pages]
+
+
+def test_what_stands_at_the_edges_of_most_pages_goes() -> None:
+    found = cleaned([page(n) for n in range(8)])
+    assert found[5].blocks == (own(5),)
+    assert found[5].content_hash == content_hash("Page 5", (own(5),))
+
+
+def test_facts_in_furniture_stay_on_the_page_nearest_to_the_start() -> None:
+    found = cleaned([page(n) for n in range(7)] + [page(9, path="a")])
+    assert found[7].blocks == (own(9), FOOTER), "the telephone number is still on one page"
+    assert sum(FOOTER in each.blocks for each in found) == 1
+
+
+def test_a_few_pages_say_nothing_about_a_site() -> None:
+    pages = [page(n) for n in range(4)]
+    assert learned(pages) == Template.EMPTY
+    assert cleaned(pages) == pages
+
+
+def test_copies_of_one_page_are_not_most_pages() -> None:
+    same = [page(1, MENU, own(1), path=f"copy/{n}") for n in range(30)]
+    assert learned(same) == Template.EMPTY
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        Block("Note:"),
+        Block("npm install the-package --save-exact", kind="code"),
+        Block("Plan\tPrice\nBasic\t{n} €", kind="table"),
+        Block("- fits {n} people\n- guarantee of three years\n- made of ash {n}", kind="list"),
+    ],
+)
+def test_what_recurs_between_a_pages_own_blocks_may_well_be_content(kept: Block) -> None:
+    def mine(n: int) -> Block:
+        return Block(kept.text.replace("{n}", str(n)), kind=kept.kind)
+
+    pages = [
+        page(n, MENU, own(n), mine(n), Block(f"More of page {n} stands below it."), FOOTER) for n in range(9)
+    ]
+    assert all(mine(n) in each.blocks for n, each in enumerate(cleaned(pages)))
+
+
+def test_a_short_fact_on_half_of_the_pages_stays() -> None:
+    stock = Block("In stock")
+    pages = [page(n, own(n), *([stock] if n % 3 else []), FOOTER) for n in range(12)]
+    assert sum(stock in each.blocks for each in cleaned(pages)) == 8
+
+
+def test_a_line_that_one_page_is_about_stays_there() -> None:
+    licence = Block("All texts here may be copied under the terms of the open licence.")
+    about = page(50, own(50), licence, Block("That means that you may print and sell them."), licence)
+    found = cleaned([page(n, own(n), licence) for n in range(10)] + [about])
+    assert found[3].blocks == (own(3),)
+    assert licence in found[-1].blocks
+
+
+def test_the_entry_of_the_present_page_does_not_save_its_menu() -> None:
+    names = [f"Chapter {n}" for n in range(10)]
+    pages = [
+        page(n, Block("\n".join(f"- {name}" for name in names if name != names[n]), kind="list"), own(n))
+        for n in range(10)
+    ]
+    assert all(each.blocks == (own(n),) for n, each in enumerate(cleaned(pages)))
+
+
+def test_each_language_has_its_own_furniture() -> None:
+    german = Block("Melden Sie sich an und erhalten Sie jeden Monat Post aus dem Garten.")
+    pages = [page(n) for n in range(20)] + [page(n, german, own(n), language="de") for n in range(20, 26)]
+    found = cleaned(pages)
+    assert found[-1].blocks == (own(25),)
+    assert found[3].blocks == (own(3),)
+
+
+def test_the_sites_name_is_taken_off_titles_and_heading_paths() -> None:
+    pages = [
+        page(
+            n,
+            Block(OWN.format(n=n), ("Green Corner", f"Part {n}"), anchor="a"),
+            title=f"Part {n} – Green Corner",
+        )
+        for n in range(8)
+    ]
+    found = cleaned(pages)[2]
+    assert found.title == "Part 2"
+    assert found.blocks[0] == Block(OWN.format(n=2), ("Part 2",), anchor="a")
+
+
+def test_a_page_of_nothing_but_furniture_becomes_empty() -> None:
+    template = learned([page(n) for n in range(10)])
+    assert template.clean(page(99, MENU, BANNER)).blocks == ()
+
+
+def test_a_template_survives_its_storage_and_stays_small() -> None:
+    template = learned([page(n) for n in range(30)])
+    text = template.to_json()
+    assert Template.from_json(text) == template
+    assert len(text) < 2000
+    assert Template.from_json("") == Template.EMPTY
+    assert Template.from_json('{"version": 99}') == Template.EMPTY
+    with pytest.raises(ValueError, match="template"):
+        Template.from_json('{"version": 1, "rules": 3}')
+
+
+def test_a_learner_is_ready_when_it_has_seen_enough() -> None:
+    learner = TemplateLearner()
+    for n in range(24):
+        assert not learner.ready
+        learner.add(page(n))
+    assert learner.ready
+
+
+def test_a_stored_template_is_kept_until_the_site_looks_otherwise() -> None:
+    former = learned([page(n) for n in range(30)])
+    same, redesigned = TemplateLearner(), TemplateLearner()
+    new = Block("This is the new banner of the redesigned site, on every page of it.")
+    for n in range(100, 130):
+        same.add(page(n))
+        redesigned.add(page(n, new, own(n)))
+    assert same.renewed(former) == former
+    assert redesigned.renewed(former).clean(page(200, new, own(200))).blocks == (own(200),)
+    assert TemplateLearner().renewed(former) == former
+
+
+def test_a_language_that_came_later_is_added() -> None:
+    former = learned([page(n) for n in range(30)])
+    learner = TemplateLearner()
+    french = Block("Recevez chaque mois une lettre avec les nouvelles de notre jardin.")
+    for n in range(30):
+        learner.add(page(n) if n % 2 else page(n, french, own(n), language="fr"))
+    renewed = learner.renewed(former)
+    assert renewed.clean(page(90, french, own(90), language="fr")).blocks == (own(90),)
+    assert renewed.clean(page(91)).blocks == former.clean(page(91)).blocks
+
+
+def test_cleaning_takes_far_less_than_a_millisecond_a_page() -> None:
+    pages = [
+        page(n, MENU, BANNER, *(Block(f"Text {i} of page {n}.") for i in range(60)), FOOTER)
+        for n in range(60)
+    ]
+    template = learned(pages)
+    began = time.process_time()
+    for _ in range(5):
+        for each in pages:
+            template.clean(each)
+    assert (time.process_time() - began) / 300 < 0.002
