@@ -93,11 +93,11 @@ def _configure(state: BlueprintSetupState) -> None:
     settings = state.app.extensions["docent"].settings
     state.app.config.update(
         SESSION_COOKIE_NAME="docent_operator",
-        SESSION_COOKIE_PATH=urlsplit(settings.base_url).path + "/admin",
+        SESSION_COOKIE_PATH=urlsplit(settings.serving.base_url).path + "/admin",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        SESSION_COOKIE_SECURE=settings.base_url.startswith("https://"),
-        PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.session_hours),
+        SESSION_COOKIE_SECURE=settings.serving.base_url.startswith("https://"),
+        PERMANENT_SESSION_LIFETIME=timedelta(hours=settings.limits.session_hours),
         # The API has no cookies and needs no token, so only this blueprint checks (`_require_token`).
         WTF_CSRF_CHECK_DEFAULT=False,
         WTF_CSRF_TIME_LIMIT=None,
@@ -143,8 +143,8 @@ def _allow_uploads() -> None:
     """Only for who is logged in, and before the form is read for its token."""
     if request.endpoint in _large:
         settings = configuration().settings
-        request.max_content_length = settings.sources_upload_bytes + FORM_BYTES
-        request.max_form_memory_size = max(settings.sources_file_bytes, 10 * FORM_BYTES)
+        request.max_content_length = settings.sources.upload_bytes + FORM_BYTES
+        request.max_form_memory_size = max(settings.sources.file_bytes, 10 * FORM_BYTES)
 
 
 @blueprint.before_request
@@ -152,7 +152,7 @@ def _require_token() -> None:
     csrf.protect()
     origin = request.headers.get("Origin")
     if request.method == "POST" and origin is not None:
-        own = (request.host, urlsplit(configuration().settings.base_url).netloc)
+        own = (request.host, urlsplit(configuration().settings.serving.base_url).netloc)
         if urlsplit(origin).netloc not in own:
             raise CSRFError(f"the form came from {origin!r}")
 

@@ -33,12 +33,12 @@ If you did not ask for it, ignore this e-mail: your password stays as it is.
 def send_link(kind: LinkKind, email: str, link: str) -> str:
     """What came of sending a one-time link: empty when no mail server is set."""
     settings = configuration().settings
-    if not settings.smtp_url:
+    if not settings.contact.smtp_url:
         return ""
     subject = "Your invitation to Docent" if kind is LinkKind.INVITE else "A new password for Docent"
     text = INVITED if kind is LinkKind.INVITE else RESET
     try:
-        send(settings, email, subject, text.format(base=settings.base_url, link=link))
+        send(settings, email, subject, text.format(base=settings.serving.base_url, link=link))
     except NotDelivered as error:
         return f"It was not sent by e-mail: {error}. Hand it over yourself."
     return f"It was sent to {email} too."
@@ -48,9 +48,9 @@ def send(settings: Settings, to: str, subject: str, text: str) -> str:
     """Sends a letter now, not by the outbox, for its link must not be kept. Raises NotDelivered."""
     mail = EmailMessage(policy=SMTP)
     try:
-        mail["From"], mail["To"], mail["Subject"] = settings.mail_from, to, subject
+        mail["From"], mail["To"], mail["Subject"] = settings.contact.mail_from, to, subject
     except ValueError as error:
         raise NotDelivered(f"an address is none: {error}") from None
     mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain="docent.invalid")
     mail.set_content(text, cte="quoted-printable")
-    return MailServer(settings.smtp_url, min(settings.contact_timeout_s, 20.0)).send(mail)
+    return MailServer(settings.contact.smtp_url, min(settings.contact.timeout_s, 20.0)).send(mail)

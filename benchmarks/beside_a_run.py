@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import ROOT
 from server.runtime.stores import Stores
-from server.settings import load_settings
+from server.settings.reading import load_settings
 
 PATIENCE_S = 240
 

@@ -84,7 +84,7 @@ Measured = dict[str, tuple[float, float, int]]
 
 def measure(folder: Path, given: argparse.Namespace) -> Measured:
     """Every page on one database."""
-    runtime = open_runtime(Settings(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
+    runtime = open_runtime(Settings.of(data_dir=folder, database_url=f"sqlite:///{folder / 'docent.db'}"))
     app = Flask("docent-dashboard")
     app.secret_key = runtime.configuration.secret_key
     app.extensions["docent"] = runtime

@@ -35,7 +35,8 @@ from server.retrieval.options import split_specs
 from server.retrieval.table import STRATEGIES
 from server.runtime.runtime import Runtime, open_runtime
 from server.runtime.sites import open_indexer, open_strategy
-from server.settings import Settings, load_settings
+from server.settings import Settings
+from server.settings.reading import load_settings
 from server.storage.derived import DerivedStore
 
 SITE = Site("bench", "Bench", "Bench", ("https://bench.example/",))

@@ -25,7 +25,7 @@ SITE = Site(id="shop", name="Shop", title="Shop", start_urls=("http://127.0.0.1/
 def scripted_server(*options: str) -> Iterator[str]:
     """The address of a server with one site, `shop`; see tests/api/scripted_server.py for the options."""
     with tempfile.TemporaryDirectory() as folder:
-        runtime = open_runtime(Settings(data_dir=Path(folder)))
+        runtime = open_runtime(Settings.of(data_dir=Path(folder)))
         runtime.stores.sites.create(SITE)
         runtime.close()
         with socket.socket() as probe:

@@ -9,7 +9,7 @@ from types import ModuleType
 
 from server.commands.table import COMMANDS
 from server.errors import DocentError
-from server.settings import SettingsError, load_settings
+from server.settings.reading import SettingsError, load_settings
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,7 +21,8 @@ from server.api.visitor.streams import Streams
 from server.api.visitor.tokens import VisitorTokens
 from server.guards.proof_of_work import ProofOfWork
 from server.runtime.runtime import Runtime, open_runtime
-from server.settings import Settings, load_settings
+from server.settings import Settings
+from server.settings.reading import load_settings
 from server.version import version
 
 COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "image/svg+xml"]
@@ -38,8 +39,8 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
     app = Flask(__name__, static_folder=None, template_folder="api/templates")
     app.config.update(
         SECRET_KEY=runtime.configuration.secret_key,
-        MAX_CONTENT_LENGTH=settings.body_bytes,
-        MAX_FORM_MEMORY_SIZE=settings.body_bytes,
+        MAX_CONTENT_LENGTH=settings.limits.body_bytes,
+        MAX_FORM_MEMORY_SIZE=settings.limits.body_bytes,
         VERSION=version(),
         COMPRESS_MIMETYPES=COMPRESSED,
         COMPRESS_ALGORITHM=["br", "gzip"],
@@ -50,14 +51,14 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
     app.extensions["docent"] = runtime
     app.extensions["docent-sites"] = RecentSites(runtime.stores.sites)
     app.extensions["docent-tokens"] = VisitorTokens(
-        runtime.configuration.secret_key, settings.visitor_token_hours
+        runtime.configuration.secret_key, settings.limits.visitor_token_hours
     )
     app.extensions["docent-proofs"] = ProofOfWork(
         runtime.configuration.secret_key, lambda: runtime.shared.cache
     )
-    app.extensions["docent-streams"] = Streams(lambda: runtime.shared.cache, settings.web_threads)
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
+    app.extensions["docent-streams"] = Streams(lambda: runtime.shared.cache, settings.serving.web_threads)
+    if settings.serving.trusted_proxies:
+        hops = settings.serving.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
     _register(app)
     return app

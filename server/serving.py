@@ -40,7 +40,7 @@ def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
 
     Raises StartError when the address cannot be used.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings.serving.log_level)
     _check_address(settings)
     _raise_file_limit(settings)
     # Importing Chroma takes two seconds: once here, instead of in every worker after the fork.
@@ -74,15 +74,15 @@ class _Log(Logger):  # type: ignore[misc]
 
 def options(settings: Settings) -> dict[str, Any]:
     """What gunicorn is told."""
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    host = f"[{settings.serving.host}]" if ":" in settings.serving.host else settings.serving.host
     return {
-        "bind": f"{host}:{settings.port}",
-        "workers": settings.web_workers,
-        "threads": settings.web_threads,
+        "bind": f"{host}:{settings.serving.port}",
+        "workers": settings.serving.web_workers,
+        "threads": settings.serving.web_threads,
         # A thread per open stream. Waiting threads cost little memory and no time, and every library
         # works in them; event loops (gevent) measured no better and would have to patch all of them.
         "worker_class": "gthread",
-        "worker_connections": settings.web_threads + IDLE_CONNECTIONS,
+        "worker_connections": settings.serving.web_threads + IDLE_CONNECTIONS,
         "backlog": 2048,
         "keepalive": KEEPALIVE_S,
         "timeout": 60,
@@ -120,22 +120,22 @@ def _worker_ends(arbiter: Any, worker: Any) -> None:
 
 
 def _check_address(settings: Settings) -> None:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in settings.serving.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((settings.host, settings.port))
+            probe.bind((settings.serving.host, settings.serving.port))
         except OSError as error:
             raise StartError(
-                f"cannot listen on {settings.host}:{settings.port} ({error.strerror}); stop what uses it, "
-                "or set another PORT or HOST"
+                f"cannot listen on {settings.serving.host}:{settings.serving.port} ({error.strerror}); "
+                "stop what uses it, or set another PORT or HOST"
             ) from None
 
 
 def _raise_file_limit(settings: Settings) -> None:
     """Each open stream is an open file, and many systems allow 1024 of them unless asked."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = settings.web_threads + IDLE_CONNECTIONS + 1000
+    wanted = settings.serving.web_threads + IDLE_CONNECTIONS + 1000
     if soft < wanted and (hard == resource.RLIM_INFINITY or soft < hard):
         limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

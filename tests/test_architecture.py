@@ -15,18 +15,8 @@ SOURCES = sorted(
 LAYERS = {
     "crawler": set(),
     "server.domain": set(),
-    "server.crawl_settings": set(),
-    "server.contact_settings": set(),
-    "server.privacy_settings": set(),
-    "server.source_settings": set(),
-    "server.tuning_settings": {"server.domain"},
-    "server.quality_settings": set(),
-    "server.playground_settings": set(),
-    "server.gap_settings": set(),
-    "server.settings": {"server.source_settings", "server.privacy_settings", "server.contact_settings", "server.crawl_settings", "server.gap_settings", "server.playground_settings", "server.quality_settings", "server.tuning_settings"},
+    "server.settings": {"server.domain"},
     "server.version": set(),
-    "server.settings_text": {"server.settings"},
-    "server.changeable_settings": {"server.settings"},
     "server.logs": {"server.settings"},
     "server.models": {"server.domain"},
     "server.storage": {"server.domain", "crawler.journal"},
@@ -45,7 +35,6 @@ LAYERS = {
     "server.runtime.container": {
         "server.domain", "server.settings", "server.storage.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
         "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.contact", "server.evaluation", "server.gaps", "server.jobs", "crawler",
-        "server.changeable_settings",
     },
     "server.api": {
         "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.answering", "server.errors",
@@ -53,7 +42,7 @@ LAYERS = {
     },
     "admin": {
         "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.errors", "server.retrieval",
-        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.gaps", "server.contact", "server.changeable_settings", "server.version", "crawler",
+        "server.indexes", "server.answering", "server.api", "server.evaluation", "server.gaps", "server.contact", "server.version", "crawler",
     },
     "server.app": {"server", "admin"},
     "server.serving": {"server"},

@@ -24,8 +24,8 @@ from server.commands.table import COMMANDS
 from server.domain.answer import Outcome
 from server.guards.table import GUARDS
 from server.retrieval.table import STRATEGIES
-from server.settings import Settings
-from server.settings_text import env_example
+from server.settings import SETTINGS
+from server.settings.documents import env_example, settings_page
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -62,10 +62,16 @@ def test_env_example_is_what_the_settings_say():
     )
 
 
+def test_the_page_of_the_settings_is_what_they_say():
+    assert text("settings") == settings_page(), (
+        "run: .venv/bin/python -m server settings --docs > docs/settings.md"
+    )
+
+
 def test_every_setting_is_documented_with_its_default_and_meaning():
-    tables = [row for row in rows(text("settings")) if len(row) == 3]
-    documented = {name.strip("`"): (default.strip("`"), meaning) for name, default, meaning in tables}
-    for name, field in Settings.model_fields.items():
+    tables = [row for row in rows(text("settings")) if len(row) == 4]
+    documented = {name.strip("`"): (default.strip("`"), meaning) for name, default, _, meaning in tables}
+    for name, field in SETTINGS.items():
         default = str(int(field.default) if isinstance(field.default, bool) else field.default)
         assert documented.get(name.upper()) == (default or "empty", field.description), name.upper()
 
@@ -73,7 +79,7 @@ def test_every_setting_is_documented_with_its_default_and_meaning():
 @pytest.mark.parametrize("path", TEXTS, ids=file_name)
 def test_no_setting_is_invented(path):
     source = path.read_text(encoding="utf-8")
-    known = {name.upper() for name in Settings.model_fields}
+    known = {name.upper() for name in SETTINGS}
     named = set(re.findall(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=[^`]*)?`", source))
     named |= set(re.findall(r"^#?([A-Z][A-Z0-9_]+)=", source, re.M)) - {"TOKEN"}
     others = {"CHAT_MODELS", "ERR_4031", "DOCENT_SCREENSHOTS"}  # plug-ins, an error code, for tests only

@@ -87,7 +87,7 @@ def test_the_command_prints_the_data_folder(example, capsys, tmp_path):
     command = example("server/commands/where.py")
     parser = argparse.ArgumentParser(description=command.HELP)
     command.arguments(parser)
-    assert command.run(parser.parse_args([]), Settings(data_dir=tmp_path)) == 0
+    assert command.run(parser.parse_args([]), Settings.of(data_dir=tmp_path)) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path)
 
 

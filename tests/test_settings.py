@@ -7,12 +7,16 @@ from dataclasses import fields
 import pytest
 
 from crawler.options import CrawlOptions
-from server.settings import Settings, SettingsError, environment, load_settings
+from server.domain.tuning import Tuning
+from server.retrieval.table import FUSIONS
+from server.settings import GROUPS, SETTINGS, Settings
+from server.settings.changes import shown
+from server.settings.reading import SettingsError, environment, load_settings
 
 
 @pytest.fixture(autouse=True)
 def _no_settings_around(monkeypatch, tmp_path):
-    for name in Settings.model_fields:
+    for name in SETTINGS:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -43,43 +47,47 @@ def test_without_any_source_every_setting_has_its_default():
 
 def test_a_dotenv_file_in_the_working_folder_wins_over_the_defaults(env_file):
     env_file("PORT=9001\n")
-    assert load_settings().port == 9001
+    assert load_settings().serving.port == 9001
 
 
 def test_the_environment_wins_over_the_dotenv_file(env_file, monkeypatch):
     env_file("PORT=9001\nWEB_WORKERS=3\n")
     monkeypatch.setenv("PORT", "9002")
     settings = load_settings()
-    assert (settings.port, settings.web_workers) == (9002, 3)
+    assert (settings.serving.port, settings.serving.web_workers) == (9002, 3)
 
 
 def test_overrides_win_over_the_environment(env_file, monkeypatch):
     env_file("PORT=9001\n")
     monkeypatch.setenv("PORT", "9002")
-    assert load_settings({"PORT": "9003"}).port == 9003
+    assert load_settings({"PORT": "9003"}).serving.port == 9003
 
 
 def test_overrides_may_be_written_in_lower_case():
-    assert load_settings({"port": "9003"}).port == 9003
+    assert load_settings({"port": "9003"}).serving.port == 9003
 
 
 @pytest.mark.parametrize("line", ["CHAT_MODEL=", 'CHAT_MODEL=""', "CHAT_MODEL=   "])
 def test_an_empty_value_means_the_default(env_file, line):
     path = env_file(f"PORT=\n{line}\n")
     settings = load_settings(env_file=path)
-    assert (settings.port, settings.chat_model) == (8000, "")
+    assert (settings.serving.port, settings.models.chat_model) == (8000, "")
 
 
 def test_an_empty_variable_of_the_environment_hides_the_dotenv_file(env_file, monkeypatch):
     path = env_file("PORT=9001\n")
     monkeypatch.setenv("PORT", "")
-    assert load_settings(env_file=path).port == 8000
+    assert load_settings(env_file=path).serving.port == 8000
 
 
 def test_comments_blank_lines_quotes_and_export_are_understood(env_file):
     path = env_file("# a comment\n\nexport PORT=9001\nCHAT_MODEL='some model'\n  WEB_WORKERS = 3\n")
     settings = load_settings(env_file=path)
-    assert (settings.port, settings.chat_model, settings.web_workers) == (9001, "some model", 3)
+    assert (settings.serving.port, settings.models.chat_model, settings.serving.web_workers) == (
+        9001,
+        "some model",
+        3,
+    )
 
 
 def test_an_unknown_setting_of_the_file_is_refused_with_a_suggestion(env_file):
@@ -143,7 +151,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
 def test_a_value_that_cannot_be_used_is_refused_with_name_value_and_meaning(name, value):
     message = failure(overrides={name: value})
     assert f"setting {name}={value!r}" in message
-    assert Settings.model_fields[name.lower()].description in message
+    assert SETTINGS[name.lower()].description in message
 
 
 def test_settings_that_contradict_each_other_are_refused():
@@ -153,16 +161,19 @@ def test_settings_that_contradict_each_other_are_refused():
 
 @pytest.mark.parametrize(("value", "meaning"), [("1", True), ("true", True), ("0", False), ("no", False)])
 def test_switches_are_written_as_people_write_them(value, meaning):
-    assert load_settings({"CRAWL_ALLOW_PRIVATE": value}).crawl_allow_private is meaning
+    assert load_settings({"CRAWL_ALLOW_PRIVATE": value}).crawling.allow_private is meaning
 
 
 def test_an_address_loses_the_slash_at_its_end():
-    assert load_settings({"PUBLIC_URL": "https://help.example.com/"}).base_url == "https://help.example.com"
+    assert (
+        load_settings({"PUBLIC_URL": "https://help.example.com/"}).serving.base_url
+        == "https://help.example.com"
+    )
 
 
 def test_without_a_public_address_it_is_host_and_port():
-    assert load_settings({"PORT": "9000"}).base_url == "http://127.0.0.1:9000"
-    assert load_settings({"HOST": "0.0.0.0"}).base_url == "http://127.0.0.1:8000"
+    assert load_settings({"PORT": "9000"}).serving.base_url == "http://127.0.0.1:9000"
+    assert load_settings({"HOST": "0.0.0.0"}).serving.base_url == "http://127.0.0.1:8000"
 
 
 @pytest.mark.parametrize(
@@ -178,9 +189,9 @@ def test_without_a_public_address_it_is_host_and_port():
 )
 def test_a_chat_model_is_used_when_the_settings_say_where_and_which(values, uses, name):
     settings = load_settings(values)
-    assert settings.uses_chat_model is uses
+    assert settings.models.uses_chat_model is uses
     if uses:
-        assert settings.chat_model_name == name
+        assert settings.models.chat_model_name == name
 
 
 def test_child_processes_get_the_same_settings(monkeypatch):
@@ -196,11 +207,11 @@ def test_child_processes_keep_the_rest_of_the_environment():
 
 def test_settings_cannot_be_changed_after_they_were_read():
     with pytest.raises(ValueError, match="frozen"):
-        load_settings().port = 1
+        load_settings().serving.port = 1
 
 
 def test_every_setting_says_what_it_means_in_a_sentence():
-    for name, field in Settings.model_fields.items():
+    for name, field in SETTINGS.items():
         assert re.fullmatch(r"[^\n]{10,}[.)]", field.description or ""), name
 
 
@@ -209,7 +220,7 @@ def test_every_limit_of_the_crawler_is_a_setting_with_its_default() -> None:
     of_each_site = {"start_urls", "path_prefix", "include", "exclude", "headers", "include_subdomains"}
     for option in fields(CrawlOptions):
         if option.name not in of_each_site:
-            default = Settings.model_fields[f"crawl_{option.name}"].default
+            default = SETTINGS[f"crawl_{option.name}"].default
             assert default == differ.get(option.name, option.default), option.name
 
 
@@ -229,7 +240,9 @@ def test_a_cross_encoder_needs_the_address_of_its_api():
     ],
 )
 def test_a_mail_server_is_an_address(url):
-    assert load_settings({"SMTP_URL": url, "MAIL_FROM": "Docent <docent@example.com>"}).smtp_url == url
+    assert (
+        load_settings({"SMTP_URL": url, "MAIL_FROM": "Docent <docent@example.com>"}).contact.smtp_url == url
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,3 +258,56 @@ def test_a_mail_server_needs_a_sender():
     assert "MAIL_FROM" in failure(
         overrides={"SMTP_URL": "smtp://mail.example.com", "MAIL_FROM": "docent@example.com, all@example.com"}
     )
+
+
+@pytest.mark.parametrize("name", FUSIONS)
+def test_every_fusion_can_be_chosen(name):
+    assert name in SETTINGS["tune_fusion"].description
+    assert load_settings({"TUNE_FUSION": name}).tuning.options.fusion == name
+
+
+def test_a_fusion_that_does_not_exist_is_refused_with_the_choices():
+    message = failure(overrides={"TUNE_FUSION": "best"})
+    assert "'weighted', 'minmax', 'rrf' or 'reciprocal'" in message
+
+
+def test_the_options_of_the_settings_are_those_of_the_domain():
+    assert load_settings().tuning.options == Tuning()
+
+
+def test_settings_are_copied_with_other_values():
+    settings = Settings.of(crawl_delay_s=2, port=9000)
+    copy = settings.with_values({"port": 9001, "dry_run_pages": 5})
+    assert copy.given() == {"crawl_delay_s": 2, "port": 9001, "dry_run_pages": 5}
+    assert settings.serving.port == 9000
+
+
+def test_a_copy_is_checked_like_any_settings():
+    with pytest.raises(ValueError, match="at most half"):
+        Settings().with_values({"chunk_overlap": 900})
+
+
+def test_names_in_the_file_may_be_written_in_lower_case_and_in_the_environment_not(env_file, monkeypatch):
+    path = env_file("port=9001\n")
+    monkeypatch.setenv("host", "0.0.0.0")
+    settings = load_settings(env_file=path)
+    assert (settings.serving.port, settings.serving.host) == (9001, "127.0.0.1")
+
+
+def test_no_two_settings_share_a_variable_and_each_is_found_by_its_name():
+    settings = Settings()
+    assert sum(len(type(getattr(settings, group)).model_fields) for group in GROUPS) == len(SETTINGS)
+    for name, setting in SETTINGS.items():
+        assert settings.value(name) == setting.default
+
+
+def test_every_heading_of_the_documentation_starts_at_a_setting():
+    for kind in GROUPS.values():
+        assert set(kind.subheadings) <= set(kind.model_fields)
+        assert not kind.subheadings or next(iter(kind.subheadings)) == next(iter(kind.model_fields))
+
+
+def test_every_secret_that_can_be_changed_is_shown_by_its_end_only():
+    settings = Settings.of(openai_api_key="sk-" + "x" * 20 + "abcd", rerank_api_key="short")
+    assert shown("openai_api_key", settings) == "set, ends in …abcd"
+    assert shown("rerank_api_key", settings) == "set"

@@ -65,7 +65,7 @@ class Filters(NamedTuple):
 def content(site_id: str) -> ResponseReturnValue:
     """Filtered by `search`, `language`, `source` and `state`, sorted by `sort`."""
     site = stores().sites.get(site_id)
-    base = configuration().settings.base_url
+    base = configuration().settings.serving.base_url
     asked, pages = _asked(), stores().page_list(site_id, base)
     live_pages, live_chunks = stores().content(site_id).counts()
     rows = _rows(site, asked, pages)

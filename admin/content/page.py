@@ -37,7 +37,7 @@ SHOWN = 10
 def content_page(site_id: str) -> ResponseReturnValue:
     """The page in `?url=`, as visitors open it or as it is stored; also one that has left the index."""
     site = stores().sites.get(site_id)
-    base = configuration().settings.base_url
+    base = configuration().settings.serving.base_url
     url = stored(request.args.get("url", "").strip(), base)
     content = stores().content(site_id)
     record, chunks = content.find(url), content.page(url)
@@ -170,7 +170,7 @@ def _url(site_id: str) -> str:
     """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownPage."""
     stores().sites.get(site_id)
     given = request.form.get("url") if request.method == "POST" else request.args.get("url")
-    url = stored((given or "").strip(), configuration().settings.base_url)
+    url = stored((given or "").strip(), configuration().settings.serving.base_url)
     if not url or len(url) > 2000:
         abort(404)
     known = stores().content(site_id).find(url) or stores().decisions(site_id).get(url)

@@ -44,7 +44,7 @@ def visitor_search(engine: SiteEngine, site: Site, text: str) -> VisitorSearch:
     question = Question(text, site.id, (), question_language(text, site.language or "en"))
     pipeline = engine.pipeline(site)
     query = pipeline.rewrite(question)
-    hits = pipeline.search(question, engine.settings.retrieve_limit)
+    hits = pipeline.search(question, engine.settings.retrieval.retrieve_limit)
     grader = engine.grader(site, engine.parts(site.id))
     judged = grader.judged(query, hits)
     kept = frozenset(hit.chunk.id for hit in judged.kept)
@@ -92,7 +92,7 @@ page = Page(under=content_list.page)
 def content_search(site_id: str) -> ResponseReturnValue:
     """The question in `?q=`."""
     site = stores().sites.get(site_id)
-    question = request.args.get("q", "").strip()[: configuration().settings.message_chars]
+    question = request.args.get("q", "").strip()[: configuration().settings.limits.message_chars]
     found: VisitorSearch | None = None
     fault = ""
     if question and not site.generation:

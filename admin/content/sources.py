@@ -121,7 +121,7 @@ def source(site_id: str, source_id: str) -> ResponseReturnValue:
     items = stores().source_pages(site_id).items(source_id).values()
     ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
     rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
-    base = configuration().settings.base_url
+    base = configuration().settings.serving.base_url
     return render_template(
         "admin/source.html",
         site=site,

@@ -38,7 +38,7 @@ class ReplyForm(Form):
 
     def validate_text(self, field: TextAreaField) -> None:
         """Without a mail server nothing can be sent."""
-        if not configuration().settings.smtp_url:
+        if not configuration().settings.contact.smtp_url:
             raise StopValidation("No mail server is known: set SMTP_URL and MAIL_FROM under Settings first.")
 
 
@@ -144,7 +144,7 @@ def shown_message(found: ContactRequest, form: ReplyForm) -> str:
         form=form,
         site=stores().sites.find(found.site_id),
         words=words(),
-        has_mail=bool(configuration().settings.smtp_url),
+        has_mail=bool(configuration().settings.contact.smtp_url),
     )
 
 

@@ -93,7 +93,7 @@ def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
         "state": state,
         "search": search,
         "reason": reason,
-        "page_address": absolute(run.url, configuration().settings.base_url),
+        "page_address": absolute(run.url, configuration().settings.serving.base_url),
         "index": _index_report(run),
         "problems": store.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
         "before": next((other.id for other in store.history(site_id, 100) if other.id < crawl_id), 0),

@@ -58,7 +58,7 @@ def crawls(site_id: str) -> ResponseReturnValue:
         kind=kind,
         kinds=[("", "All of them"), *KIND_WORDS.items()],
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
-        kept=configuration().settings.crawls_kept,
+        kept=configuration().settings.crawling.crawls_kept,
         **_panel(site_id),
         site=site,
     )

@@ -78,7 +78,7 @@ def curated(site_id: str) -> ResponseReturnValue:
         today=utc_today(),
         asked=asked,
         nearest=own_answers().nearest(site, asked) if asked else None,
-        threshold=configuration().settings.curated_threshold,
+        threshold=configuration().settings.retrieval.curated_threshold,
     )
 
 

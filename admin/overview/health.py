@@ -70,7 +70,7 @@ def _part(name: str, state: str) -> PartState:
 
 def _chat_model() -> PartState:
     name = _model_name(configuration().settings)
-    if not configuration().settings.uses_chat_model:
+    if not configuration().settings.models.uses_chat_model:
         return PartState("Chat model", True, f"{name}: answers are quoted from the pages, no model is called")
     since = datetime.now(UTC) - RECENT
     recent = [
@@ -95,7 +95,7 @@ def _chat_model() -> PartState:
 
 
 def _model_name(settings: Settings) -> str:
-    return settings.chat_model_name if settings.uses_chat_model else "Embedded writer"
+    return settings.models.chat_model_name if settings.models.uses_chat_model else "Embedded writer"
 
 
 def _disk() -> PartState:
@@ -137,7 +137,7 @@ def _contact() -> list[PartState]:
         delivery().contact.count(state) for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
     label = "Messages to people"
-    if any(one.email for one in options) and not configuration().settings.smtp_url:
+    if any(one.email for one in options) and not configuration().settings.contact.smtp_url:
         says = "Messages of a site go to an e-mail address, but no mail server is set"
         advice = "Set SMTP_URL and MAIL_FROM, then start Docent again. Until then messages are kept."
         return [PartState(label, False, says, advice)]
@@ -196,6 +196,6 @@ def _versions() -> list[tuple[str, str]]:
         ("Database", database().dialect),
         ("Python", platform.python_version()),
         ("System", f"{platform.system()} {platform.machine()}"),
-        ("Chat model", settings.chat_model_name if settings.uses_chat_model else "none"),
-        ("Embedding model", settings.embedding_model or "all-MiniLM-L6-v2"),
+        ("Chat model", settings.models.chat_model_name if settings.models.uses_chat_model else "none"),
+        ("Embedding model", settings.models.embedding_model or "all-MiniLM-L6-v2"),
     ]

@@ -101,6 +101,6 @@ def _shown(form: KeyForm) -> str:
         form=form,
         keys=people_stores().api_keys.all(),
         sites={site.id: site for site in stores().sites.all()},
-        base=configuration().settings.base_url,
-        limit=configuration().settings.api_limit,
+        base=configuration().settings.serving.base_url,
+        limit=configuration().settings.limits.api_limit,
     )

@@ -59,7 +59,7 @@ def password_again(label: str = "Password again", *, of: str = "password") -> Pa
 
 def seconds_to_wait(account: str = "") -> int:
     """Counts this attempt; 0 when it may go on, else the seconds until the next one may."""
-    rule = configuration().settings.login_limit
+    rule = configuration().settings.limits.login_limit
     keys = [f"login-address:{request.remote_addr}"]
     if account:
         # The same for accounts that do not exist: the limit must not tell which ones do.

@@ -177,7 +177,7 @@ def _found(operator_id: int) -> Operator:
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
     path = url_for(f"admin.{endpoint}", token=secret)
-    link = configuration().settings.base_url + path
+    link = configuration().settings.serving.base_url + path
     return render_template(
         "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)
     )
@@ -190,5 +190,5 @@ def _shown(form: InviteForm) -> str:
         people=people_stores().operators.all(),
         sessions=people_stores().sessions.counts(),
         links=people_stores().links.open(),
-        mail_is_set=bool(configuration().settings.smtp_url),
+        mail_is_set=bool(configuration().settings.contact.smtp_url),
     )

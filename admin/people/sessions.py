@@ -29,7 +29,7 @@ _SECRET, _HALF = "operator_session", "half_way"
 def log_in(operator_id: int) -> None:
     """Starts a new session; whatever the old one held is gone."""
     log_out()
-    lifetime = timedelta(hours=configuration().settings.session_hours)
+    lifetime = timedelta(hours=configuration().settings.limits.session_hours)
     browser = request.headers.get("User-Agent", "")
     session[_SECRET] = people_stores().sessions.start(
         operator_id, lifetime, request.remote_addr or "", browser

@@ -165,10 +165,10 @@ def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
             "switches": opened(form, [f"tune_{name}" for name in SWITCHES]),
             "rest": opened(form, ("curated", "answer_cache", "prompts")),
         },
-        model=configuration().settings.uses_chat_model,
+        model=configuration().settings.models.uses_chat_model,
         lately=stores().playground_runs.recent(LATELY),
         names={site.id: site.name for site in sites},
-        kept=configuration().settings,
+        kept=configuration().settings.quality,
     )
 
 
@@ -178,7 +178,7 @@ def _of_way(number: int) -> tuple[str, ...]:
 
 def _shown(run: KeptRun) -> dict[str, object]:
     site, settings = stores().sites.get(run.site_id), configuration().settings
-    columns = columns_of(run, ways_of(run), settings.playground_seconds, datetime.now(UTC))
+    columns = columns_of(run, ways_of(run), settings.quality.playground_seconds, datetime.now(UTC))
     values = run.asked.get("typed", {})
     savable = "admin.quality_add_case" in current_app.view_functions
     return {

@@ -131,7 +131,7 @@ def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | No
 
 
 def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
-    most = configuration().settings.testsets_per_site
+    most = configuration().settings.quality.testsets_per_site
     if len(form.name.data or "") > LONGEST_NAME:
         problem(form, "name", f"Choose a name of at most {LONGEST_NAME} characters.")
     elif len(known) >= most:
@@ -142,7 +142,7 @@ def _may_begin(form: AddForm, known: list[StoredTestSet]) -> bool:
 
 
 def _added(site: Site, chosen: StoredTestSet | None, case: StoredCase, form: AddForm) -> ResponseReturnValue:
-    most = configuration().settings.testset_questions
+    most = configuration().settings.quality.testset_questions
     if chosen is not None and (chosen.is_open or chosen.count >= most):
         problem(form, "testset", _not_now(chosen, most))
         return _add_page(site, quality_stores().testsets.all(site.id), form), UNPROCESSABLE

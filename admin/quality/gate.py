@@ -115,5 +115,5 @@ def _shown(site: Site, form: GateForm) -> str:
         checks=quality_stores().gates.history(site.id, CHECKS),
         words=CHECK_WORDS,
         has_sets=bool(form.testset.choices),
-        asks_model=configuration().settings.uses_chat_model and needs_answers(form.metric.data or ""),
+        asks_model=configuration().settings.models.uses_chat_model and needs_answers(form.metric.data or ""),
     )

@@ -79,7 +79,7 @@ def quality_run_start(site_id: str) -> ResponseReturnValue:
         problem(form, "flows", "Choose at least one flow.")
     if len(specs) * len(form.flows.data or ()) > MOST_WAYS:
         problem(form, "flows", f"Strategies times flows may be {MOST_WAYS} at most: choose fewer.")
-    if form.judge.data == "model" and not configuration().settings.uses_chat_model:
+    if form.judge.data == "model" and not configuration().settings.models.uses_chat_model:
         problem(form, "judge", "There is no chat model: set OPENAI_API_KEY, or choose counted words.")
     if form.errors or testset is None:
         return _shown(site, form), UNPROCESSABLE
@@ -87,7 +87,7 @@ def quality_run_start(site_id: str) -> ResponseReturnValue:
         **{"strategies": specs, "flows": form.flows.data, "judge": form.judge.data},
         **{"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)},
     }
-    kept = configuration().settings.quality_runs_kept
+    kept = configuration().settings.quality.runs_kept
     run = quality_stores().runs.queue(site_id, testset.id, testset.name, chosen, kept)
     changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
     flash("The run is queued. You may leave this page.", "done")
@@ -114,5 +114,5 @@ def _shown(site: Site, form: RunForm) -> str:
         site=site,
         form=form,
         has_sets=bool(form.testset.choices),
-        has_model=configuration().settings.uses_chat_model,
+        has_model=configuration().settings.models.uses_chat_model,
     )

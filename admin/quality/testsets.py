@@ -160,7 +160,7 @@ def quality_testset_headings(site_id: str) -> ResponseReturnValue:
     kinds = list(form.kinds.data or ())
     if form.validate() and not kinds:
         problem(form, "kinds", "Choose at least one.")
-    elif MODEL in kinds and not configuration().settings.uses_chat_model:
+    elif MODEL in kinds and not configuration().settings.models.uses_chat_model:
         problem(form, "kinds", "There is no chat model: set OPENAI_API_KEY, or leave it out.")
     elif not form.errors and not site.generation:
         problem(form, "count", "The site is not read yet: crawl it first.")
@@ -215,7 +215,7 @@ def quality_testset_conversations(site_id: str) -> ResponseReturnValue:
 
 
 def _is_full(site: Site, form: Form, field: str) -> bool:
-    most = configuration().settings.testsets_per_site
+    most = configuration().settings.quality.testsets_per_site
     if len(quality_stores().testsets.all(site.id, most)) < most:
         return False
     problem(form, field, f"The site has {most} test sets (TESTSETS_PER_SITE): delete one first.")

@@ -106,6 +106,6 @@ def _shown(*, make: BackupForm | None = None, bring: RestoreForm | None = None) 
         "admin/backup.html",
         make=make or BackupForm(formdata=None, prefix="make-"),
         bring=bring or RestoreForm(formdata=None, prefix="restore-"),
-        most=configuration().settings.sources_upload_bytes,
+        most=configuration().settings.sources.upload_bytes,
         word=WORD,
     )

@@ -10,53 +10,9 @@ from flask import flash, g, request
 
 from admin.access import configuration
 from admin.audit import changed, unchanged
-from server.changeable_settings import SECRETS, WrongSetting, shown
-from server.settings import Settings, as_text
-
-LABELS = {
-    "openai_api_key": "API key",
-    "openai_base_url": "Address of the API",
-    "chat_model": "Chat model",
-    "embedding_model": "Embedding model",
-    "embedding_languages": "Its languages",
-    "rerank_url": "Address of the rerank API",
-    "rerank_model": "Rerank model",
-    "rerank_api_key": "Key of the rerank API",
-    "rerank_timeout_s": "Seconds for a reranking",
-    "model_timeout_s": "Seconds for a reply",
-    "model_first_token_s": "Seconds until the first words",
-    "model_retries": "Further tries",
-    "context_tokens": "Tokens of excerpts in a prompt",
-    "model_cache_hours": "Hours that equal calls are remembered",
-    "model_daily_tokens": "Tokens a day, all sites together",
-    "site_daily_tokens": "Tokens a day, each site",
-    "site_daily_cost": "Money a day, each site",
-    "model_prices": "Prices",
-    "visitor_limit": "Questions of one visitor",
-    "address_limit": "Questions from one network address",
-    "token_limit": "New visitors from one network address",
-    "contact_limit": "Messages to people from one network address",
-    "message_chars": "Longest question, in characters",
-    "login_limit": "Login attempts",
-    "api_limit": "Requests with one API key",
-    "webhook_allow_private": "Webhooks may reach private networks",
-    "conversation_days": "Days that conversations are kept",
-    "contact_days": "Days that messages to people are kept",
-    "consent_text": "What visitors agree to",
-    "privacy_url": "Privacy page",
-    "smtp_url": "Mail server",
-    "mail_from": "Sender",
-    "contact_tries": "Tries",
-    "contact_retry_s": "Seconds until the second try",
-    "contact_timeout_s": "Seconds that a try may take",
-    "retrieve_limit": "Chunks handed to the writer",
-    "relevance_floor": "Lowest answerability",
-    "curated_threshold": "Likeness for a curated answer",
-    "answer_cache_hours": "Hours that an answer is given again",
-    "self_rag_max_count": "Searches for one question",
-    "self_rag_max_retries": "Drafts for one question",
-}
-LONG = frozenset({"consent_text", "model_prices"})
+from server.settings import SETTINGS
+from server.settings.changes import WrongSetting, shown
+from server.settings.reading import as_text
 
 
 @dataclass(slots=True)
@@ -96,13 +52,13 @@ def fields_of(
     made = []
     for name in names:
         override = overrides.get(name)
-        given = "start" if name in base.model_fields_set else "default"
+        given = "start" if SETTINGS[name].is_given(base) else "default"
         made.append(
             SettingField(
                 name,
-                LABELS[name],
-                Settings.model_fields[name].description or "",
-                (typed or {}).get(name, "" if name in SECRETS else as_text(getattr(settings, name))),
+                label_of(name),
+                SETTINGS[name].description,
+                (typed or {}).get(name, "" if SETTINGS[name].is_secret else as_text(settings.value(name))),
                 _kind(name),
                 shown(name, settings),
                 "dashboard" if override else given,
@@ -122,7 +78,7 @@ def typed_values(names: Iterable[str]) -> dict[str, str]:
     settings, typed = configuration().live.current, {}
     for name in names:
         text = request.form.get(name, "").replace("\r\n", "\n").strip()
-        if name in SECRETS:
+        if SETTINGS[name].is_secret:
             if request.form.get(f"{name}-remove"):
                 typed[name] = ""
             elif text:
@@ -131,7 +87,7 @@ def typed_values(names: Iterable[str]) -> dict[str, str]:
             typed[name] = "1" if name in request.form else "0"
         elif name in request.form:
             typed[name] = text
-    return {name: text for name, text in typed.items() if text != as_text(getattr(settings, name))}
+    return {name: text for name, text in typed.items() if text != as_text(settings.value(name))}
 
 
 def save(names: Iterable[str]) -> dict[str, str] | None:
@@ -162,9 +118,16 @@ def sentence_of(error: WrongSetting) -> str:
     return message[0].upper() + message[1:].rstrip(".") + "."
 
 
+def label_of(name: str) -> str:
+    """The label of a setting's field, or the name of a setting that cannot be changed any more."""
+    changeable = SETTINGS[name].changeable if name in SETTINGS else None
+    return changeable.label if changeable else name
+
+
 def _kind(name: str) -> str:
-    if name in SECRETS:
+    setting = SETTINGS[name]
+    if setting.is_secret:
         return "secret"
-    if Settings.model_fields[name].annotation is bool:
+    if setting.annotation is bool:
         return "tick"
-    return "long" if name in LONG else "text"
+    return "long" if setting.changeable and setting.changeable.long else "text"

@@ -15,7 +15,6 @@ from admin.forms import UNPROCESSABLE
 from admin.page import Page
 from admin.settings import settings as settings_page
 from admin.settings.fields import fields_of, save, sentence_of, typed_values
-from server.changeable_settings import GROUPS, MODELS, WrongSetting
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
 from server.domain.roles import Role
 from server.domain.spending import DailyLimit, Spending, charged
@@ -23,6 +22,7 @@ from server.models.metered import estimate_tokens, read_prices
 from server.models.table import CHAT_MODELS
 from server.runtime.models import open_embedder, open_relevance_model
 from server.settings import Settings
+from server.settings.changes import WrongSetting, in_forms
 from server.storage.data_folder import DataFolder
 
 QUESTION = Prompt("Reply with the one word: ready", "Are you ready?", max_tokens=200)
@@ -55,14 +55,16 @@ class Trial:
 
 def try_models(settings: Settings, folder: DataFolder) -> list[Trial]:
     """One trial of each model that the settings name."""
-    trials = [_timed("Chat model", settings.chat_model_name, lambda: _ask(settings))]
-    if not settings.uses_chat_model:
+    trials = [_timed("Chat model", settings.models.chat_model_name, lambda: _ask(settings))]
+    if not settings.models.uses_chat_model:
         says = "No key and no address with a model name is set: answers are quoted from the pages."
         trials = [Trial("Chat model", "none", True, says)]
-    name = settings.embedding_model or "all-MiniLM-L6-v2"
+    name = settings.models.embedding_model or "all-MiniLM-L6-v2"
     trials.append(_timed("Embedding model", name, lambda: _embed(settings, folder)))
-    if settings.rerank_url:
-        trials.append(_timed("Rerank model", settings.rerank_model or "default", lambda: _rerank(settings)))
+    if settings.models.rerank_url:
+        trials.append(
+            _timed("Rerank model", settings.models.rerank_model or "default", lambda: _rerank(settings))
+        )
     return trials
 
 
@@ -78,11 +80,11 @@ def _timed(part: str, model: str, ask: Callable[[], tuple[str, int, float]]) -> 
 
 def _ask(settings: Settings) -> tuple[str, int, float]:
     model: ChatModel = CHAT_MODELS.load("openai")(
-        settings.chat_model_name,
-        api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url,
-        first_token_s=min(settings.model_first_token_s, LONGEST_S),
-        total_s=min(settings.model_timeout_s, LONGEST_S),
+        settings.models.chat_model_name,
+        api_key=settings.models.openai_api_key,
+        base_url=settings.models.openai_base_url,
+        first_token_s=min(settings.models.first_token_s, LONGEST_S),
+        total_s=min(settings.models.timeout_s, LONGEST_S),
     )
     spending = Spending("", DailyLimit())
     with charged(spending):
@@ -93,7 +95,7 @@ def _ask(settings: Settings) -> tuple[str, int, float]:
         )
     if not reply:
         raise ModelError("bad_reply", f"{model.name} replied with nothing")
-    price_in, price_out = read_prices(settings.model_prices).get(model.name, (0.0, 0.0))
+    price_in, price_out = read_prices(settings.models.prices).get(model.name, (0.0, 0.0))
     return f"It said {reply[:60]!r}", sent + received, (sent * price_in + received * price_out) / 1e6
 
 
@@ -101,7 +103,7 @@ def _embed(settings: Settings, folder: DataFolder) -> tuple[str, int, float]:
     embedder: Embedder = open_embedder(settings, folder, threads=1)
     text = "A short text."
     (vector,) = embedder.embed([text])
-    tokens = estimate_tokens(text) if settings.embedding_model else 0
+    tokens = estimate_tokens(text) if settings.models.embedding_model else 0
     return f"A vector of {len(vector)} dimensions came back", tokens, 0.0
 
 
@@ -120,7 +122,8 @@ def offered_models(api_key: str, base_url: str) -> list[str]:
 
 
 page = Page(section="Models", under=settings_page.page)
-settings_page.PLACES.update(dict.fromkeys(MODELS, "settings_models"))
+NAMES = in_forms("chat", "embedding", "rerank", "calls")
+settings_page.PLACES.update(dict.fromkeys(NAMES, "settings_models"))
 
 REINDEX = "Tick that every site is read again: vectors of another embedding model do not fit."
 
@@ -133,7 +136,7 @@ def settings_models() -> ResponseReturnValue:
 @page.post("/settings/models", role=Role.OWNER)
 def settings_models_save() -> ResponseReturnValue:
     """Another embedding model needs every site to be read again, and that it is wanted."""
-    values = typed_values(MODELS)
+    values = typed_values(NAMES)
     try:
         after = configuration().live.tried(values)
     except WrongSetting as error:
@@ -141,7 +144,7 @@ def settings_models_save() -> ResponseReturnValue:
     reindex = _fingerprint(after) != _fingerprint(configuration().live.current)
     if reindex and "reindex" not in request.form:
         return _shown(values, {"embedding_model": REINDEX}, reindex=True), UNPROCESSABLE
-    if wrong := save(MODELS):
+    if wrong := save(NAMES):
         return _shown(values, wrong), UNPROCESSABLE
     if reindex:
         sites = [site for site in stores().sites.all() if site.generation]
@@ -155,7 +158,7 @@ def settings_models_save() -> ResponseReturnValue:
 def settings_models_test() -> ResponseReturnValue:
     """Asks each model one tiny question. Nothing is saved."""
     unchanged()
-    values = typed_values(MODELS)
+    values = typed_values(NAMES)
     try:
         wanted = configuration().live.tried(values)
     except WrongSetting as error:
@@ -165,19 +168,19 @@ def settings_models_test() -> ResponseReturnValue:
 
 
 def _offered(settings: Settings) -> list[str]:
-    if not (settings.openai_api_key or settings.openai_base_url):
+    if not (settings.models.openai_api_key or settings.models.openai_base_url):
         return []
     try:
-        return offered_models(settings.openai_api_key, settings.openai_base_url)
+        return offered_models(settings.models.openai_api_key, settings.models.openai_base_url)
     except ModelError:
         return []  # the trial says what is wrong
 
 
 def _fingerprint(settings: Settings) -> tuple[str, str]:
     """What vectors depend on."""
-    if not settings.embedding_model:
+    if not settings.models.embedding_model:
         return "", ""
-    return settings.embedding_model, settings.openai_base_url
+    return settings.models.embedding_model, settings.models.openai_base_url
 
 
 def _shown(
@@ -191,11 +194,14 @@ def _shown(
 ) -> str:
     return render_template(
         "admin/settings_models.html",
-        **{name: fields_of(GROUPS[name], typed, errors) for name in ("chat", "embedding", "rerank", "calls")},
+        **{
+            name: fields_of(in_forms(name), typed, errors)
+            for name in ("chat", "embedding", "rerank", "calls")
+        },
         general=(errors or {}).get("", ""),
         trials=trials,
         offered=offered or [],
         unsaved=unsaved,
         reindex=reindex,
-        uses_model=configuration().settings.uses_chat_model,
+        uses_model=configuration().settings.models.uses_chat_model,
     )

@@ -13,15 +13,15 @@ from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
 from admin.people.sessions import safe_next
-from admin.settings.fields import LABELS, fields_of, save, sentence_of, typed_values
+from admin.settings.fields import fields_of, label_of, save, sentence_of, typed_values
 from server.answering.engine import daily_limit
-from server.changeable_settings import CHANGEABLE, GROUPS, WrongSetting, shown
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
 from server.domain.roles import Role
 from server.domain.spending import Used
 from server.domain.visiting import Consent
 from server.runtime.models import spent_today
+from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
 from server.storage.retention import Retention
 
 page = Page(menu="Settings", section="Overview")
@@ -37,7 +37,7 @@ def settings() -> ResponseReturnValue:
         overrides=[
             (
                 one,
-                LABELS.get(name, name),
+                label_of(name),
                 shown(name, live.current) if name in CHANGEABLE else "",
                 PLACES.get(name),
             )
@@ -68,7 +68,7 @@ def settings_back() -> ResponseReturnValue:
             flash(f"It was not taken back: {sentence_of(error)}", "problem")
         else:
             changed("took a setting back", setting=name.upper())
-            flash(f"{LABELS.get(name, name)} is as it was at the start.", "done")
+            flash(f"{label_of(name)} is as it was at the start.", "done")
     endpoint = PLACES.get(name, "settings")
     return redirect(safe_next(url_for(f"admin.{endpoint}")))
 
@@ -78,7 +78,7 @@ PLACES: dict[str, str] = {}
 
 
 budgets_page = Page(section="Budgets", under=page)
-BUDGETS = (*GROUPS["budgets"], *GROUPS["visitors"], *GROUPS["access"], *GROUPS["answers"])
+BUDGETS = in_forms("budgets", "visitors", "access", "answers")
 PLACES.update(dict.fromkeys(BUDGETS, "settings_budgets"))
 
 
@@ -102,7 +102,7 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
     return render_template(
         "admin/settings_budgets.html",
         **{
-            name: fields_of(GROUPS[name], typed, errors)
+            name: fields_of(in_forms(name), typed, errors)
             for name in ("budgets", "visitors", "access", "answers")
         },
         general=(errors or {}).get("", ""),
@@ -110,12 +110,12 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
         total=sum((one.tokens for one in used.values()), 0),
         cost=sum((one.cost for one in used.values()), 0.0),
         counted=spent_today(settings, shared().cache),
-        limit=settings.model_daily_tokens,
+        limit=settings.models.daily_tokens,
     )
 
 
 privacy_page = Page(section="Privacy", under=page)
-PRIVACY = (*GROUPS["retention"], *GROUPS["texts"])
+PRIVACY = in_forms("retention", "texts")
 PLACES.update(dict.fromkeys(PRIVACY, "settings_privacy"))
 EXAMPLES = (30, 90, 180, 365)
 
@@ -135,12 +135,12 @@ def settings_privacy_save() -> ResponseReturnValue:
 
 def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
     """With how many conversations would go for some choices: a number that is seen is chosen with care."""
-    days, now = configuration().settings.conversation_days, datetime.now(UTC)
+    days, now = configuration().settings.privacy.conversation_days, datetime.now(UTC)
     retention = Retention(database())
     choices = sorted({*EXAMPLES, *([days] if days else [])})
     return render_template(
         "admin/settings_privacy.html",
-        **{name: fields_of(GROUPS[name], typed, errors) for name in ("retention", "texts")},
+        **{name: fields_of(in_forms(name), typed, errors) for name in ("retention", "texts")},
         general=(errors or {}).get("", ""),
         days=days,
         counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
@@ -149,7 +149,7 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
 
 
 mail_page = Page(section="Mail", under=page)
-MAIL = (*GROUPS["mail"], *GROUPS["sending"])
+MAIL = in_forms("mail", "sending")
 PLACES.update(dict.fromkeys(MAIL, "settings_mail"))
 
 SUBJECT = "A test of Docent's mail server"
@@ -181,10 +181,10 @@ def settings_mail_test() -> ResponseReturnValue:
         wanted = configuration().live.tried(typed)
     except WrongSetting as error:
         return _shown_mail(typed, {error.name: sentence_of(error)}), UNPROCESSABLE
-    if not wanted.smtp_url:
+    if not wanted.contact.smtp_url:
         return _shown_mail(typed, {"smtp_url": "Write the address of your mail server first."}), UNPROCESSABLE
     try:
-        said = send(wanted, g.operator.email, SUBJECT, TEXT.format(base=wanted.base_url))
+        said = send(wanted, g.operator.email, SUBJECT, TEXT.format(base=wanted.serving.base_url))
     except NotDelivered as error:
         return _shown_mail(typed, {"smtp_url": f"{error}."}), UNPROCESSABLE
     flash(f"A test message is on its way to {g.operator.email}: {said}.", "done")
@@ -196,9 +196,9 @@ def _shown_mail(
 ) -> str:
     return render_template(
         "admin/settings_mail.html",
-        **{name: fields_of(GROUPS[name], typed, errors) for name in ("mail", "sending")},
+        **{name: fields_of(in_forms(name), typed, errors) for name in ("mail", "sending")},
         general=(errors or {}).get("", ""),
         unsaved=unsaved,
         wanting=[site for site in stores().sites.all() if ContactOptions.of(site.options).email],
-        is_set=bool(configuration().settings.smtp_url),
+        is_set=bool(configuration().settings.contact.smtp_url),
     )

@@ -50,7 +50,7 @@ def embed_check_run(site_id: str) -> ResponseReturnValue:
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE
     settings = configuration().settings
-    if is_private(form.address.data) and not (site.allow_private or settings.crawl_allow_private):
+    if is_private(form.address.data) and not (site.allow_private or settings.crawling.allow_private):
         form.address.errors = ["This is an address of a private network, which Docent may not open."]
         return _shown(site, form), UNPROCESSABLE
     try:

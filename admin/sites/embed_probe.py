@@ -126,7 +126,7 @@ def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
     """The page first, then what visitors on it would get. Nothing of it is kept. Raises BadStart for an
     address that is none, or may not be fetched."""
     yield from _page_steps(site, url, settings)
-    yield from _Caller(site, origin_of(url), settings.base_url).steps()
+    yield from _Caller(site, origin_of(url), settings.serving.base_url).steps()
 
 
 def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
@@ -146,8 +146,8 @@ def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
         return
     yield Step("page", Mark.GOOD, f"The page was opened, {len(reply.body):,} bytes.")
     tags = tags_of(reply.body.decode(reply.charset or "utf-8", "replace"), url)
-    yield _tag_step(site, tags, settings.base_url)
-    yield from _policy_steps(reply, tags, origin_of(settings.base_url))
+    yield _tag_step(site, tags, settings.serving.base_url)
+    yield from _policy_steps(reply, tags, origin_of(settings.serving.base_url))
 
 
 def _tag_step(site: Site, tags: PageTags, base: str) -> Step:

@@ -36,7 +36,7 @@ class SiteForm(Form):
             field.data = parse_address(field.data)
         except BadAddress as error:
             raise StopValidation(str(error)) from error
-        if is_private(field.data) and not configuration().settings.crawl_allow_private:
+        if is_private(field.data) and not configuration().settings.crawling.allow_private:
             raise StopValidation(
                 "This is an address of this machine or of a private network. To let Docent read such sites, "
                 "start it with CRAWL_ALLOW_PRIVATE=1 and add the site again."
@@ -80,8 +80,8 @@ def site_create_of_sources() -> ResponseReturnValue:
     taken = {site.id for site in stores().sites.all()}
     settings = configuration().settings
     site = Site(
-        id=free_id(name, taken), name=name, title="", strategy=settings.strategy, flow=settings.flow,
-        options=settings.new_site_options,
+        id=free_id(name, taken), name=name, title="", strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
     stores().sites.create(site)
     flash(f"{name} is added. Now give it files, single pages or answers.", "done")
@@ -121,9 +121,9 @@ def _create(form: SiteForm) -> Site | None:
         name=(form.name.data or "").strip() or urlsplit(address).netloc,
         title="",
         start_urls=(address,),
-        strategy=configuration().settings.strategy,
-        flow=configuration().settings.flow,
-        options=configuration().settings.new_site_options,
+        strategy=configuration().settings.retrieval.strategy,
+        flow=configuration().settings.retrieval.flow,
+        options=configuration().settings.privacy.new_site_options,
     )
     try:
         return stores().sites.create(site)

@@ -154,4 +154,4 @@ def _run(run_id: str) -> DryRun:
 
 
 def _most() -> int:
-    return configuration().settings.dry_run_pages
+    return configuration().settings.crawling.dry_run_pages

@@ -190,7 +190,9 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
         strategies=strategy_names(),
         languages=Counter(found.language or "unknown" for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
-        floor=settings.relevance_floor if settings.relevance_floor >= 0 else DEFAULT_FLOOR,
+        floor=settings.retrieval.relevance_floor
+        if settings.retrieval.relevance_floor >= 0
+        else DEFAULT_FLOOR,
         limit=daily_limit(site, settings),
         settings=settings,
         wrong=[field for field in form if field.errors],

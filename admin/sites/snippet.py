@@ -24,6 +24,6 @@ class Snippet:
 
 def snippet_of(site: Site) -> Snippet:
     """Without PUBLIC_URL the address by which the operator came is the best guess."""
-    base = configuration().settings.public_url or request.host_url.rstrip("/")
+    base = configuration().settings.serving.public_url or request.host_url.rstrip("/")
     tag = f'<script src="{escape(base)}/widget/embed.js" data-site="{escape(site.id)}" async></script>'
     return Snippet(tag, f"{base}/demo/{site.id}", is_private(base))

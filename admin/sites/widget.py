@@ -290,7 +290,7 @@ def widget_save(site_id: str) -> ResponseReturnValue:
     """Saves all of it, or nothing."""
     site = stores().sites.get(site_id)
     form = with_proofs(WidgetForm(request.form), site)
-    made = changed(site, form, configuration().settings.base_url)
+    made = changed(site, form, configuration().settings.serving.base_url)
     if made is None:
         return _shown(site, form), UNPROCESSABLE
     stores().sites.update(made)
@@ -321,6 +321,6 @@ def _shown(site: Site, form: WidgetForm) -> str:
         form=form,
         contrasts=contrasts("" if faults else typed.accent),
         secret=ContactOptions.of(site.options).secret,
-        sends_mail=bool(configuration().settings.smtp_url),
+        sends_mail=bool(configuration().settings.contact.smtp_url),
         wrong=[field for field in form if field.errors],
     )

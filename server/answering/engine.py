@@ -142,7 +142,7 @@ class Engine(Protocol):
 def tuning_of(site: Site, settings: Settings) -> Tuning:
     """Return the installation's options with those that were changed for this site."""
     own = site.options.get("tuning")
-    return settings.tuning.with_values(own if isinstance(own, dict) else {})
+    return settings.tuning.options.with_values(own if isinstance(own, dict) else {})
 
 
 def without_answer_cache(site: Site) -> Site:
@@ -156,6 +156,6 @@ def daily_limit(site: Site, settings: Settings) -> DailyLimit:
     """Return what models may take for the site in a day: its own options, else the settings."""
     tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
     return DailyLimit(
-        int(tokens) if isinstance(tokens, int | float) else settings.site_daily_tokens,
-        float(cost) if isinstance(cost, int | float) else settings.site_daily_cost,
+        int(tokens) if isinstance(tokens, int | float) else settings.models.site_daily_tokens,
+        float(cost) if isinstance(cost, int | float) else settings.models.site_daily_cost,
     )

@@ -56,7 +56,7 @@ def add_cors(response: Response) -> Response:
 
 def _is_own(origin: str) -> bool:
     """Whether it is this server itself: as its setting says, or as the caller addressed it."""
-    return origin in (origin_of(configuration().settings.base_url), request.host_url.rstrip("/"))
+    return origin in (origin_of(configuration().settings.serving.base_url), request.host_url.rstrip("/"))
 
 
 def _is_listed_anywhere(origin: str) -> bool:

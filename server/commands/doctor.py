@@ -109,11 +109,11 @@ def _settings(settings: Settings) -> str:
         name, problem = next(iter(problems.items()))
         raise Failed(f"{name.upper()} of the dashboard does not hold: {problem}; set it anew under Settings")
     names = f"; the dashboard changed {', '.join(map(str.upper, changed))}" if changed else ""
-    return f"read; the server's address is {settings.base_url}{names}"
+    return f"read; the server's address is {settings.serving.base_url}{names}"
 
 
 def _folder(settings: Settings) -> str:
-    folder = DataFolder(settings.data_dir)
+    folder = DataFolder(settings.storage.data_dir)
     free = shutil.disk_usage(folder.path).free
     if free < FREE_BYTES:
         raise Failed(
@@ -125,12 +125,12 @@ def _folder(settings: Settings) -> str:
 def _port(settings: Settings) -> str:
     with socket.socket() as probe:
         probe.settimeout(1)
-        host = "127.0.0.1" if settings.host in ("0.0.0.0", "") else settings.host
-        if probe.connect_ex((host, settings.port)):
-            return f"{settings.port} is free"
-    if DataFolder(settings.data_dir).running_chroma():
-        return f"{settings.port} is in use by the server that runs on this folder"
-    raise Failed(f"{settings.port} is in use by another program; stop it or set another PORT")
+        host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
+        if probe.connect_ex((host, settings.serving.port)):
+            return f"{settings.serving.port} is free"
+    if DataFolder(settings.storage.data_dir).running_chroma():
+        return f"{settings.serving.port} is in use by the server that runs on this folder"
+    raise Failed(f"{settings.serving.port} is in use by another program; stop it or set another PORT")
 
 
 def _database(runtime: Runtime) -> str:
@@ -142,12 +142,16 @@ def _history(runtime: Runtime, settings: Settings) -> str:
     runtime.shared.cache.set("doctor", "ok", 60)
     if runtime.shared.cache.get("doctor") != "ok":
         raise Failed("a value that was stored did not come back; check REDIS_URL or the disk of DATA_DIR")
-    return "Redis answers" if settings.redis_url else "kept in DATA_DIR/cache"
+    return "Redis answers" if settings.storage.redis_url else "kept in DATA_DIR/cache"
 
 
 def _vectors(runtime: Runtime, settings: Settings) -> str:
     runtime.engine.vector_store.ping()
-    return f"Chroma answers at {settings.chroma_url}" if settings.chroma_url else "Chroma answers"
+    return (
+        f"Chroma answers at {settings.storage.chroma_url}"
+        if settings.storage.chroma_url
+        else "Chroma answers"
+    )
 
 
 def _embeddings(runtime: Runtime) -> str:
@@ -165,9 +169,9 @@ def _chat_model(runtime: Runtime) -> str:
 
 def _mail(runtime: Runtime) -> str:
     settings = runtime.configuration.settings
-    if settings.smtp_url:
+    if settings.contact.smtp_url:
         try:
-            return MailServer(settings.smtp_url, settings.contact_timeout_s).check()
+            return MailServer(settings.contact.smtp_url, settings.contact.timeout_s).check()
         except NotDelivered as error:
             raise Failed(f"{error}; check SMTP_URL") from None
     wanting = [site.id for site in runtime.stores.sites.all() if ContactOptions.of(site.options).email]

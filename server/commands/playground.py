@@ -56,10 +56,12 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
             started = runtime.playground.start(site, order, typed, "the shell")
         except WrongOrder as wrong:
             raise StartError("; ".join(f"{name}: {said}" for name, said in wrong.problems.items())) from None
-        runtime.playground.wait(started.id, runtime.configuration.settings.playground_seconds + MORE_S)
+        runtime.playground.wait(
+            started.id, runtime.configuration.settings.quality.playground_seconds + MORE_S
+        )
         kept = runtime.stores.playground_runs.get(started.id)
         columns = columns_of(
-            kept, order.ways, runtime.configuration.settings.playground_seconds, datetime.now(UTC)
+            kept, order.ways, runtime.configuration.settings.quality.playground_seconds, datetime.now(UTC)
         )
         if options.json:
             print(
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         else:
             for column in columns:
                 print(_written(column))
-            print(f"{runtime.configuration.settings.base_url}/admin/playground/{started.id}")
+            print(f"{runtime.configuration.settings.serving.base_url}/admin/playground/{started.id}")
     return 0 if any(column.is_done for column in columns) else 1
 
 

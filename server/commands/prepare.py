@@ -17,6 +17,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Writes the model into DATA_DIR/models; quick when it is there already."""
-    prepare(DataFolder(settings.data_dir).path / "models", on_progress=print)
+    prepare(DataFolder(settings.storage.data_dir).path / "models", on_progress=print)
     print("The embedded model is ready.")
     return 0

@@ -28,14 +28,14 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if not options.file.is_file():
         raise StartError(f"there is no file {options.file}")
     with open_backup(options.file) as backup:
-        folder = DataFolder(settings.data_dir)
+        folder = DataFolder(settings.storage.data_dir)
         counts = ", ".join(f"{count} {name}" for name, count in backup.manifest.summary.items())
         print(f"{options.file}, made {backup.manifest.made_at} by Docent {backup.manifest.version}: {counts}")
         if options.check:
             backup.check(free_bytes(folder.path))
             print("It is whole, and fits this version.")
             return 0
-        if options.with_key and not (backup.secret and not settings.secret_key):
+        if options.with_key and not (backup.secret and not settings.serving.secret_key):
             raise StartError("the backup has no key, or SECRET_KEY is set: leave --with-key out")
         if not options.yes and input("Everything that is here now is replaced. Type restore: ") != "restore":
             print("Nothing was changed.")

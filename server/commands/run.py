@@ -17,7 +17,8 @@ from server.errors import DocentError, StartError
 from server.jobs.site_setup import docs_site, site_from_address
 from server.models.embedded import is_built
 from server.runtime.runtime import Runtime, open_runtime
-from server.settings import Settings, environment
+from server.settings import Settings
+from server.settings.reading import environment
 from server.storage.data_folder import DataFolder
 
 
@@ -38,10 +39,10 @@ def onboard(settings: Settings, supervisor: Supervisor) -> None:
 
 
 def _answers(settings: Settings, supervisor: Supervisor) -> bool:
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "") else settings.host
+    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
     while not supervisor.wait(0.1):
         try:
-            with urllib.request.urlopen(f"http://{host}:{settings.port}/healthz", timeout=2):
+            with urllib.request.urlopen(f"http://{host}:{settings.serving.port}/healthz", timeout=2):
                 return True
         except (urllib.error.URLError, OSError):
             continue
@@ -50,9 +51,11 @@ def _answers(settings: Settings, supervisor: Supervisor) -> bool:
 
 def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
     """(id of the site to show, whether it was just added)."""
-    wanted = site_from_address(settings.site, settings) if settings.site else docs_site(settings)
+    wanted = (
+        site_from_address(settings.serving.site, settings) if settings.serving.site else docs_site(settings)
+    )
     known = runtime.stores.sites.find(wanted.id)
-    if known is None and (settings.site or not runtime.stores.sites.all()):
+    if known is None and (settings.serving.site or not runtime.stores.sites.all()):
         runtime.stores.sites.create(wanted)
         runtime.crawling.start(wanted.id)
         return wanted.id, True
@@ -67,7 +70,7 @@ def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
 
 
 def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds: float) -> None:
-    base = settings.base_url
+    base = settings.serving.base_url
     lines = [
         f"Docent is up after {seconds:.1f} s.",
         f"  Widget     {base}/demo/{site_id}",
@@ -111,7 +114,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Serves until Ctrl-C or SIGTERM, then ends every process. Raises StartError."""
     _check_port(settings)
-    folder = DataFolder(settings.data_dir)
+    folder = DataFolder(settings.storage.data_dir)
     lock = folder.claim_server()
     try:
         return _serve(settings, folder)
@@ -121,23 +124,23 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 
 def _serve(settings: Settings, folder: DataFolder) -> int:
-    if not settings.embedding_model and not is_built(folder.path / "models"):
+    if not settings.models.embedding_model and not is_built(folder.path / "models"):
         from server.models.embedded import prepare  # costs a second, and is needed once
 
         prepare(folder.path / "models", on_progress=lambda line: print(line, flush=True))
-    chroma_url = settings.chroma_url
-    supervisor = Supervisor(settings.log_level)
+    chroma_url = settings.storage.chroma_url
+    supervisor = Supervisor(settings.serving.log_level)
     chroma_lock = None
     if not chroma_url:
         chroma_lock = folder.claim_chroma()
         port = free_port()
         chroma_url = f"http://127.0.0.1:{port}"
         supervisor.add("chroma", _chroma_command(folder, port), environment(settings), quiet=True)
-    child = environment(settings.model_copy(update={"chroma_url": chroma_url, "data_dir": folder.path}))
+    child = environment(settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path}))
     supervisor.add("web", [sys.executable, "-m", "server", "web"], child)
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
-    folder.announce(chroma_url, settings.port)
-    served = settings.model_copy(update={"chroma_url": chroma_url, "data_dir": folder.path})
+    folder.announce(chroma_url, settings.serving.port)
+    served = settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path})
     threading.Thread(target=_onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
@@ -166,16 +169,16 @@ def _chroma_command(folder: DataFolder, port: int) -> list[str]:
 
 
 def _check_port(settings: Settings) -> None:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in settings.serving.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((settings.host, settings.port))
+            probe.bind((settings.serving.host, settings.serving.port))
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise StartError(
-                f"cannot listen on {settings.host}:{settings.port}: {reason}; "
-                f"stop what uses it or choose another: PORT={min(settings.port + 1, 65535)} make run"
+                f"cannot listen on {settings.serving.host}:{settings.serving.port}: {reason}; "
+                f"stop what uses it or choose another: PORT={min(settings.serving.port + 1, 65535)} make run"
             ) from None
 
 

@@ -1,13 +1,14 @@
-"""`python -m server settings`: prints `env.example`, or what holds and where it comes from."""
+"""`python -m server settings`: prints `env.example`, `docs/settings.md`, or the current values."""
 
 from __future__ import annotations
 
 import argparse
 
-from server.changeable_settings import SECRETS, ending, shown
 from server.runtime.live_settings import LiveSettings
-from server.settings import Settings, as_text, given_where
-from server.settings_text import env_example
+from server.settings import SETTINGS, Settings
+from server.settings.changes import ending, shown
+from server.settings.documents import env_example, settings_page
+from server.settings.reading import as_text, given_where
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.sealed import Seal
@@ -15,26 +16,25 @@ from server.storage.setting_overrides import OverrideStore
 
 HELP = "print every setting with its default and meaning, as env.example has them"
 
-HIDDEN = SECRETS | {"secret_key", "database_url", "redis_url"}
-"""May hold a password."""
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """`--values` for what holds now."""
-    parser.add_argument("--values", action="store_true", help="what holds now, and where it comes from")
+    """`--values` for the current values, `--docs` for the page of the documentation."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--values", action="store_true", help="the current values, and where they come from")
+    chosen.add_argument("--docs", action="store_true", help="the page docs/settings.md")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints the text. With --values it opens the database: raises StorageError, StartError."""
     if not options.values:
-        print(env_example(), end="")
+        print(settings_page() if options.docs else env_example(), end="")
         return 0
     live, database = open_live(settings)
     overrides = live.overrides
-    for name in Settings.model_fields:
+    for name, setting in SETTINGS.items():
         if name in overrides and name not in live.problems:
             origin = f"the dashboard ({overrides[name].operator}, {overrides[name].at:%Y-%m-%d})"
-        elif name in settings.model_fields_set:
+        elif setting.is_given(settings):
             origin = given_where(name) or "the command line"
         else:
             origin = "default"
@@ -47,16 +47,14 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 def open_live(settings: Settings) -> tuple[LiveSettings, Database]:
     """The settings as a server on this folder has them."""
-    folder = DataFolder(settings.data_dir)
-    database = Database(settings.database_url or folder.database_url())
+    folder = DataFolder(settings.storage.data_dir)
+    database = Database(settings.storage.database_url or folder.database_url())
     database.migrate()
     store = OverrideStore(database)
-    live = LiveSettings(settings, store, lambda: Seal(settings.secret_key or folder.secret_key()))
+    live = LiveSettings(settings, store, lambda: Seal(settings.serving.secret_key or folder.secret_key()))
     return live, database
 
 
 def _shown(name: str, settings: Settings) -> str:
-    value = as_text(getattr(settings, name))
-    if name in SECRETS:
-        return shown(name, settings)
-    return ending(value) if name in HIDDEN and value else value
+    value, setting = as_text(settings.value(name)), SETTINGS[name]
+    return ending(value) if value and setting.is_secret and not setting.changeable else shown(name, settings)

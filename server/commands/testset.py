@@ -50,7 +50,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if not made.cases:
         asked = f". {asked_of_model(made)}" if made.model.calls else ""
         raise StartError(f"these pages give no question of these kinds; try other --kinds{asked}")
-    _write(options.out, made, settings.base_url)
+    _write(options.out, made, settings.serving.base_url)
     _tell(options.out, made, wanted)
     return 0
 

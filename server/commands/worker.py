@@ -17,7 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Works until SIGTERM. Crawls that a killed worker left go on where they were cut off."""
-    configure_logging(settings.log_level)
+    configure_logging(settings.serving.log_level)
     runtime = open_runtime(settings)
     runtime.work()
     runtime.close()

@@ -78,11 +78,11 @@ class EventMessage:
 
     def send(self) -> str:
         """Raises NotDelivered, SealBroken."""
-        body = body_of(self.event, self.settings.base_url)
+        body = body_of(self.event, self.settings.serving.base_url)
         headers = headers_of(body, self.seal.open(self.hook.secret), self.event.id)
         # Whoever owns the installation chose the address: it may lie in its own network.
         return self.webhooks.send(
-            self.hook.url, body, headers, allow_private=self.settings.webhook_allow_private
+            self.hook.url, body, headers, allow_private=self.settings.contact.webhook_allow_private
         )
 
     def gave_up(self, says: str, tries: int) -> None:

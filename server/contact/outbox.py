@@ -49,7 +49,7 @@ def open_outbox(
     seal: Callable[[], Seal],
 ) -> Outbox:
     """One that sends everything; `settings` are asked for anew at each try."""
-    webhooks = Webhooks(lambda: settings().contact_timeout_s)
+    webhooks = Webhooks(lambda: settings().contact.timeout_s)
     posts = (
         VisitorChannel(database, incidents, settings, webhooks),
         ReplyChannel(database, incidents, settings),
@@ -102,7 +102,7 @@ class Outbox:
         return any([self._send_one(post) for post in self._posts])
 
     def _send_one(self, post: DeliveryChannel[Any]) -> bool:
-        lease = timedelta(seconds=self._settings().contact_timeout_s * LEASE)
+        lease = timedelta(seconds=self._settings().contact.timeout_s * LEASE)
         delivery = post.deliveries.claim(datetime.now(UTC), lease)
         if delivery is None:
             return False
@@ -132,7 +132,7 @@ class Outbox:
         if tried.arrived:
             log.info("%s was sent", letter.name)
             deliveries.record(delivery, tried, DeliveryState.SENT)
-        elif delivery.tries < self._settings().contact_tries:
+        elif delivery.tries < self._settings().contact.tries:
             pause = self.pause(delivery.tries)
             log.warning("%s was not sent, again in %s: %s", letter.name, pause, tried.says)
             deliveries.record(delivery, tried, DeliveryState.WAITING, tried.at + pause)
@@ -143,11 +143,11 @@ class Outbox:
 
     def pause(self, tries: int) -> timedelta:
         """Until the next try, after so many."""
-        seconds = self._settings().contact_retry_s * float(GROWTH) ** (tries - 1)
+        seconds = self._settings().contact.retry_s * float(GROWTH) ** (tries - 1)
         return timedelta(seconds=min(seconds, LONGEST_PAUSE.total_seconds()))
 
     def _forget_old(self, at: datetime) -> None:
-        days = self._settings().contact_days
+        days = self._settings().contact.days
         if days and at - self._forgot_at > FORGETS_EVERY:
             self._forgot_at = at
             for post in self._posts:

@@ -75,14 +75,14 @@ class ReplyMessage:
 
     def send(self) -> str:
         """Raises NotDelivered."""
-        if not self.settings.smtp_url:
+        if not self.settings.contact.smtp_url:
             raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM under Settings")
-        mail = reply_mail(self.site, self.request, self.reply, self.settings.mail_from)
-        return MailServer(self.settings.smtp_url, self.settings.contact_timeout_s).send(mail)
+        mail = reply_mail(self.site, self.request, self.reply, self.settings.contact.mail_from)
+        return MailServer(self.settings.contact.smtp_url, self.settings.contact.timeout_s).send(mail)
 
     def gave_up(self, says: str, tries: int) -> None:
         """An incident, without what was written and to whom."""
-        page = f"{self.settings.base_url}/admin/messages/{self.request.id}"
+        page = f"{self.settings.serving.base_url}/admin/messages/{self.request.id}"
         details = {"reference": self.request.reference, "page": page, "tries": tries}
         message = "a reply to a visitor did not arrive; the message's page says why"
         self.incidents.record(self.site.id, KIND, message, details)

@@ -62,7 +62,7 @@ class VisitorChannel:
                 conversation = self._conversations.get(request.conversation_id)
             except UnknownConversation:
                 raise UnknownContactRequest(f"message {request.reference} was erased") from None
-        return pack(site, request, conversation, self._settings().base_url)
+        return pack(site, request, conversation, self._settings().serving.base_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class VisitorMessage:
         if self.channel is Channel.WEBHOOK:
             body = body_of(self.parcel)
             headers = headers_of(body, self.options.secret, self.parcel.request.id)
-            private = self.parcel.site.allow_private or self.settings.crawl_allow_private
+            private = self.parcel.site.allow_private or self.settings.crawling.allow_private
             return self.webhooks.send(self.target, body, headers, allow_private=private)
-        if not self.settings.smtp_url:
+        if not self.settings.contact.smtp_url:
             raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM under Settings")
-        mail = letter(self.parcel, self.settings.mail_from, self.target)
-        return MailServer(self.settings.smtp_url, self.settings.contact_timeout_s).send(mail)
+        mail = letter(self.parcel, self.settings.contact.mail_from, self.target)
+        return MailServer(self.settings.contact.smtp_url, self.settings.contact.timeout_s).send(mail)
 
     def gave_up(self, says: str, tries: int) -> None:
         """An incident, without what the visitor wrote."""

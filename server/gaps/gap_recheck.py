@@ -204,7 +204,7 @@ class Reasking:
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
         texts = wordings(gap, (one.question for one in self._gaps.questions(gap.id, FOUND)))
-        support = self._engine.settings.gap_support
+        support = self._engine.settings.gaps.support
         outcome, solved = ask_again(gap, texts, self._ask, self._disliked(gap), support, crawl)
         self._gaps.was_asked(gap.id, outcome.value, solved, by)
         if solved is None:
@@ -250,7 +250,7 @@ class Reasking:
         )
 
     def _words_of(self, pages: Sequence[NearPage]) -> frozenset[str]:
-        content, base = ContentStore(self._database, self._site.id), self._engine.settings.base_url
+        content, base = ContentStore(self._database, self._site.id), self._engine.settings.serving.base_url
         chunks: list[Chunk] = []
         for page in pages[:PAGES]:
             chunks += content.page(stored(page.url, base))[:READ]

@@ -108,9 +108,9 @@ class GapWork:
                 return Looked(0, True, busy=True)
             until = monotonic() + seconds
             settings = self._engine.settings
-            intake = GapIntake(self._database, settings.gap_support)
+            intake = GapIntake(self._database, settings.gaps.support)
             intake.tidy()
-            growth = Growth(intake, self._engine.query_embedder, self._weights, settings.gap_likeness)
+            growth = Growth(intake, self._engine.query_embedder, self._weights, settings.gaps.likeness)
             taken_in, more = 0, True
             while more and monotonic() < until and not is_ending():
                 count, more = growth.step()
@@ -123,7 +123,7 @@ class GapWork:
     def _tell(self, opened: list[str]) -> None:
         """Other systems of new gaps; those that were joined to others meanwhile are none."""
         for gap in filter(None, map(self._gaps.find, opened)):
-            page = f"{self._engine.settings.base_url}/admin/gaps/{gap.id}"
+            page = f"{self._engine.settings.serving.base_url}/admin/gaps/{gap.id}"
             data = {"gap": gap.id, "question": gap.question, "visitors": gap.visitors, "page": page}
             self._events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
 
@@ -151,7 +151,7 @@ class GapWork:
 
     def reask(self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False) -> Reasked:
         """Asks the open gaps of a site anew, those first that most visitors met."""
-        limit = self._engine.settings.gap_reasked
+        limit = self._engine.settings.gaps.reasked
         found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
         result = self._reasking(site).all(found, crawl_id, is_ending)
         left = self._gaps.open_count(site.id)

@@ -14,7 +14,7 @@ import time
 from array import array
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from diskcache import Cache, Timeout
 from limits import RateLimitItem, parse
@@ -28,11 +28,6 @@ CLEAN_EVERY = 500
 """Entries after which the expired windows are removed."""
 
 
-class _LimitSettings(Protocol):
-    @property
-    def redis_url(self) -> str: ...
-
-
 class RateLimits:
     """Counts what is done under a key and says when it was too much. For any number of threads."""
 
@@ -40,12 +35,10 @@ class RateLimits:
         self._limiter = MovingWindowRateLimiter(storage)
 
     @classmethod
-    def from_settings(cls, settings: _LimitSettings, folder: Path) -> RateLimits:
-        """Kept in Redis when the settings name one, else in `folder`."""
-        if settings.redis_url:
-            redis: Storage = RedisStorage(
-                settings.redis_url, wrap_exceptions=True, key_prefix="docent:limits"
-            )
+    def open(cls, redis_url: str, folder: Path) -> RateLimits:
+        """Counts in Redis if there is an address, otherwise in `folder`."""
+        if redis_url:
+            redis: Storage = RedisStorage(redis_url, wrap_exceptions=True, key_prefix="docent:limits")
             return cls(redis)
         return cls(DiskStorage(folder))
 

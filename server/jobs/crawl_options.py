@@ -21,8 +21,8 @@ def crawl_options(site: Site, settings: Settings) -> CrawlOptions:
 
 def limits(settings: Settings) -> dict[str, Any]:
     """CRAWL_ settings by the names of the options that they set."""
-    names = [field.name for field in fields(CrawlOptions)]
-    return {name: getattr(settings, f"crawl_{name}") for name in names if hasattr(settings, f"crawl_{name}")}
+    names = {field.name for field in fields(CrawlOptions)}
+    return settings.crawling.model_dump(include=names)
 
 
 def file_limits(settings: Settings) -> FileLimits:
@@ -45,7 +45,7 @@ def scope(site: Site, settings: Settings) -> dict[str, Any]:
         "exclude": tuple(chosen.get("scope_exclude", ())),
         "include_subdomains": bool(chosen.get("scope_subdomains", False)),
         "headers": tuple(map(_header, chosen.get("crawl_headers", ()))),
-        "allow_private": site.allow_private or settings.crawl_allow_private,
+        "allow_private": site.allow_private or settings.crawling.allow_private,
     }
     own |= {name: chosen[name] for name in CRAWL_LIMITS if isinstance(chosen.get(name), int | float)}
     if chosen.get("render"):

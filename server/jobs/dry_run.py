@@ -92,8 +92,8 @@ class DryRuns:
         settings = self._settings()
         options = replace(
             crawl_options(site, settings),
-            max_pages=settings.dry_run_pages,
-            max_seconds=settings.dry_run_s,
+            max_pages=settings.crawling.dry_run_pages,
+            max_seconds=settings.crawling.dry_run_s,
             sitemap_max_files=SITEMAP_FILES,
             retries=0,
             processes=0,

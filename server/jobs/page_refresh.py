@@ -91,7 +91,7 @@ class PageRefresh:
             if self._content.live_generation() == before:
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
             PageDecisions(self._db, self._site.id).tidy(self._run.url)
-        check_quotes(self._db, self._site.id, self._settings.base_url)
+        check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         return state, message + _chunks(report)
 
     def _bring_in_line(self) -> str:

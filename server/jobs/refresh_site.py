@@ -185,7 +185,7 @@ class _Refresh:
         # A first crawl goes live as a whole: nobody shall see half a site.
         # What is derived from all pages can only be brought live with all of them.
         bit_by_bit = self._content.live_generation() and not self._index.is_derived
-        publish_s = self._job._settings.index_publish_s if bit_by_bit else 0.0
+        publish_s = self._job._settings.retrieval.index_publish_s if bit_by_bit else 0.0
         intake = CrawlIntake(
             self._crawls, self.crawl_run.id, self._journal, self.indexer, publish_s, on_progress,
             self._decided,
@@ -268,7 +268,7 @@ class _Refresh:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
             raise CutShort from stopped
         keep_what_was_learned(self._db, self.site, self._index, self._journal)
-        check_quotes(self._db, self.site.id, self._job._settings.base_url)
+        check_quotes(self._db, self.site.id, self._job._settings.serving.base_url)
         return summary
 
     def _add_sources(self) -> None:

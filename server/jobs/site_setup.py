@@ -29,10 +29,10 @@ def site_from_address(
         name=parts.hostname,
         title="",
         start_urls=(address if parts.path else f"{address}/",),
-        strategy=settings.strategy,
-        flow=settings.flow,
-        allow_private=allow_private or settings.crawl_allow_private,
-        options=settings.new_site_options,
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
+        allow_private=allow_private or settings.crawling.allow_private,
+        options=settings.privacy.new_site_options,
     )
 
 
@@ -40,8 +40,8 @@ def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
     """A site without a website: it is made of what is uploaded. Raises StartError."""
     _check_id(site_id)
     return Site(
-        id=site_id, name=name or site_id, title="", strategy=settings.strategy, flow=settings.flow,
-        options=settings.new_site_options,
+        id=site_id, name=name or site_id, title="", strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
 
 
@@ -56,9 +56,9 @@ def docs_site(settings: Settings) -> Site:
         id=DOCS_ID,
         name="Docent documentation",
         title="Docent",
-        start_urls=(f"{settings.base_url}/docs/",),
-        strategy=settings.strategy,
-        flow=settings.flow,
+        start_urls=(f"{settings.serving.base_url}/docs/",),
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
         allow_private=True,  # it is this server itself
         options={"scope_path": "/docs/"},
     )

@@ -36,7 +36,7 @@ class SourceIntake:
                 checked[self._name(name)] = body
         for name, body in checked.items():
             self._check_file(name, body)
-        most = self._settings.sources_site_bytes
+        most = self._settings.sources.site_bytes
         return [
             self._store.put(site_id, SourceKind.FILE, name, body, most_bytes=most)
             for name, body in checked.items()
@@ -59,7 +59,7 @@ class SourceIntake:
         options: dict[str, object] = {"include": list(include), "exclude": list(exclude)}
         if base:
             options["base"] = start_address(base)
-        most = self._settings.sources_site_bytes
+        most = self._settings.sources.site_bytes
         return self._store.put(site_id, SourceKind.FOLDER, str(place), options=options, most_bytes=most)
 
     def add_addresses(self, site_id: str, name: str, text: str) -> Source:
@@ -74,14 +74,14 @@ class SourceIntake:
 
     def _put_text(self, site_id: str, kind: SourceKind, name: str, text: str) -> Source:
         body = text.encode("utf-8", "replace")
-        if len(body) > self._settings.sources_file_bytes:
-            raise BadFile(f"it is larger than {self._settings.sources_file_bytes:,} bytes")
-        most = self._settings.sources_site_bytes
+        if len(body) > self._settings.sources.file_bytes:
+            raise BadFile(f"it is larger than {self._settings.sources.file_bytes:,} bytes")
+        most = self._settings.sources.site_bytes
         return self._store.put(site_id, kind, self._name(name), body, most_bytes=most)
 
     def _unpacked(self, name: str, body: bytes) -> dict[str, bytes]:
         try:
-            found = dict(unpack(body, self._settings.sources_upload_bytes))
+            found = dict(unpack(body, self._settings.sources.upload_bytes))
         except BadFile as error:
             raise BadFile(f"{name}: {error}") from error
         if not found:
@@ -93,8 +93,8 @@ class SourceIntake:
             raise BadFile(f"{name} is {not_readable(name)}")
         if not body:
             raise BadFile(f"{name} is empty")
-        if len(body) > self._settings.sources_file_bytes:
-            raise BadFile(f"{name} is larger than {self._settings.sources_file_bytes:,} bytes")
+        if len(body) > self._settings.sources.file_bytes:
+            raise BadFile(f"{name} is larger than {self._settings.sources.file_bytes:,} bytes")
 
     def _name(self, name: str) -> str:
         clean = " ".join(name.split()).strip("/")

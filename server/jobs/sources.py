@@ -82,8 +82,8 @@ class SourceReader:
         options = FolderOptions(
             include=tuple(source.options.get("include", ())),
             exclude=tuple(source.options.get("exclude", ())),
-            max_files=self._settings.sources_files,
-            max_bytes=self._settings.sources_file_bytes,
+            max_files=self._settings.sources.files,
+            max_bytes=self._settings.sources.file_bytes,
         )
         try:
             for found in files_in(Path(source.name), options):
@@ -113,7 +113,7 @@ class SourceReader:
             return Part(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
         part = self._read(found.name, url, body, digest_of(body), known, validators)
         if serve and part.outcome.page is not None:
-            self._store.keep(self._site.id, body, most_bytes=self._settings.sources_site_bytes)
+            self._store.keep(self._site.id, body, most_bytes=self._settings.sources.site_bytes)
         return part
 
     def _read(

@@ -101,7 +101,7 @@ class Tidying:
 
     def forget_old(self, at: datetime, ending: threading.Event) -> int:
         """Deletes conversations that are older than CONVERSATION_DAYS; returns how many."""
-        days, total = self._settings().conversation_days, 0
+        days, total = self._settings().privacy.conversation_days, 0
         while days and not ending.is_set():
             count = self._retention.forget(at - timedelta(days=days))
             total += count
@@ -114,7 +114,7 @@ class Tidying:
 
     def forget_runs(self, at: datetime) -> int:
         """Deletes runs of the playground that are older than PLAYGROUND_DAYS; returns how many."""
-        before, total = at - timedelta(days=self._settings().playground_days), 0
+        before, total = at - timedelta(days=self._settings().quality.playground_days), 0
         while count := self._runs.forget(before):
             total += count
         return total

@@ -21,7 +21,7 @@ from server.domain.spending import Used, current
 from server.indexing.preparation import Preparation
 from server.playground.order import EMBEDDED, Order, Variant
 from server.retrieval.options import read_spec
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
 from server.storage.site_text import StoredText
 
 LONGEST = 30_000
@@ -115,8 +115,7 @@ class ReadOnly:
 
 def without_secrets(value: Any, settings: Settings) -> Any:
     """The same JSON-like value with dots in place of every key that the settings hold."""
-    names = ("openai_api_key", "rerank_api_key", "secret_key", "smtp_url", "database_url", "redis_url")
-    secrets = (str(getattr(settings, name, "")) for name in names)
+    secrets = (str(settings.value(name)) for name, setting in SETTINGS.items() if setting.is_secret)
     text = json.dumps(value, ensure_ascii=False, default=str)
     for secret in sorted(filter(lambda one: len(one) >= SHORTEST_SECRET, secrets), key=len, reverse=True):
         text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "•••")
@@ -196,7 +195,7 @@ class Asking:
         site = order.asked_site(self._site, self._way)
         settings = engine.settings
         if order.retrieve_limit is not None:
-            settings = settings.model_copy(update={"retrieve_limit": order.retrieve_limit})
+            settings = settings.with_values({"retrieve_limit": order.retrieve_limit})
         model: ChatModel | None = self._recorder
         parts = engine.parts(site.id)
         strategy = engine.strategy(site, parts, model=model, incidents=self._incidents, settings=settings)
@@ -254,7 +253,7 @@ class Asking:
         tuning = tuning_of(order.asked_site(self._site, self._way), settings)
         beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
         return {
-            "Passages asked for": str(order.retrieve_limit or settings.retrieve_limit),
+            "Passages asked for": str(order.retrieve_limit or settings.retrieval.retrieve_limit),
             "Joined by": tuning.fusion,
             "Second look": tuning.rerank,
             **({"Searched beside": ", ".join(beside)} if beside else {}),

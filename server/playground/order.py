@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, TypeVar
+from typing import Literal, TypeVar, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from server.answering.flows import FLOWS
 from server.answering.language import question_language
@@ -14,7 +14,8 @@ from server.domain.question import Turn
 from server.domain.registry import UnknownName
 from server.domain.site import INSTRUCTIONS, INSTRUCTIONS_CHARS, TONE, TONES, Site
 from server.retrieval.table import check_spec
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
+from server.settings.tuning import TuningSettings
 
 EMBEDDED = "embedded"
 """As writer: no model is asked, the site's own sentences are quoted."""
@@ -139,8 +140,8 @@ def read_order(typed: Mapping[str, str], site: Site, settings: Settings) -> Orde
     question = form.text("question")
     if not question:
         form.problems["question"] = "Write a question."
-    elif len(question) > settings.message_chars:
-        form.problems["question"] = f"Keep to {settings.message_chars} characters, as visitors must."
+    elif len(question) > settings.limits.message_chars:
+        form.problems["question"] = f"Keep to {settings.limits.message_chars} characters, as visitors must."
     order = Order(
         question=question,
         ways=_ways(form, site),
@@ -291,34 +292,30 @@ def _read_tuning(form: _Reading, settings: Settings) -> dict[str, object]:
 
 def _tuned(name: str, text: str) -> tuple[str, object]:
     """(what is wrong, else empty; the value), by the setting of the same name."""
-    setting = Settings.model_fields[f"tune_{name}"]
     try:
-        checked: TypeAdapter[object] = TypeAdapter(Annotated[setting.annotation, setting])  # type: ignore[arg-type]
-        value = checked.validate_python(text)
+        value = getattr(TuningSettings.model_validate({f"tune_{name}": text}), name)
     except ValidationError as error:
-        said, choices = error.errors()[0]["msg"], allowed(name)
-        wrong = f"Choose one of: {', '.join(choices)}." if choices else f"{said}. {setting.description}"
-        return wrong, None
+        if choices := allowed(name):
+            return f"Choose one of: {', '.join(choices)}.", None
+        meaning = SETTINGS[f"tune_{name}"].description
+        return f"{error.errors()[0]['msg']}. {meaning}", None
     return "", value
 
 
 def is_switch(name: str) -> bool:
     """Whether an option is on or off."""
-    return Settings.model_fields[f"tune_{name}"].annotation is bool
+    return SETTINGS[f"tune_{name}"].annotation is bool
 
 
 def allowed(name: str) -> tuple[str, ...]:
     """The values of an option that has a list of them; empty for a number or a switch."""
-    for rule in Settings.model_fields[f"tune_{name}"].metadata:
-        pattern = getattr(rule, "pattern", None)
-        if pattern:
-            return tuple(str(pattern).strip("^$()").split("|"))
-    return ()
+    kind = SETTINGS[f"tune_{name}"].annotation
+    return get_args(kind) if get_origin(kind) is Literal else ()
 
 
 def _missing_reranker(text: str, settings: Settings) -> str:
-    if text == "cross-encoder" and not settings.rerank_url:
+    if text == "cross-encoder" and not settings.models.rerank_url:
         return "There is no rerank API: set RERANK_URL first."
-    if text == "model" and not settings.uses_chat_model:
+    if text == "model" and not settings.models.uses_chat_model:
         return "There is no chat model: set CHAT_MODEL first."
     return ""

@@ -45,7 +45,7 @@ class Playground:
         kept = without_secrets({"question": order.question, "asked": asked}, self._engine.settings)
         try:
             run = self._runs.start(site.id, kept["question"], kept["asked"], len(order.ways), asked_by)
-            self._runs.prune(site.id, self._engine.settings.playground_runs)
+            self._runs.prune(site.id, self._engine.settings.quality.playground_runs)
         except BaseException:
             self._release(len(order.ways))
             raise
@@ -82,7 +82,7 @@ class Playground:
             self._free.release()
 
     def _result(self, site: Site, order: Order, way: Variant) -> tuple[str, dict[str, Any]]:
-        seconds = self._engine.settings.playground_seconds
+        seconds = self._engine.settings.quality.playground_seconds
         try:
             asking = Asking(self._engine, site, order, way, seconds)
         except ModelError as error:

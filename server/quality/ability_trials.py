@@ -74,7 +74,7 @@ class _Trying:
         self._judge = judge
         self._strategy = GivenPassages()
         self._pipeline = way.pipeline(self._strategy)
-        self._address = partial(absolute, base=way.engine.settings.base_url)
+        self._address = partial(absolute, base=way.engine.settings.serving.base_url)
 
     def results(self, case: Case, others: Sequence[str]) -> list[TrialResult]:
         language = question_language(case.question, self._way.site.language or "en")

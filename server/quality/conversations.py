@@ -51,7 +51,7 @@ def questions_of_visitors(
         folded = " ".join(message.question.split()).casefold()
         if folded and len(message.question) <= LONGEST_QUESTION and folded not in found:
             found[folded] = _case(database, message, kind, pages, len(found) + 1)
-        if len(found) >= min(wanted.most, settings.testset_questions):
+        if len(found) >= min(wanted.most, settings.quality.testset_questions):
             break
     return written_cases(found.values(), settings)
 

@@ -21,7 +21,7 @@ from server.storage.sites import SiteStore
 
 def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
     """Made from the folder's name, the documents, and how they are cut: another one for each."""
-    cut = f"{corpus.digest} {settings.chunk_chars} {settings.chunk_overlap}"
+    cut = f"{corpus.digest} {settings.retrieval.chunk_chars} {settings.retrieval.chunk_overlap}"
     return f"corpus-{corpus.name}-{hashlib.sha256(cut.encode()).hexdigest()[:10]}"
 
 
@@ -29,13 +29,13 @@ def install_corpus(engine: Engine, sites: SiteStore, corpus: Corpus, monitor: Mo
     """The site of a corpus, indexed now if it was not; what was cut off goes on. Raises BadQuestionFile,
     ModelError, IndexFailure, StorageError, BuildStopped."""
     site_id = corpus_site_id(corpus, engine.settings)
-    site = sites.find(site_id) or sites.create(_new_site(site_id, corpus, engine.settings.flow))
+    site = sites.find(site_id) or sites.create(_new_site(site_id, corpus, engine.settings.retrieval.flow))
     if site.generation and site.options.get(CORPUS):
         return site
     parts = engine.parts(site_id, engine.document_embedder)
     strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
-    sizes = ChunkSizes(engine.settings.chunk_chars, engine.settings.chunk_overlap)
+    sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
     indexer = Indexer(parts.content, [strategy], sizes, _told(monitor, len(pages)))
     indexer.begin(resume=True)
     for page in pages:

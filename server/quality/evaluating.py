@@ -235,7 +235,7 @@ class _Named:
 
 def without_model_cache(settings: Any) -> Any:
     """Settings with which every way pays for its own calls, so that their costs can be compared."""
-    return settings.model_copy(update={"model_cache_hours": 0}) if settings.model_cache_hours else settings
+    return settings.with_values({"model_cache_hours": 0}) if settings.models.cache_hours else settings
 
 
 CALLS_AN_ANSWER = {"direct": 2, "self-rag": 6, "corrective": 4}
@@ -275,7 +275,7 @@ def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
         )
     judging = evaluating.judge_calls()
     settings = engine.settings
-    sent, received = read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0))
-    each = (settings.context_tokens * sent + REPLY * received) / MILLION
+    sent, received = read_prices(settings.models.prices).get(settings.models.chat_model_name, (0.0, 0.0))
+    each = (settings.models.context_tokens * sent + REPLY * received) / MILLION
     cost = sum(plan.cost for plan in plans) + (answering + judging) * each
     return Costs(sum(plan.calls for plan in plans), answering, judging, round(cost, 4))

@@ -66,7 +66,7 @@ class GateMeasure:
                 place.append(_row(evaluation, case))
         found = differences(*rows, gate.metric)
         coming = AtGeneration(self._database, site.id, live + 1)
-        return _measured(found, cases, coming, self._engine.settings.base_url)
+        return _measured(found, cases, coming, self._engine.settings.serving.base_url)
 
     def _cases(self, site: Site, gate: Gate) -> list[Case]:
         """The first questions of the set that the metric can judge."""

@@ -30,13 +30,15 @@ class BadQuestions(Exception):
 
 def question_base(site: Site, settings: Settings) -> str:
     """What paths in questions of a site are relative to."""
-    return site.start_urls[0] if site.start_urls else f"{settings.base_url}/sources/{site.id}/"
+    return site.start_urls[0] if site.start_urls else f"{settings.serving.base_url}/sources/{site.id}/"
 
 
 def read_upload(body: bytes, site: Site, settings: Settings) -> list[StoredCase]:
     """The questions of a file. Raises BadQuestions with every wrong line, up to MOST_PROBLEMS."""
-    if len(body) > settings.testset_bytes:
-        raise BadQuestions([f"The file has more than {settings.testset_bytes:,} bytes (TESTSET_BYTES)."])
+    if len(body) > settings.quality.testset_bytes:
+        raise BadQuestions(
+            [f"The file has more than {settings.quality.testset_bytes:,} bytes (TESTSET_BYTES)."]
+        )
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -47,9 +49,10 @@ def read_upload(body: bytes, site: Site, settings: Settings) -> list[StoredCase]
     lines = [(at, line.strip()) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
         raise BadQuestions(['The file is empty. Write one JSON object a line, such as {"question": "…"}.'])
-    if len(lines) > settings.testset_questions:
+    most = settings.quality.testset_questions
+    if len(lines) > most:
         raise BadQuestions(
-            [f"The file has {len(lines):,} questions; at most {settings.testset_questions:,} are taken "
+            [f"The file has {len(lines):,} questions; at most {most:,} are taken "
              "(TESTSET_QUESTIONS). Leave some out, or split it."]
         )  # fmt: skip
     return _checked(lines, question_base(site, settings))
@@ -90,7 +93,8 @@ def stored_case(case: Case, line: str, number: int = 0) -> StoredCase:
 def written_cases(cases: Iterable[Case], settings: Settings) -> list[StoredCase]:
     """Cases that were made here, each with the line that it stands on in a file."""
     return [
-        stored_case(case, line_of(case, settings.base_url), number) for number, case in enumerate(cases, 1)
+        stored_case(case, line_of(case, settings.serving.base_url), number)
+        for number, case in enumerate(cases, 1)
     ]
 
 

@@ -91,7 +91,7 @@ class EvaluatedVariant:
 
     def leave_out(self, pages: Sequence[str]) -> None:
         """Holds these pages back from now on, and no others."""
-        addresses, base = frozenset(map(page_address, pages)), self.engine.settings.base_url
+        addresses, base = frozenset(map(page_address, pages)), self.engine.settings.serving.base_url
         if addresses:
             self.content.hides = lambda url: page_address(absolute(url, base)) in addresses
         else:
@@ -100,7 +100,7 @@ class EvaluatedVariant:
     @cached_property
     def page_text(self) -> Callable[[str], str]:
         """A page's indexed text as a reader sees it: without the marks of lists and code."""
-        content, base = self._whole, self.engine.settings.base_url
+        content, base = self._whole, self.engine.settings.serving.base_url
 
         @lru_cache(maxsize=500)
         def text(url: str) -> str:
@@ -128,7 +128,11 @@ class EvaluatedVariant:
             "model": self.writer,
             "embedder": self.engine.query_embedder.fingerprint,
             "options": {name: self.site.options.get(name) for name in ("tuning", "relevance_floor", "auto")},
-            "settings": [str(settings.tuning), settings.retrieve_limit, settings.relevance_floor],
+            "settings": [
+                str(settings.tuning.options),
+                settings.retrieval.retrieve_limit,
+                settings.retrieval.relevance_floor,
+            ],
         }
 
     def index_figures(self) -> dict[str, Any]:

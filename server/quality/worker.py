@@ -36,7 +36,7 @@ class QualityWorker:
 
     def run(self, ending: threading.Event) -> None:
         """Until `ending` is set. For a thread of its own, which then stands back for visitors."""
-        stand_back(self._engine.settings.quality_nice)
+        stand_back(self._engine.settings.quality.nice)
         while not ending.wait(EVERY_S):
             try:
                 while self.work_once(ending) and not ending.is_set():

@@ -70,12 +70,12 @@ def open_pipeline(
 ) -> Pipeline:
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)
-    title, base = site.title or site.name, settings.base_url
+    title, base = site.title or site.name, settings.serving.base_url
     quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
     wishes = Voice.of(site.options).wishes
-    synthesis = Synthesis(tuning.synthesis, settings.context_tokens, estimate_tokens, wishes)
+    synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = open_grader(site, parts, settings)
     searched = parts.strategy or open_strategy(site, parts, incidents, settings, model)
@@ -101,7 +101,7 @@ def open_pipeline(
         incidents=incidents,
         reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
-        retrieve_limit=settings.retrieve_limit,
+        retrieve_limit=settings.retrieval.retrieve_limit,
         address=address,
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
@@ -165,4 +165,4 @@ def _floor(site: Site, settings: Settings) -> float:
     own = site.options.get("relevance_floor")
     if isinstance(own, int | float):
         return float(own)
-    return settings.relevance_floor if settings.relevance_floor >= 0 else DEFAULT_FLOOR
+    return settings.retrieval.relevance_floor if settings.retrieval.relevance_floor >= 0 else DEFAULT_FLOOR

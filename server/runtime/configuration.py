@@ -32,7 +32,7 @@ class Configuration:
     @cached_property
     def secret_key(self) -> str:
         """Signs visitors' tokens and operators' sessions, and seals secrets."""
-        return self.base.secret_key or self.folder.secret_key()
+        return self.base.serving.secret_key or self.folder.secret_key()
 
     @cached_property
     def seal(self) -> Seal:

@@ -51,7 +51,7 @@ class Crawling:
         self._gap_work = gap_work
         self._measure = measure
         base = configuration.base
-        self.jobs = JobQueue(configuration.folder.path, base.redis_url)
+        self.jobs = JobQueue(configuration.folder.path, base.storage.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
         self.queue_removal = self.jobs.register("remove_site", self.remove_left)
         self.control = CrawlControl(stores.crawls, self._queue_refresh)
@@ -119,7 +119,7 @@ class Crawling:
 
     def _forget_talk(self, site_id: str) -> None:
         """What is remembered of conversations outside the database."""
-        since = datetime.now(UTC) - timedelta(minutes=self._configuration.settings.history_minutes)
+        since = datetime.now(UTC) - timedelta(minutes=self._configuration.settings.retrieval.history_minutes)
         for conversation_id in talked_since(self._database, site_id, since):
             self._engine.history.forget(conversation_id)
 

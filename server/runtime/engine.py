@@ -13,7 +13,6 @@ from server.answering.curated import CuratedAnswers
 from server.answering.engine import AnswerSources, SiteParts, daily_limit
 from server.answering.grading import EvidenceGrader
 from server.answering.pipeline import Pipeline
-from server.changeable_settings import GROUPS, MODELS
 from server.domain.protocols import ChatModel, Embedder, History, Incidents, RelevanceModel, Strategy
 from server.domain.site import Site
 from server.indexing.preparation import Preparation
@@ -31,6 +30,7 @@ from server.runtime.shortcuts import open_curated
 from server.runtime.sites import VectorStore, open_parts, open_strategy, open_vector_store
 from server.runtime.stores import SiteStores
 from server.settings import Settings
+from server.settings.changes import in_forms
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.history import DiskHistory, RedisHistory
@@ -40,7 +40,7 @@ EMBEDDER_SETTINGS = (
     "embedding_model", "embedding_languages", "openai_api_key", "openai_base_url", "model_timeout_s",
     "model_retries", "model_daily_tokens",
 )  # fmt: skip
-MODEL_SETTINGS = (*MODELS, *GROUPS["budgets"])
+MODEL_SETTINGS = in_forms("chat", "embedding", "rerank", "calls", "budgets")
 
 
 class SiteEngine:
@@ -80,9 +80,9 @@ class SiteEngine:
     @cached_property
     def history(self) -> History:
         """Last turns of each conversation."""
-        turns, minutes = self.settings.history_turns, self.settings.history_minutes
-        if self.settings.redis_url:
-            return RedisHistory(self.settings.redis_url, turns, minutes)
+        turns, minutes = self.settings.retrieval.history_turns, self.settings.retrieval.history_minutes
+        if self.settings.storage.redis_url:
+            return RedisHistory(self.settings.storage.redis_url, turns, minutes)
         return DiskHistory(self._configuration.folder.path / "cache" / "history", turns, minutes)
 
     @property
@@ -182,16 +182,16 @@ class SiteEngine:
             return False
         if daily_limit(site, settings).reached(self._stores.usage.today(site.id)):
             return True
-        budget = TokenBudget(self.sources.cache, settings.model_daily_tokens)
-        return bool(settings.model_daily_tokens) and budget.spent() >= settings.model_daily_tokens
+        budget = TokenBudget(self.sources.cache, settings.models.daily_tokens)
+        return bool(settings.models.daily_tokens) and budget.spent() >= settings.models.daily_tokens
 
     def without_model_cache(self) -> SiteEngine:
         """The same with the settings as they are now and a model whose replies are not remembered, so that
         every variant of an evaluation pays for its own calls."""
         settings = self.settings
-        if not settings.model_cache_hours or self.chat_model is None:
+        if not settings.models.cache_hours or self.chat_model is None:
             return self
-        fixed = settings.model_copy(update={"model_cache_hours": 0})
+        fixed = settings.with_values({"model_cache_hours": 0})
         other = SiteEngine(
             self._configuration, self._database, self._stores, self._sources, self.incidents, fixed=fixed
         )
@@ -226,7 +226,7 @@ class SiteEngine:
         """What `make` makes, once, and anew when one of the settings `of` changed. Who works with the one
         before goes on with it."""
         settings = self.settings
-        key = tuple(getattr(settings, one) for one in of)
+        key = tuple(settings.value(one) for one in of)
         made = self._made.get(name)
         if made is None or made[0] != key:
             with self._lock:

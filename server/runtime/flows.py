@@ -39,8 +39,8 @@ def open_flow(
         strips=EvidenceStrips(rarity),
         confidence=evidence.quick_answerability,
         nearness=QueryNearness(parts.embedder, parts.vectors),
-        max_count=settings.self_rag_max_count,
-        max_retries=settings.self_rag_max_retries,
+        max_count=settings.retrieval.self_rag_max_count,
+        max_retries=settings.retrieval.self_rag_max_retries,
     )
     reflection = _with_model(plain, site, model, incidents, rarity) if model else plain
 

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Mapping
 from time import monotonic
 
-from server.changeable_settings import CHANGEABLE, SECRETS, WrongSetting, changed
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
+from server.settings.changes import CHANGEABLE, WrongSetting, changed
 from server.storage.errors import SealBroken, StorageError
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import Override, OverrideStore
@@ -77,7 +77,7 @@ class LiveSettings:
         self.tried(values)
         seal = self._seal()
         stored = {
-            name: (seal.close(value.strip()), True) if name in SECRETS else (value.strip(), False)
+            name: (seal.close(value.strip()), True) if SETTINGS[name].is_secret else (value.strip(), False)
             for name, value in values.items()
         }
         self._store.put(stored, operator)

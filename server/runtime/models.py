@@ -24,85 +24,85 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
 
     Raises ModelError for a setting that cannot work.
     """
-    if not settings.uses_chat_model:
+    if not settings.models.uses_chat_model:
         return None
     model = CHAT_MODELS.load("openai")(
-        settings.chat_model_name,
-        api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url,
-        first_token_s=settings.model_first_token_s,
-        total_s=settings.model_timeout_s,
+        settings.models.chat_model_name,
+        api_key=settings.models.openai_api_key,
+        base_url=settings.models.openai_base_url,
+        first_token_s=settings.models.first_token_s,
+        total_s=settings.models.timeout_s,
     )
-    budget = TokenBudget(cache, settings.model_daily_tokens)
+    budget = TokenBudget(cache, settings.models.daily_tokens)
     resilient = ResilientChat(model, _limits(settings), budget)
-    metered = MeteredChat(resilient, log, read_prices(settings.model_prices))
-    if not settings.model_cache_hours:
+    metered = MeteredChat(resilient, log, read_prices(settings.models.prices))
+    if not settings.models.cache_hours:
         return metered
-    return CachedChat(metered, cache, settings.model_cache_hours * 3600)
+    return CachedChat(metered, cache, settings.models.cache_hours * 3600)
 
 
 def spent_today(settings: Settings, cache: Cache) -> int:
     """Tokens of all sites that count for MODEL_DAILY_TOKENS; 0 without such a limit."""
-    limit = settings.model_daily_tokens
+    limit = settings.models.daily_tokens
     return TokenBudget(cache, limit).spent() if limit else 0
 
 
 def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """For visitors' queries: one text at a time in the calling thread, remembered. Raises ModelError."""
     embedder = open_embedder(settings, folder, threads=1)
-    if settings.embedding_model:
-        budget = TokenBudget(cache, settings.model_daily_tokens)
+    if settings.models.embedding_model:
+        budget = TokenBudget(cache, settings.models.daily_tokens)
         embedder = ResilientEmbedder(embedder, _limits(settings), budget)
     return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
 
 
 def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """For indexing: many texts on EMBEDDED_THREADS, patient with a busy provider. Raises ModelError."""
-    embedder = open_embedder(settings, folder, threads=settings.embedded_threads)
-    if not settings.embedding_model:
+    embedder = open_embedder(settings, folder, threads=settings.models.embedded_threads)
+    if not settings.models.embedding_model:
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
-    return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.model_daily_tokens))
+    return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.models.daily_tokens))
 
 
 def open_relevance_model(settings: Settings) -> RelevanceModel | None:
     """The rerank API of RERANK_URL; None when none is configured."""
-    if not settings.rerank_url:
+    if not settings.models.rerank_url:
         return None
     model = RELEVANCE_MODELS.load("http")(
-        settings.rerank_url,
-        settings.rerank_model,
-        api_key=settings.rerank_api_key,
-        timeout_s=settings.rerank_timeout_s,
+        settings.models.rerank_url,
+        settings.models.rerank_model,
+        api_key=settings.models.rerank_api_key,
+        timeout_s=settings.models.rerank_timeout_s,
     )
     # A visitor waits for it, and the order that is there already is good: one further try at most.
     return ResilientRelevance(
-        model, _limits(settings, retries=min(1, settings.model_retries), retry_until_s=1.0)
+        model, _limits(settings, retries=min(1, settings.models.retries), retry_until_s=1.0)
     )
 
 
 def open_embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
     """The one that the settings name, without retries and budget. Raises ModelError."""
-    if not settings.embedding_model:
+    if not settings.models.embedding_model:
         embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
         return embedded
-    languages = {tag.strip().lower() for tag in settings.embedding_languages.split(",") if tag.strip()}
+    languages = {tag.strip().lower() for tag in settings.models.embedding_languages.split(",") if tag.strip()}
     hosted: Embedder = EMBEDDERS.load("openai")(
-        settings.embedding_model,
-        api_key=settings.openai_api_key,
-        base_url=settings.openai_base_url,
+        settings.models.embedding_model,
+        api_key=settings.models.openai_api_key,
+        base_url=settings.models.openai_base_url,
         languages=frozenset(languages),
-        timeout_s=settings.model_timeout_s,
+        timeout_s=settings.models.timeout_s,
     )
     return hosted
 
 
 def _limits(settings: Settings, retries: int | None = None, retry_until_s: float = 5.0) -> CallLimits:
     return CallLimits(
-        total_s=settings.model_timeout_s,
-        retries=settings.model_retries if retries is None else retries,
+        total_s=settings.models.timeout_s,
+        retries=settings.models.retries if retries is None else retries,
         retry_until_s=retry_until_s,
-        concurrency=settings.model_concurrency,
+        concurrency=settings.models.concurrency,
     )
 
 

@@ -96,7 +96,7 @@ class Runtime:
             self.database, self.engine.incidents, lambda: self.settings, lambda: self.configuration.seal
         )
         outbox.start(ending)
-        self.crawling.jobs.work(self.configuration.base.crawls_at_once, ending)
+        self.crawling.jobs.work(self.configuration.base.crawling.crawls_at_once, ending)
         outbox.finish()
 
     def close(self) -> None:
@@ -107,14 +107,14 @@ class Runtime:
 
 def open_runtime(settings: Settings) -> Runtime:
     """Opens and migrates the database, and composes the parts. Raises StorageError, StartError, UnknownName."""
-    _ = check_spec(settings.strategy), FLOWS[settings.flow]
-    folder = DataFolder(settings.data_dir)
-    database = Database(settings.database_url or folder.database_url())
+    _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
+    folder = DataFolder(settings.storage.data_dir)
+    database = Database(settings.storage.database_url or folder.database_url())
     database.migrate()
     renew_words(database)
     configuration = Configuration(settings, folder, database)
     shared = Shared(settings, folder)
-    stores = SiteStores(database, settings.crawls_kept)
+    stores = SiteStores(database, settings.crawling.crawls_kept)
     dialogue, delivery = DialogueStores(database), DeliveryStores(database)
     quality = QualityStores(database)
     incidents = WatchedIncidents(stores.incidents, delivery.events)

@@ -54,14 +54,14 @@ class Shared:
     @cached_property
     def cache(self) -> Cache:
         """Small values with a time to live."""
-        if self._settings.redis_url:
-            return RedisSharedCache(self._settings.redis_url)
+        if self._settings.storage.redis_url:
+            return RedisSharedCache(self._settings.storage.redis_url)
         return DiskSharedCache(self._folder.path / "cache" / "shared")
 
     @cached_property
     def limits(self) -> RateLimits:
         """Rate limits of visitors, addresses, keys and logins."""
-        return RateLimits.from_settings(self._settings, self._folder.path / "cache" / "limits")
+        return RateLimits.open(self._settings.storage.redis_url, self._folder.path / "cache" / "limits")
 
     @cached_property
     def heartbeat(self) -> Heartbeat:

@@ -43,11 +43,11 @@ def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: S
     """The curated answers of a site."""
 
     def title(url: str) -> str:
-        page = parts.content.page(stored(url, settings.base_url))
+        page = parts.content.page(stored(url, settings.serving.base_url))
         return page[0].title if page and page[0].title else url
 
     likeness = Likeness(Rarity(parts.words), parts.embedder)
-    made = CuratedAnswers(partial(store.all, site.id), likeness, settings.curated_threshold, title)
+    made = CuratedAnswers(partial(store.all, site.id), likeness, settings.retrieval.curated_threshold, title)
     made.prepare()
     return made
 
@@ -61,18 +61,23 @@ def open_answer_cache(
     if not tuning.answer_cache:
         return None
     name = model.name if model else "embedded"
-    limits = (settings.retrieve_limit, settings.relevance_floor, settings.self_rag_max_count)
+    limits = (
+        settings.retrieval.retrieve_limit,
+        settings.retrieval.relevance_floor,
+        settings.retrieval.self_rag_max_count,
+    )
     options = sorted(site.options.items(), key=lambda item: item[0])
     made_from = (
         site.id, site.generation, site.title, site.strategy, site.flow, tuning, options, *limits,
-        settings.self_rag_max_retries, name, parts.embedder.fingerprint, settings.base_url, _newest_code(),
+        settings.retrieval.self_rag_max_retries, name, parts.embedder.fingerprint,
+        settings.serving.base_url, _newest_code(),
     )  # fmt: skip
 
     def kept_out(urls: Collection[str]) -> set[str]:
-        pages = {stored(url, settings.base_url) for url in urls}
+        pages = {stored(url, settings.serving.base_url) for url in urls}
         return parts.decisions.for_search(pages)[0] & pages if parts.decisions else set()
 
-    return AnswerCache(cache, made_from, name, settings.answer_cache_hours * 3600, kept_out)
+    return AnswerCache(cache, made_from, name, settings.retrieval.answer_cache_hours * 3600, kept_out)
 
 
 @cache

@@ -64,7 +64,7 @@ def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
     """
     from server.indexes.vectors import open_chroma  # importing Chroma takes two seconds
 
-    address = settings.chroma_url or folder.running_chroma()
+    address = settings.storage.chroma_url or folder.running_chroma()
     if address:
         return VectorStore(open_chroma(address), None)
     lock = folder.claim_chroma()
@@ -93,7 +93,7 @@ def open_parts(
 
 def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
     """What brings the pages of a crawl into the indexes of `strategy`."""
-    sizes = ChunkSizes(settings.chunk_chars, settings.chunk_overlap)
+    sizes = ChunkSizes(settings.retrieval.chunk_chars, settings.retrieval.chunk_overlap)
     text = partial(StoredText, parts.content, parts.facts)
     return Indexer(parts.content, [strategy], sizes, text=text, facts=parts.facts)
 
@@ -118,7 +118,7 @@ def open_strategy(
         parts.relevance_model,
         replace(
             parts.deriving,
-            price=read_prices(settings.model_prices).get(settings.chat_model_name, (0.0, 0.0)),
+            price=read_prices(settings.models.prices).get(settings.models.chat_model_name, (0.0, 0.0)),
             charge=partial(Spending, site.id, daily_limit(site, settings)),
         ),
         read_choices(site.options.get(CHOSEN)),

@@ -95,9 +95,9 @@ class Stores:
     )
 
     def __post_init__(self):
-        self.database = Database(self.base.database_url)
+        self.database = Database(self.base.storage.database_url)
         self.seal = Seal(self.secret_key)
-        self.folder = DataFolder(self.base.data_dir)
+        self.folder = DataFolder(self.base.storage.data_dir)
         self.live = LiveSettings(self.base, OverrideStore(self.database), lambda: self.seal)
         self.operator_sessions = SessionStore(self.database)
         self.operator_links = LinkStore(self.database)
@@ -142,11 +142,11 @@ class Stores:
 
     @cached_property
     def cache(self):
-        return DiskSharedCache(self.settings.data_dir / "shared")
+        return DiskSharedCache(self.settings.storage.data_dir / "shared")
 
     @cached_property
     def history(self):
-        return DiskHistory(self.settings.data_dir / "history", 5, 60)
+        return DiskHistory(self.settings.storage.data_dir / "history", 5, 60)
 
     @cached_property
     def heartbeat(self):
@@ -165,7 +165,7 @@ class Stores:
 
     @cached_property
     def limits(self):
-        return RateLimits.from_settings(self.settings, self.settings.data_dir / "limits")
+        return RateLimits.open("", self.settings.storage.data_dir / "limits")
 
     def content(self, site_id):
         return ContentStore(self.database, site_id)
@@ -189,7 +189,7 @@ def make_services(tmp_path, empty_database):
         shutil.copy(empty_database, tmp_path / "docent.sqlite3")
         url = f"sqlite:///{tmp_path / 'docent.sqlite3'}"
         given = {"data_dir": tmp_path, "database_url": url, "login_limit": "1000/minute", **settings}
-        made.append(Stores(Settings(**given)))
+        made.append(Stores(Settings.of(**given)))
         return made[-1]
 
     yield make
@@ -213,7 +213,7 @@ def make_app(runtime):
 @pytest.fixture(scope="session")
 def shared_app(tmp_path_factory):
     """Registering the blueprint takes longer than a test, so this is done once, for the default settings."""
-    settings = Settings(data_dir=tmp_path_factory.mktemp("unused"))
+    settings = Settings.of(data_dir=tmp_path_factory.mktemp("unused"))
     return make_app(SimpleNamespace(settings=settings, secret_key="a secret of the tests"))
 
 

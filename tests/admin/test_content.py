@@ -37,7 +37,7 @@ def decision(runtime, path):
 def filled(runtime, site):
     ask(runtime)
     fill(runtime)
-    check_quotes(runtime.database, "lantern", runtime.configuration.settings.base_url)
+    check_quotes(runtime.database, "lantern", runtime.configuration.settings.serving.base_url)
     cite(runtime, f"{ROOT}returns", "About Returns.", 3)
     return runtime
 
@@ -108,7 +108,7 @@ def test_what_stands_on_pages_can_do_nothing_here(operator, filled):
 def test_a_quoted_page_that_is_gone_is_listed_and_shown(operator, filled):
     filled.content("lantern").remove_page(DELIVERY)
     filled.content("lantern").go_live()
-    check_quotes(filled.database, "lantern", filled.settings.base_url)
+    check_quotes(filled.database, "lantern", filled.settings.serving.base_url)
     listed = operator.get(f"{LIST}?state=lost").text
     assert DELIVERY in listed
     assert "Gone" in listed

@@ -93,7 +93,7 @@ def test_the_rules_of_a_known_site_are_tried_without_a_crawl(operator, website, 
 
 def test_what_robots_txt_forbids_is_left_out_with_its_line(operator, website, runtime):
     runtime.crawling.dry_runs = DryRuns(
-        runtime.shared.cache, lambda: runtime.configuration.settings.model_copy(update={"dry_run_pages": 20})
+        runtime.shared.cache, lambda: runtime.configuration.settings.with_values({"dry_run_pages": 20})
     )
     answer = operator.send("/admin/new-site", {"address": website.url, "look": "1"})
     text = ended(operator, answer.location)

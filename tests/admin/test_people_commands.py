@@ -7,14 +7,14 @@ import pytest
 from server.__main__ import main
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
 
 KEY = "sk-a-secret-that-must-not-be-shown-abcd"
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for name in Settings.model_fields:
+    for name in SETTINGS:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "data"
@@ -37,7 +37,7 @@ def open_services():
     made = []
 
     def make(folder):
-        made.append(open_runtime(Settings(data_dir=folder)))
+        made.append(open_runtime(Settings.of(data_dir=folder)))
         return made[-1]
 
     yield make
@@ -104,7 +104,7 @@ def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path
     assert shell("restore", str(file), "--yes", "--with-key", data=other)[0] == 0
     restored = open_services(other)
     assert [site.id for site in restored.sites.all()] == ["shop"]
-    assert restored.settings.rerank_api_key == KEY, "sealed with the key that came along"
+    assert restored.settings.models.rerank_api_key == KEY, "sealed with the key that came along"
     assert restored.crawls.latest("shop").state == "waiting", "it is read again for its vectors"
     assert restored.audit.recent(1)[0].action == "restored a backup"
 

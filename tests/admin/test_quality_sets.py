@@ -105,14 +105,14 @@ def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_service
     assert "not UTF-8" in upload(operator, b"\xff\xfe\x00").text
     assert "Choose a file" in operator.send(NEW, {}, f"{NEW}/upload").text
     many = "\n".join(
-        '{"question": "A?"}' for _ in range(runtime.configuration.settings.testset_questions + 1)
+        '{"question": "A?"}' for _ in range(runtime.configuration.settings.quality.testset_questions + 1)
     )
     assert "TESTSET_QUESTIONS" in upload(operator, many.encode()).text
     assert runtime.quality.testsets.all("lantern") == []
 
 
 def test_a_site_has_only_so_many_sets(operator, runtime, site):
-    for number in range(runtime.configuration.settings.testsets_per_site):
+    for number in range(runtime.configuration.settings.quality.testsets_per_site):
         runtime.quality.testsets.create("lantern", f"Set {number}", "hand")
     assert "TESTSETS_PER_SITE" in upload(operator, LINES).text
     answer = operator.send(CASES, {"question": "A?", "answerable": "1"}, CASES)

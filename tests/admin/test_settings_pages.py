@@ -78,7 +78,7 @@ def test_a_changed_setting_holds_at_once_and_is_noted(operator, runtime):
     page = operator.get(BUDGETS)
     answer = operator.send(BUDGETS, {**values_of(page), "site_daily_tokens": "5000"})
     assert answer.status_code == 302
-    assert runtime.configuration.settings.site_daily_tokens == 5000
+    assert runtime.configuration.settings.models.site_daily_tokens == 5000
     shown = operator.get(BUDGETS).text
     assert "Set here" in shown
     [change] = runtime.people.audit.recent(1)
@@ -137,7 +137,7 @@ def test_what_belongs_to_the_start_cannot_be_changed(operator, runtime):
 
 def test_a_secret_is_sealed_and_never_shown_again(operator, runtime):
     operator.send(MODELS, {"openai_api_key": KEY})
-    assert runtime.configuration.settings.openai_api_key == KEY
+    assert runtime.configuration.settings.models.openai_api_key == KEY
     page = operator.get(MODELS).text
     assert KEY not in page
     assert "set, ends in …abcd" in page
@@ -151,12 +151,12 @@ def test_a_secret_is_sealed_and_never_shown_again(operator, runtime):
 def test_an_empty_secret_field_leaves_the_secret_and_a_tick_removes_it(operator, runtime):
     operator.send(MODELS, {"openai_api_key": KEY})
     operator.send(MODELS, {"openai_api_key": "", "chat_model": "small"})
-    assert (runtime.configuration.settings.openai_api_key, runtime.configuration.settings.chat_model) == (
-        KEY,
-        "small",
-    )
+    assert (
+        runtime.configuration.settings.models.openai_api_key,
+        runtime.configuration.settings.models.chat_model,
+    ) == (KEY, "small")
     operator.send(MODELS, {"openai_api_key-remove": "1"})
-    assert runtime.configuration.settings.openai_api_key == ""
+    assert runtime.configuration.settings.models.openai_api_key == ""
 
 
 def test_a_mail_password_is_not_shown(operator, runtime):
@@ -165,7 +165,7 @@ def test_a_mail_password_is_not_shown(operator, runtime):
     page = operator.get("/admin/settings/mail").text
     assert "p4ssw0rd" not in page
     assert "smtp://…@mail.example.com:587" in page
-    assert runtime.configuration.settings.smtp_url == url
+    assert runtime.configuration.settings.contact.smtp_url == url
 
 
 def test_a_setting_is_taken_back_to_the_value_of_the_start(make_services, password_hash):
@@ -174,17 +174,17 @@ def test_a_setting_is_taken_back_to_the_value_of_the_start(make_services, passwo
     browser = Browser(make_app(runtime))
     log_in(browser)
     browser.send(BUDGETS, {"site_daily_tokens": "5"})
-    assert runtime.configuration.settings.site_daily_tokens == 5
+    assert runtime.configuration.settings.models.site_daily_tokens == 5
     answer = browser.send(BUDGETS, {"back": "site_daily_tokens"}, "/admin/settings/back")
     assert answer.location == BUDGETS
-    assert runtime.configuration.settings.site_daily_tokens == 700
+    assert runtime.configuration.settings.models.site_daily_tokens == 700
     assert "From the start" in browser.get(BUDGETS).text
     browser.send(BUDGETS, {"back": "port"}, "/admin/settings/back")
-    assert runtime.configuration.settings.site_daily_tokens == 700
+    assert runtime.configuration.settings.models.site_daily_tokens == 700
 
 
 def test_another_process_takes_a_change_up_within_seconds(runtime, operator, monkeypatch):
-    other_database = Database(runtime.configuration.settings.database_url)
+    other_database = Database(runtime.configuration.settings.storage.database_url)
     other = LiveSettings(
         runtime.configuration.live.base,
         OverrideStore(other_database),
@@ -194,8 +194,8 @@ def test_another_process_takes_a_change_up_within_seconds(runtime, operator, mon
     assert other.current is before, "the same object as long as nothing changed"
     operator.send(MODELS, {"chat_model": "large", "openai_api_key": KEY})
     monkeypatch.setattr("server.runtime.live_settings.LOOK_EVERY_S", 0.0)
-    assert other.current.chat_model == "large"
-    assert other.current.openai_api_key == KEY
+    assert other.current.models.chat_model == "large"
+    assert other.current.models.openai_api_key == KEY
     other_database.close()
 
 
@@ -205,8 +205,8 @@ def test_an_override_that_fits_no_more_is_left_out_and_named(runtime, operator):
     )
     base = runtime.configuration.live.base
     stranger = LiveSettings(base, OverrideStore(runtime.database), lambda: Seal("another secret key"))
-    assert stranger.current.smtp_url == ""
-    assert stranger.current.mail_from == "a@example.com"
+    assert stranger.current.contact.smtp_url == ""
+    assert stranger.current.contact.mail_from == "a@example.com"
     assert "another SECRET_KEY" in stranger.problems["smtp_url"]
 
 
@@ -215,7 +215,7 @@ def test_the_database_failing_leaves_the_last_known_settings(runtime, operator, 
     monkeypatch.setattr("server.runtime.live_settings.LOOK_EVERY_S", 0.0)
     with runtime.database.begin() as connection:
         connection.exec_driver_sql("DROP TABLE setting_overrides")
-    assert runtime.configuration.settings.site_daily_tokens == 5
+    assert runtime.configuration.settings.models.site_daily_tokens == 5
 
 
 # --- The test button
@@ -267,18 +267,18 @@ def test_another_embedding_model_has_to_be_wanted_and_reads_every_site_again(ope
         assert "Tick that every site is read again" in answer.text
         assert runtime.configuration.live.overrides == {}
         assert operator.send(MODELS, {**fields, "reindex": "1"}).status_code == 302
-    assert runtime.configuration.settings.embedding_model == "e"
+    assert runtime.configuration.settings.models.embedding_model == "e"
     assert runtime.stores.crawls.latest("lantern").state == "waiting"
 
 
 def test_settings_of_a_process_are_made_of_the_environment_and_the_overrides(tmp_path):
-    base = Settings(data_dir=tmp_path, chat_model="from the start")
+    base = Settings.of(data_dir=tmp_path, chat_model="from the start")
     database = Database(f"sqlite:///{tmp_path}/x.db")
     database.migrate()
     live = LiveSettings(base, OverrideStore(database), lambda: Seal("x" * 40))
     live.change({"chat_model": ""}, "ada")
-    assert live.current.chat_model == "", "empty means the default"
+    assert live.current.models.chat_model == "", "empty means the default"
     live.take_back({"chat_model"})
-    assert live.current.chat_model == "from the start"
-    assert live.current.data_dir == tmp_path
+    assert live.current.models.chat_model == "from the start"
+    assert live.current.storage.data_dir == tmp_path
     database.close()

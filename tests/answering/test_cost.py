@@ -12,7 +12,8 @@ from server.domain.site import Site
 from server.domain.spending import DailyLimit, Spending, Used, counted
 from server.models.metered import MeteredChat, read_prices
 from server.runtime.shortcuts import daily_limit
-from server.settings import Settings, SettingsError, load_settings
+from server.settings import Settings
+from server.settings.reading import SettingsError, load_settings
 from server.storage.usage import UsageStore
 from tests.answering.conftest import answer
 
@@ -64,7 +65,7 @@ def test_over_budget_the_pages_are_quoted_and_the_operator_is_told(shop, metered
 
 
 def test_a_sites_own_limit_goes_before_the_settings():
-    settings = Settings(site_daily_tokens=1000, site_daily_cost=2.5)
+    settings = Settings.of(site_daily_tokens=1000, site_daily_cost=2.5)
     assert daily_limit(Site("a", "A", "A"), settings) == DailyLimit(1000, 2.5)
     own = Site("a", "A", "A", options={"daily_tokens": 0, "daily_cost": 0.5})
     assert daily_limit(own, settings) == DailyLimit(0, 0.5)

@@ -12,10 +12,10 @@ from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
 from server.domain.protocols import ModelError
 from server.domain.question import Question
-from server.settings import Settings
+from server.settings import SETTINGS
 from tests.answering.conftest import HOME, answer
 
-THRESHOLD = Settings.model_fields["curated_threshold"].default
+THRESHOLD = SETTINGS["curated_threshold"].default
 MINE = CuratedAnswer(
     "shop",
     ("What does delivery to Norway cost?", "norway shipping price"),

@@ -16,8 +16,8 @@ from server.storage.sites import SiteStore
 
 @pytest.fixture
 def shell(tmp_path, capsys):
-    settings = Settings(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path}/docent.sqlite3")
-    database = Database(settings.database_url)
+    settings = Settings.of(data_dir=tmp_path, database_url=f"sqlite:///{tmp_path}/docent.sqlite3")
+    database = Database(settings.storage.database_url)
     database.migrate()
     SiteStore(database).create(Site("shop", "Shop", "Shop"))
     database.close()

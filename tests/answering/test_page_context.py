@@ -49,7 +49,7 @@ def crawled(web, tmp_path_factory, model_cache):
     """The folder of a crawled shop."""
     folder = tmp_path_factory.mktemp("context")
     (folder / "models").symlink_to(model_cache)
-    runtime = open_runtime(Settings(data_dir=folder))
+    runtime = open_runtime(Settings.of(data_dir=folder))
     made = Site("shop", "Lantern Shop", "Lantern Shop", (f"{web.url}/",), language="en", allow_private=True)
     runtime.stores.sites.create(replace(made, options=ALLOWED))
     runtime.crawling.refresh("shop", runtime.stores.crawls.start("shop"))
@@ -59,7 +59,7 @@ def crawled(web, tmp_path_factory, model_cache):
 
 @pytest.fixture(scope="module")
 def runtime(crawled):
-    opened = open_runtime(Settings(data_dir=crawled))
+    opened = open_runtime(Settings.of(data_dir=crawled))
     yield opened
     opened.close()
 

@@ -88,7 +88,7 @@ class ScriptedServices(Runtime):
 
 def make_settings(folder, **changes):
     generous = {"visitor_limit": "1000/minute", "address_limit": "1000/minute", "token_limit": "1000/minute"}
-    return Settings(**{"data_dir": folder / "data", "web_threads": 8} | generous | changes)
+    return Settings.of(**{"data_dir": folder / "data", "web_threads": 8} | generous | changes)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def main():
     given = parser.parse_args()
     stream_shelf.ALIVE_S = given.alive
     unlimited = dict.fromkeys(("visitor_limit", "address_limit", "token_limit"), "1000000/minute")
-    settings = Settings(
+    settings = Settings.of(
         data_dir=given.data,
         port=given.port,
         web_workers=given.workers,

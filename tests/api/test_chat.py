@@ -66,7 +66,7 @@ def test_an_empty_message_is_refused(visitor, message):
 
 
 def test_the_longest_message_is_taken_and_one_more_character_is_not(visitor, runtime, script):
-    longest = runtime.configuration.settings.message_chars
+    longest = runtime.configuration.settings.limits.message_chars
     assert visitor.ask("ü" * longest).status_code == 200
     response = visitor.ask("ü" * (longest + 1))
     assert (response.status_code, response.json["error"]["code"]) == (422, "message_too_long")

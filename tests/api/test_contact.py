@@ -86,7 +86,7 @@ def test_an_empty_message_is_refused(visitor, message):
 
 
 def test_a_message_may_be_as_long_as_a_question_and_no_longer(visitor, runtime):
-    longest = runtime.configuration.settings.message_chars
+    longest = runtime.configuration.settings.limits.message_chars
     assert write(visitor, message="x" * longest).status_code == 201
     assert error_of(write(visitor, message="x" * (longest + 1))) == (422, "message_too_long")
 

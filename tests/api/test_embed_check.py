@@ -32,7 +32,7 @@ def check(make_app, website):
             known = replace(SHOP, start_urls=(f"{website.url}/",), allow_private=True, **site)
             runtime.stores.sites.update(known)
             website.head = head.replace("{base}", public_url or base)
-            settings = runtime.configuration.settings.model_copy(update={"public_url": public_url or base})
+            settings = runtime.configuration.settings.with_values({"public_url": public_url or base})
             steps = list(check_embedding(known, f"{website.url}/", settings))
         return {step.name: (step.mark.value, step.text) for step in steps}, runtime
 

@@ -69,7 +69,7 @@ def test_missing_fields_are_a_422(visitor, path):
 def test_a_body_of_100_kb_is_refused_with_the_limit(visitor, runtime, path):
     response = post(visitor, '{"message": "%s"}' % ("x" * 100_000), path=path)
     assert error(response) == (413, "body_too_large")
-    assert str(runtime.configuration.settings.body_bytes) in response.json["error"]["message"]
+    assert str(runtime.configuration.settings.limits.body_bytes) in response.json["error"]["message"]
 
 
 def test_an_unknown_api_address_answers_in_json(client):

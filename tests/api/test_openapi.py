@@ -24,7 +24,7 @@ def test_the_document_names_the_version_and_the_limits(client, runtime):
     document = client.get("/api/openapi.json").json
     assert document["info"]["version"].count(".") == 2
     ask, resume = document["components"]["schemas"]["ChatRequest"]["oneOf"]
-    assert ask["properties"]["message"]["maxLength"] == runtime.configuration.settings.message_chars
+    assert ask["properties"]["message"]["maxLength"] == runtime.configuration.settings.limits.message_chars
     assert resume["required"] == ["resume"]
 
 

@@ -184,5 +184,5 @@ def test_a_port_in_use_is_said_in_one_line(tmp_path):
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(StartError, match=f"127.0.0.1:{port} .*set another PORT") as refused:
-            serve(Settings(data_dir=tmp_path, port=port))
+            serve(Settings.of(data_dir=tmp_path, port=port))
     assert "\n" not in str(refused.value)

@@ -17,7 +17,7 @@ def test_the_widget_learns_what_visitors_may_know_and_nothing_else(client, runti
         "consent": {"text": "", "privacy_url": ""},
         "contact": {"on": False, "open": True, "hours": "", "opens": "", "link": ""},
         "context": {"page": False, "selection": False},
-        "limits": {"message_chars": runtime.configuration.settings.message_chars},
+        "limits": {"message_chars": runtime.configuration.settings.limits.message_chars},
     }
 
 

@@ -263,7 +263,7 @@ def make_office(office_database, tmp_path):
         )  # fmt: skip
         SiteStore(office_database).create(site)
         quick = {"contact_retry_s": 0.01, "contact_timeout_s": 5.0, "mail_from": FROM, "contact_tries": 4}
-        return Office(office_database, Settings(data_dir=tmp_path, **quick | settings), site)
+        return Office(office_database, Settings.of(data_dir=tmp_path, **quick | settings), site)
 
     return make
 

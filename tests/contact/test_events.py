@@ -39,7 +39,7 @@ class Desk:
 
     def __init__(self, database, **settings):
         quick = {"contact_retry_s": 0.001, "contact_tries": 3, "webhook_allow_private": True, **settings}
-        self.database, self.settings = database, Settings(**quick)
+        self.database, self.settings = database, Settings.of(**quick)
         self.events, self.hooks = EventStore(database), WebhookStore(database)
         self.incidents = WatchedIncidents(database, self.events)
         self.outbox = open_outbox(database, self.incidents, lambda: self.settings, lambda: SEAL)
@@ -178,7 +178,7 @@ def test_conversations_are_deleted_when_their_days_are_over(make_office, monkeyp
     now = datetime.now(UTC)
     assert Retention(office.database).count(now - timedelta(days=30)) == 7
     days = {"conversation_days": 0}
-    tidying = Tidying(office.database, lambda: Settings(**days))
+    tidying = Tidying(office.database, lambda: Settings.of(**days))
     assert tidying.forget_old(now, threading.Event()) == 0, "0 keeps everything"
     days["conversation_days"] = 30
     assert tidying.forget_old(now, threading.Event()) == 6

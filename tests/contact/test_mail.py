@@ -186,7 +186,7 @@ def test_what_was_taken_counts_as_sent_even_when_the_server_hangs_up_without_a_w
 
     rude = HangsUp()
     with mail_server(rude) as port:
-        office.settings = office.settings.model_copy(update={"smtp_url": f"smtp://127.0.0.1:{port}"})
+        office.settings = office.settings.with_values({"smtp_url": f"smtp://127.0.0.1:{port}"})
         office.outbox = office.new_outbox()
         office.write()
         office.send_until_idle()
@@ -202,7 +202,7 @@ def diagnose(tmp_path, capsys):
     """The line of `doctor` about mail, with these settings and options of the only site."""
 
     def run(contact, **settings):
-        runtime = open_runtime(Settings(data_dir=tmp_path, **settings))
+        runtime = open_runtime(Settings.of(data_dir=tmp_path, **settings))
         if not runtime.stores.sites.find("shop"):
             runtime.stores.sites.create(Site("shop", "Shop", "Shop", options={"contact": contact}))
         try:

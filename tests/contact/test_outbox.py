@@ -253,12 +253,12 @@ def test_conversations_in_which_something_was_written_are_known(office):
 OUTBOX = """
 import sys, threading
 from server.contact.outbox import open_outbox
-from server.settings import load_settings
+from server.settings.reading import load_settings
 from server.storage.database import Database
 from server.storage.incidents import IncidentStore
 from server.storage.sealed import Seal
 settings = load_settings()
-database = Database(settings.database_url)
+database = Database(settings.storage.database_url)
 open_outbox(database, IncidentStore(database), lambda: settings, lambda: Seal('x' * 32)).run(threading.Event())
 """
 

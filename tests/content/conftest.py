@@ -85,7 +85,7 @@ def read_shop(tmp_path_factory, model_cache):
     folder = tmp_path_factory.mktemp("shop")
     (folder / "models").symlink_to(model_cache)
     with serve(WatchedWebsite("Lantern Shop", SHOP)) as website:
-        runtime = open_runtime(Settings(data_dir=folder, **SETTINGS))
+        runtime = open_runtime(Settings.of(data_dir=folder, **SETTINGS))
         runtime.stores.sites.create(Site("shop", "Lantern Shop", "Lantern Shop", (f"{website.url}/",)))
         assert Shop(runtime, website).crawl().state == "done"
         runtime.close()
@@ -98,6 +98,6 @@ def shop(read_shop, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(folder, data, symlinks=True)
     website.pages, website.redirects, website.robots, website.before = dict(SHOP), {}, "", {}
-    runtime = open_runtime(Settings(data_dir=data, **SETTINGS))
+    runtime = open_runtime(Settings.of(data_dir=data, **SETTINGS))
     yield Shop(runtime, website)
     runtime.close()

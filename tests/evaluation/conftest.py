@@ -8,7 +8,7 @@ import pytest
 from server.__main__ import main
 from server.domain.derived import BuildStopped
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 from tests.websites import SHOP, Website, serve
 
 DOCUMENTS = (

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 from tests.websites import SHOP, Website, serve
 
 

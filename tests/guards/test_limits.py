@@ -1,7 +1,6 @@
 import multiprocessing
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -35,7 +34,7 @@ def limits(tmp_path):
 def kept_limits(request, tmp_path):
     """Limits as the settings choose them: once for one machine, once for many."""
     url = request.getfixturevalue("redis_url") if request.param == "redis" else ""
-    return RateLimits.from_settings(SimpleNamespace(redis_url=url), tmp_path)
+    return RateLimits.open(url, tmp_path)
 
 
 def test_limits_hold_wherever_they_are_kept(kept_limits):
@@ -46,7 +45,7 @@ def test_limits_hold_wherever_they_are_kept(kept_limits):
 
 
 def test_without_redis_everything_is_allowed_and_the_log_says_so(tmp_path, caplog):
-    limits = RateLimits.from_settings(SimpleNamespace(redis_url="redis://127.0.0.1:1/0"), tmp_path)
+    limits = RateLimits.open("redis://127.0.0.1:1/0", tmp_path)
     assert [limits.hit("1/minute", "ada") for _ in range(2)] == [0, 0]
     assert "rate limits are not kept" in caplog.text
 
@@ -165,7 +164,7 @@ def test_plain_counters_end_with_their_first_entry(tmp_path):
 
 
 def test_settings_choose_where_counts_are_kept(tmp_path):
-    limits = RateLimits.from_settings(SimpleNamespace(redis_url=""), tmp_path / "limits")
+    limits = RateLimits.open("", tmp_path / "limits")
     limits.hit("1/minute", "ada")
     assert (tmp_path / "limits" / "cache.db").exists()
 

@@ -134,7 +134,7 @@ class Installation:
     def __init__(self, folder, website):
         self.folder = folder
         self.website = website
-        self.settings = Settings(data_dir=folder, crawl_allow_private=True, crawl_concurrency=2)
+        self.settings = Settings.of(data_dir=folder, crawl_allow_private=True, crawl_concurrency=2)
         self.runtime = open_runtime(self.settings)
         self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
         settings = {"DATA_DIR": str(folder), "CRAWL_ALLOW_PRIVATE": "1", "CRAWL_CONCURRENCY": "2"}

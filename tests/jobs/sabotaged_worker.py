@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from server.indexing import indexer
 from server.models.embedded import EmbeddedEmbedder
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 
 MOMENTS = {
     "before the vectors": ("server.retrieval.dense:DenseStrategy.index", "before"),

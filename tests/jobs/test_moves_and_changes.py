@@ -150,4 +150,4 @@ def test_a_first_crawl_goes_live_as_a_whole(shop, monkeypatch):
 
 
 def replace_settings(shop, **changes):
-    return shop.runtime.configuration.settings.model_copy(update=changes)
+    return shop.runtime.configuration.settings.with_values(changes)

@@ -15,7 +15,7 @@ class Owner:
 
     def __init__(self, folder, website, **settings):
         self.website = website
-        self.runtime = open_runtime(Settings(data_dir=folder, crawl_allow_private=True, **settings))
+        self.runtime = open_runtime(Settings.of(data_dir=folder, crawl_allow_private=True, **settings))
         if self.runtime.stores.sites.find("shop") is None:
             self.runtime.stores.sites.create(Site("shop", "Shop", "", (f"{website.url}/",)))
 

@@ -5,7 +5,7 @@ import pytest
 from server.__main__ import main
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 
 
 @pytest.fixture

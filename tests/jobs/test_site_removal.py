@@ -10,7 +10,7 @@ from server.__main__ import main
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 from server.storage.errors import SiteExists, UnknownSite
 from tests.websites import SHOP, Website, serve
 

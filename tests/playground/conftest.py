@@ -12,7 +12,8 @@ from admin.people.passwords import hash_password
 from server.__main__ import main
 from server.domain.roles import Role
 from server.runtime.runtime import Runtime, open_runtime
-from server.settings import Settings, load_settings
+from server.settings import Settings
+from server.settings.reading import load_settings
 from tests.admin.conftest import Browser, make_app
 from tests.openai_server import OpenAIServer
 from tests.websites import SHOP, Website, serve
@@ -121,7 +122,7 @@ class Dashboard:
 @pytest.fixture(scope="module")
 def made_app(indexed_shop):
     """Registering the blueprint takes longer than a test."""
-    return make_app(SimpleNamespace(settings=Settings(data_dir=indexed_shop), secret_key="a secret"))
+    return make_app(SimpleNamespace(settings=Settings.of(data_dir=indexed_shop), secret_key="a secret"))
 
 
 @pytest.fixture

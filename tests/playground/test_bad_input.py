@@ -8,7 +8,7 @@ import pytest
 from server.domain.roles import Role
 from server.domain.tuning import Tuning
 from server.playground.order import SWITCHES, WrongOrder, allowed, read_order, read_turns, written_turns
-from server.tuning_settings import TuningSettings
+from server.settings.tuning import TuningSettings
 from tests.playground.conftest import ASKED
 
 
@@ -46,7 +46,7 @@ def error_of(page, field):
         ("curated", "maybe", "Choose on or off."),
         ("answer_cache", "1", "Choose on or off."),
         ("prompts", "yes", "Choose on or off."),
-        ("tune_fusion", "best", "Choose one of: weighted, minmax, rrf"),
+        ("tune_fusion", "best", "Choose one of: weighted, minmax, rrf, reciprocal."),
         ("tune_rerank", "model", "There is no chat model: set CHAT_MODEL first."),
         ("tune_rerank", "cross-encoder", "There is no rerank API: set RERANK_URL first."),
         ("tune_rerank", "twice", "Choose one of: features, model, cross-encoder, none."),
@@ -85,7 +85,7 @@ def test_all_that_is_wrong_is_said_at_once(runtime):
 def test_every_switch_is_an_option_with_a_setting():
     for name in SWITCHES:
         assert hasattr(Tuning(), name)
-        assert f"tune_{name}" in TuningSettings.model_fields
+        assert name in TuningSettings.model_fields
     assert allowed("synthesis") == ("compact", "refine", "tree")
     assert allowed("neighbours") == ()
 

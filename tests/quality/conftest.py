@@ -8,7 +8,7 @@ import pytest
 from server.domain.site import Site
 from server.quality.questions import written_case
 from server.runtime.runtime import open_runtime
-from server.settings import load_settings
+from server.settings.reading import load_settings
 from server.storage.gates import Gate
 from tests.websites import SHOP, Website, serve
 

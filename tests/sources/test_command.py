@@ -22,7 +22,7 @@ def shell(tmp_path, model_cache, capsys):
 
 @pytest.fixture
 def runtime(tmp_path):
-    made = open_runtime(Settings(data_dir=tmp_path / "data"))
+    made = open_runtime(Settings.of(data_dir=tmp_path / "data"))
     yield made
     made.close()
 

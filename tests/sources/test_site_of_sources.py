@@ -42,7 +42,7 @@ def test_an_uploaded_file_is_answered_from_and_its_citation_opens_the_sentence(o
     assert "dry cotton cloth" in answer["answer"]
     assert answer["citations"][0]["link"].replace("&", "&amp;") in answer["answer_html"]
     link = urlsplit(answer["citations"][0]["link"])
-    assert f"{link.scheme}://{link.netloc}" == owner.runtime.configuration.settings.base_url
+    assert f"{link.scheme}://{link.netloc}" == owner.runtime.configuration.settings.serving.base_url
     assert link.path.startswith("/sources/shop/")
     anchor, _, directive = link.fragment.partition(":~:text=")
     shown = browser.get(link.path)
@@ -55,8 +55,8 @@ def test_the_address_of_a_citation_follows_the_public_url(owner):
     owner.upload("guide.md", GUIDE)
     owner.refresh()
     path = urlsplit(owner.answer("How do I clean the glass of the lamp?").citations[0].url).path
-    moved = owner.runtime.configuration.settings.model_copy(
-        update={"public_url": "https://chat.example.com/docent"}
+    moved = owner.runtime.configuration.settings.with_values(
+        {"public_url": "https://chat.example.com/docent"}
     )
     runtime = owner.runtime
     runtime.configuration.live = LiveSettings(

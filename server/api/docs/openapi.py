@@ -60,7 +60,9 @@ def openapi_blueprint() -> Blueprint:
 
     @blueprint.get("/api/openapi.json")
     def describe() -> Response:
-        response = jsonify(document(current_app.config["VERSION"], configuration().settings.message_chars))
+        response = jsonify(
+            document(current_app.config["VERSION"], configuration().settings.limits.message_chars)
+        )
         response.headers["Cache-Control"] = "no-cache"
         response.headers["Access-Control-Allow-Origin"] = "*"
         return response

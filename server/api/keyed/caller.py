@@ -22,11 +22,11 @@ def known_key() -> ApiKey:
     key = people_stores().api_keys.find(secret) if secret.startswith(MARK) else None
     if key is None:
         # Guessing is hopeless; this keeps it from costing the database.
-        limit(configuration().settings.api_limit, f"key-unknown:{network_address()}")
+        limit(configuration().settings.limits.api_limit, f"key-unknown:{network_address()}")
         raise ApiError(401, "key_invalid", f"This is no API key of this server. {HOW}")
     if not key.on or key.is_over:
         raise ApiError(401, "key_over", "This API key was revoked, or its time is over. Make a new one.")
-    limit(configuration().settings.api_limit, f"key:{key.id}")
+    limit(configuration().settings.limits.api_limit, f"key:{key.id}")
     people_stores().api_keys.used(key)
     return key
 

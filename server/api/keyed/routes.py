@@ -46,8 +46,8 @@ def ask() -> Response:
     question = body.question.replace("\x00", " ").strip()
     if not question:
         raise ApiError(422, "message_empty", "Send a question as question.")
-    if len(question) > settings.message_chars:
-        text = f"The question has {len(question)} characters; send at most {settings.message_chars}."
+    if len(question) > settings.limits.message_chars:
+        text = f"The question has {len(question)} characters; send at most {settings.limits.message_chars}."
         raise ApiError(422, "message_too_long", text)
     try:
         exchange = chat().ask(

@@ -32,8 +32,8 @@ def ask() -> Response:
     require_consent(caller)
     message = _message(body)
     settings = configuration().settings
-    limit(settings.visitor_limit, f"visitor:{caller.key}")
-    limit(settings.address_limit, f"address:{network_address()}")
+    limit(settings.limits.visitor_limit, f"visitor:{caller.key}")
+    limit(settings.limits.address_limit, f"address:{network_address()}")
     try:
         exchange = chat().ask(
             caller.site,
@@ -64,7 +64,7 @@ def resume() -> Response:
 def _message(body: ChatRequest) -> str:
     # PostgreSQL stores no NUL, and no question needs one.
     message = (body.message or "").replace("\x00", " ").strip()
-    longest = configuration().settings.message_chars
+    longest = configuration().settings.limits.message_chars
     if not message:
         raise ApiError(422, "message_empty", "Send a question as message.")
     if len(message) > longest:
@@ -78,7 +78,7 @@ def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
     """What of it the site allows to be used; never an error, for the question can be answered without."""
     if page is None:
         return None
-    longest = configuration().settings.selection_chars
+    longest = configuration().settings.limits.selection_chars
     return VisitorPage.allowed(caller.site, page.url, page.title, page.selection or "", longest)
 
 
@@ -100,7 +100,7 @@ def _events(exchange: Exchange) -> Iterable[Event]:
 
 
 def _resumed(caller: Caller) -> Response:
-    limit(configuration().settings.address_limit, f"resume:{network_address()}")
+    limit(configuration().settings.limits.address_limit, f"resume:{network_address()}")
     message_id, _, number = request.headers.get("Last-Event-ID", "").rpartition(":")
     if not (message_id and number.isascii() and number.isdecimal() and len(number) < 10):
         raise ApiError(404, "nothing_to_resume", LAST_EVENT)
@@ -126,7 +126,7 @@ def judge() -> Response:
     """Stores or replaces the visitor's judgement of one of his answers."""
     caller = known_caller()
     body = json_body(FeedbackRequest)
-    limit(configuration().settings.visitor_limit, f"feedback:{caller.key}")
+    limit(configuration().settings.limits.visitor_limit, f"feedback:{caller.key}")
     comment = body.comment.replace("\x00", " ").strip()
     try:
         dialogue().feedback.put(body.message_id, caller.visitor_id, body.helpful, comment)

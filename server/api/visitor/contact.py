@@ -32,8 +32,8 @@ def write() -> tuple[Response, int]:
         )
     email, message = _email(body.email), _message(body.message)
     settings = configuration().settings
-    limit(settings.visitor_limit, f"contact-visitor:{caller.key}")
-    limit(settings.contact_limit, f"contact:{network_address()}")
+    limit(settings.limits.visitor_limit, f"contact-visitor:{caller.key}")
+    limit(settings.contact.limit, f"contact:{network_address()}")
     conversation_id = _own_conversation(caller, body.conversation_id)
     try:
         request = delivery().contact.add(
@@ -74,7 +74,7 @@ def _email(text: str) -> str:
 
 def _message(text: str) -> str:
     message = text.replace("\x00", " ").strip()
-    longest = configuration().settings.message_chars
+    longest = configuration().settings.limits.message_chars
     if not message:
         raise ApiError(422, "message_empty", "Write a message.")
     if len(message) > longest:

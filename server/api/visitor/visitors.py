@@ -19,7 +19,7 @@ from server.runtime.erasing import erase_visitor
 def issue_token() -> Response:
     """POST /api/v1/visitors: a token for the calling page's visitor."""
     body = json_body(VisitorRequest)
-    limit(configuration().settings.token_limit, f"token:{network_address()}")
+    limit(configuration().settings.limits.token_limit, f"token:{network_address()}")
     site = known_site(body.site)
     origin = calling_origin(site)
     consent = _consent(site, origin, body)

@@ -37,7 +37,7 @@ def _configuration(site: Site) -> dict[str, object]:
         "consent": Consent.of(site.options).to_json(),
         "context": PageUse.of(site.options).to_json(),
         "contact": public_contact(site),
-        "limits": {"message_chars": configuration().settings.message_chars},
+        "limits": {"message_chars": configuration().settings.limits.message_chars},
     }
 
 
@@ -45,6 +45,6 @@ def _look(site: Site) -> dict[str, str]:
     """A picture of this server with its whole address: the widget stands on other hosts."""
     look = Look.read(site.options.get("look")).to_json()
     if look.get("avatar", "").startswith("/"):
-        base = configuration().settings.public_url or request.host_url.rstrip("/")
+        base = configuration().settings.serving.public_url or request.host_url.rstrip("/")
         look["avatar"] = base + look["avatar"]
     return look

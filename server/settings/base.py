@@ -1,0 +1,61 @@
+"""What every group of settings shares, and the markers that describe one setting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+class Group(BaseModel):
+    """Settings that belong together. The alias of a field is the name of its environment variable in lower
+    case: the field's own name, the name after the group's prefix, or the alias in its `Field`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    heading: ClassVar[str]
+    about: ClassVar[str] = ""
+    """What the documentation says below the table, such as a link to the page about it."""
+    subheadings: ClassVar[Mapping[str, str]] = {}
+    """Headings inside the group: the field that each starts with, and its text."""
+
+
+def prefixed(prefix: str) -> ConfigDict:
+    """The configuration of a group whose environment variables all start with `prefix`."""
+    return ConfigDict(alias_generator=lambda field: prefix + field)
+
+
+@dataclass(frozen=True, slots=True)
+class Changeable:
+    """Marks a setting that the dashboard can change while Docent runs."""
+
+    form: str
+    """The part of the dashboard's forms that shows it."""
+    label: str
+    long: bool = False
+    """Whether its field has several lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Marks a setting that is never shown in full."""
+
+
+SECRET = Secret()
+
+RATE = r"^\d+ ?(/|per) ?(second|minute|hour|day)$"
+RateLimit = Annotated[str, Field(pattern=RATE)]
+"""Such as 20/minute."""
+
+
+def _web_address(value: str) -> str:
+    if value and not re.match(r"^https?://[^/\s]+", value):
+        raise ValueError("is not an address that starts with http:// or https://")
+    return value if value.endswith("//") else value.rstrip("/")
+
+
+WebAddress = Annotated[str, AfterValidator(_web_address)]
+"""Empty, or an address without a slash at its end."""

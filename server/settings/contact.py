@@ -1,0 +1,89 @@
+"""How messages of visitors and events reach people and other systems."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from server.settings.base import SECRET, Changeable, Group, RateLimit, prefixed
+
+_SERVER = re.compile(r"smtps?://([^@/\s]+@)?(\[[0-9a-fA-F:.]+\]|[^@/\s:?]+)(:\d{1,5})?/?(\?tls=off)?")
+_ADDRESS = r"[^@<>\s,;]+@[^@<>\s,;]+"
+_SENDER = re.compile(rf"{_ADDRESS}|[^@<>\r\n]*<{_ADDRESS}>")
+
+
+class ContactSettings(Group):
+    """The mail server and how often a message is sent. Where a site's messages go is set for each site."""
+
+    model_config = prefixed("contact_")
+    heading: ClassVar = "Messages to people"
+    about: ClassVar = (
+        "How messages travel, and what to do when they do not arrive: [Messages to people](contact.md)."
+    )
+
+    smtp_url: Annotated[str, SECRET, Changeable("mail", "Mail server")] = Field(
+        default="",
+        alias="smtp_url",
+        description="Mail server: smtp://user:password@host:587 (STARTTLS) or "
+        "smtps://user:password@host:465. Empty: no e-mail is sent.",
+    )
+    mail_from: Annotated[str, Changeable("mail", "Sender")] = Field(
+        default="", alias="mail_from", description="Sender of e-mails, such as docent@example.com."
+    )
+    limit: Annotated[RateLimit, Changeable("visitors", "Messages to people from one network address")] = (
+        Field(
+            default="20/hour",
+            description="Messages that visitors may send from one network address, such as 20/hour.",
+        )
+    )
+    tries: Annotated[int, Changeable("sending", "Tries")] = Field(
+        default=8,
+        ge=1,
+        le=20,
+        description="How often Docent tries to send a message before it reports an incident.",
+    )
+    retry_s: Annotated[float, Changeable("sending", "Seconds until the second try")] = Field(
+        default=30.0,
+        gt=0,
+        description="Pause before the second try, in seconds. Each further pause is three times as long.",
+    )
+    timeout_s: Annotated[float, Changeable("sending", "Seconds for a try")] = Field(
+        default=20.0,
+        gt=0,
+        le=300,
+        description="Time limit for a mail server or a webhook to answer, in seconds.",
+    )
+    days: Annotated[int, Changeable("retention", "Days that messages to people are kept")] = Field(
+        default=365,
+        ge=0,
+        description="How long messages are kept after they were sent, in days. 0: until deleted.",
+    )
+    webhook_allow_private: Annotated[bool, Changeable("access", "Webhooks may reach private networks")] = (
+        Field(
+            default=False,
+            alias="webhook_allow_private",
+            description="1 allows webhooks of events to reach this machine and private networks.",
+        )
+    )
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _is_mail_server(cls, value: str) -> str:
+        if value and not _SERVER.fullmatch(value):
+            raise ValueError("is not an address such as smtp://user:password@host:587")
+        return value
+
+    @field_validator("mail_from")
+    @classmethod
+    def _is_sender(cls, value: str) -> str:
+        if value and not _SENDER.fullmatch(value):
+            raise ValueError("is not an address such as docent@example.com or Docent <docent@example.com>")
+        return value
+
+    @model_validator(mode="after")
+    def _has_sender(self) -> Self:
+        if self.smtp_url and not self.mail_from:
+            raise ValueError("MAIL_FROM must be set for SMTP_URL")
+        return self

@@ -1,0 +1,136 @@
+"""The texts about settings: `env.example` and `docs/settings.md`. A test compares both with the files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, get_args, get_origin
+
+from pydantic import AfterValidator
+
+from server.settings import GROUPS, SETTINGS, Setting
+from server.settings.base import RATE
+from server.settings.reading import as_text
+
+INTRODUCTION = """\
+# Settings
+
+Every setting has a default, so Docent starts without any setting. This page lists all of them.
+
+## How do I set a setting?
+
+Write the setting into a file called `.env` in the folder where you start Docent, or into the environment:
+
+```
+PORT=9000
+CHAT_MODEL=gpt-4o-mini
+```
+
+The file `env.example` lists every setting with its default. Copy it to `.env` and change what you need.
+Restart Docent after a change.
+
+## Which source of a setting wins?
+
+The first of these sources that has the setting wins:
+
+1. a change on the dashboard, for the settings that can be changed there
+2. `--set NAME=VALUE` on the command line
+3. the environment
+4. the file `.env`
+5. the default
+
+An empty value means the default.
+
+## Which settings can I change without a restart?
+
+Owners can change these settings on the dashboard, under Settings:
+
+{changeable}
+
+## What happens when a setting is wrong?
+
+Docent does not start with a wrong setting. Docent prints one line that names the setting, says what is wrong
+and what to write instead, and ends with exit code 3. An unknown name in `.env` is refused with a suggestion.
+Unknown variables of the environment are ignored.
+
+## How are values written?
+
+| kind | how |
+| --- | --- |
+| switch | `1` or `0` |
+| number | digits, with a point for fractions |
+| address | with `http://` or `https://` in front |
+| limit | a number, a slash and `second`, `minute`, `hour` or `day`, such as `20/minute` |
+| list | words separated by commas |
+"""
+
+
+def env_example() -> str:
+    """The text of `env.example`: every setting with its default and meaning."""
+    lines = ["# Copy to .env and change what you need; the environment wins over .env."]
+    for heading, settings in _sections():
+        lines += ["", f"# --- {heading}", ""]
+        for setting in settings:
+            lines += textwrap.wrap(setting.description, 110, initial_indent="# ", subsequent_indent="# ")
+            lines.append(f"#{setting.name.upper()}={as_text(setting.default)}")
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    """The text of `docs/settings.md`: an introduction, and a table for each group."""
+    changeable = ", ".join(f"`{name.upper()}`" for name, setting in SETTINGS.items() if setting.changeable)
+    parts = [INTRODUCTION.format(changeable=changeable)]
+    about = {kind.heading: kind.about for kind in GROUPS.values()}
+    last = ""
+    for heading, settings in _sections():
+        group, _, section = heading.partition(": ")
+        if group != last:
+            parts.append(f"## {group}\n")
+            parts += [f"{about[group]}\n"] if about[group] else []
+            last = group
+        parts += [f"### {section}\n"] if section else []
+        rows = ["| setting | default | values | meaning |", "| --- | --- | --- | --- |", *map(_row, settings)]
+        parts.append("\n".join(rows) + "\n")
+    return "\n".join(parts)
+
+
+def _sections() -> Iterator[tuple[str, list[Setting]]]:
+    """The settings below each heading: that of the group, or "group: section" in large groups."""
+    for name, group in GROUPS.items():
+        heading, sections = group.heading, dict[str, list[Setting]]()
+        for setting in SETTINGS.values():
+            if setting.group == name:
+                if start := group.subheadings.get(setting.field):
+                    heading = f"{group.heading}: {start}"
+                sections.setdefault(heading, []).append(setting)
+        yield from sections.items()
+
+
+def _row(setting: Setting) -> str:
+    default = as_text(setting.default)
+    shown = f"`{default}`" if default else "empty"
+    return f"| `{setting.name.upper()}` | {shown} | {_values(setting)} | {setting.description} |"
+
+
+def _values(setting: Setting) -> str:
+    """Which values a setting takes."""
+    kind = setting.annotation
+    if get_origin(kind) is Literal:
+        *others, last = (f"`{choice}`" for choice in get_args(kind))
+        return f"{', '.join(others)} or {last}"
+    if kind in (int, float):
+        return _range(setting)
+    if any(getattr(rule, "pattern", "") == RATE for rule in setting.info.metadata):
+        return "limit"
+    if any(isinstance(rule, AfterValidator) for rule in setting.info.metadata):
+        return "address"
+    return {bool: "switch", Path: "path"}.get(kind, "text")
+
+
+def _range(setting: Setting) -> str:
+    rules, keys = setting.info.metadata, ("ge", "gt", "le")
+    bounds = {key: f"{getattr(rule, key):,}" for key in keys for rule in rules if hasattr(rule, key)}
+    if "gt" in bounds:
+        return f"above {bounds['gt']}" + (f", up to {bounds['le']}" if "le" in bounds else "")
+    return f"{bounds['ge']} to {bounds['le']}" if "le" in bounds else f"{bounds['ge']} or more"
