@@ -13,7 +13,7 @@ from flask import Response, g, request
 from admin.access import people_stores
 
 if TYPE_CHECKING:
-    from server.storage.operators import Operator
+    from server.storage.people.operators import Operator
 
 _UNWRITTEN = 400
 """Responses from this status on changed nothing."""

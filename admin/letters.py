@@ -10,7 +10,7 @@ from admin.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings
-from server.storage.operator_links import LinkKind
+from server.storage.people.logins import LinkKind
 
 INVITED = """You are invited to the dashboard of Docent at {base}.
 

@@ -25,11 +25,12 @@ from admin.people import sessions
 from admin.people.passwords import hash_password
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage import tables
 from server.storage.database import Database
+from server.storage.schema import metadata
 from tests.admin.seeding import seeded_file
 
 LIMIT_MS = 100
+TABLES = metadata.tables
 MORE = (
     "/admin/sites/harbour/pages?sort=times",
     "/admin/sites/harbour/pages?state=uncited",
@@ -135,11 +136,11 @@ def known_values(database: Database) -> dict[str, object]:
         def some(column):
             return connection.execute(select(func.min(column))).scalar_one()
 
-        crawl_id = connection.execute(select(func.max(tables.crawls.c.id))).scalar_one()
+        crawl_id = connection.execute(select(func.max(TABLES["crawls"].c.id))).scalar_one()
         found = {
             "site_id": "harbour",
-            "conversation_id": some(tables.of_contact.requests.c.conversation_id),
-            "request_id": some(tables.of_contact.requests.c.id),
+            "conversation_id": some(TABLES["contact_requests"].c.conversation_id),
+            "request_id": some(TABLES["contact_requests"].c.id),
             "crawl_id": (crawl_id or 52) // 2,
             "earlier_id": (crawl_id or 52) // 2 - 1,
         }

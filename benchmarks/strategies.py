@@ -37,7 +37,7 @@ from server.runtime.runtime import Runtime, open_runtime
 from server.runtime.sites import open_indexer, open_strategy
 from server.settings import Settings
 from server.settings.reading import load_settings
-from server.storage.derived import DerivedStore
+from server.storage.content.derived import DerivedStore
 
 SITE = Site("bench", "Bench", "Bench", ("https://bench.example/",))
 WARM_UP = 5
@@ -115,7 +115,9 @@ def one(arguments: argparse.Namespace) -> dict[str, object]:
 
 def index(runtime: Runtime, settings: Settings, arguments: argparse.Namespace) -> None:
     parts = runtime.engine.parts(SITE.id, runtime.engine.document_embedder)
-    indexer = open_indexer(parts, open_strategy(SITE, parts, runtime.stores.incidents, settings), settings)
+    indexer = open_indexer(
+        runtime.database, parts, open_strategy(SITE, parts, runtime.stores.incidents, settings), settings
+    )
     indexer.begin(resume=True)
     for number, page in enumerate(pages_of(arguments.folders)):
         if number == arguments.pages:

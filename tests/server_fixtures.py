@@ -17,7 +17,7 @@ import pytest
 import redis
 
 from server.storage.database import Database
-from server.storage.tables import metadata
+from server.storage.schema import metadata
 from tests.servers import MissingProgram, chroma_server, postgresql, redis_server
 
 _numbers = itertools.count(1)

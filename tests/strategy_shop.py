@@ -19,13 +19,12 @@ from server.models.metered import estimate_tokens
 from server.retrieval.derived.kit import SideIndexes
 from server.retrieval.parts import Deriving, Parts
 from server.retrieval.table import made_strategy
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.derived import DerivedStore, ModelReplies
+from server.storage.content.page_facts import PageFactStore, StoredText
+from server.storage.content.reader import PageRecord
 from server.storage.database import Database
-from server.storage.derived import DerivedStore
-from server.storage.model_replies import ModelReplies
-from server.storage.page_facts import PageFactStore
-from server.storage.site_text import StoredText
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 URL = "https://shop.example"
 
@@ -81,7 +80,7 @@ class Shop:
             self.embedder,
             self.vectors,
             words,
-            self.content,
+            self.content.live,
             failed,
             chat_model=model,
             deriving=deriving,
@@ -111,7 +110,7 @@ class Shop:
             first = of_page[0]
             texts = "".join(one.text for one in of_page)
             record = PageRecord(first.url, first.title, "en", texts, "", "", 0, datetime.now(UTC))
-            gone = {one.id for one in self.content.page(first.url)} - {one.id for one in of_page}
+            gone = {one.id for one in self.content.live.page(first.url)} - {one.id for one in of_page}
             self.content.put_page(record, of_page, sorted(gone))
             if facts:
                 self.facts.put({first.url: facts})
@@ -122,7 +121,7 @@ class Shop:
 
     def text(self):
         """What strategies derive from."""
-        return StoredText(self.content, self.facts)
+        return StoredText(self.content.newest(), self.facts)
 
     def begin(self, *added, removed=()):
         """A crawl up to the moment before it goes live."""

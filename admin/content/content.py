@@ -14,8 +14,8 @@ from admin.page import Page
 from admin.sites import sites as sites_page
 from server.domain.addresses import absolute
 from server.domain.site import Site
-from server.storage.page_decisions import MOST_PINS, PageDecision
-from server.storage.page_list import (
+from server.storage.content.decisions import MOST_PINS, PageDecision
+from server.storage.content.page_list import (
     BROKEN,
     CITED,
     EDITED,
@@ -30,7 +30,7 @@ from server.storage.page_list import (
     PageFilter,
     PageList,
 )  # fmt: skip
-from server.storage.page_quotes import QuoteHealth
+from server.storage.content.quotes import QuoteHealth
 
 page = Page(tab="Content", under=sites_page.page)
 

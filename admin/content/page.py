@@ -22,8 +22,8 @@ from crawler.errors import BadFile
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role
+from server.storage.content.decisions import MOST_PINS, PageDecision
 from server.storage.errors import TooManyPins, UnknownPage
-from server.storage.page_decisions import MOST_PINS, PageDecision
 
 page = Page(under=content_list.page)
 

@@ -19,8 +19,8 @@ from admin.sites import sites as sites_page
 from crawler.errors import CrawlError
 from server.domain.addresses import absolute
 from server.domain.site import Site
+from server.storage.content.sources import Source, SourceKind
 from server.storage.errors import SourceTooLarge, UnknownSource
-from server.storage.sources import Source, SourceKind
 
 page = Page(tab="Sources", under=sites_page.page)
 

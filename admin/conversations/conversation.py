@@ -19,8 +19,7 @@ from server.answering.markup import answer_html
 from server.domain.conversation import Conversation
 from server.domain.roles import Role
 from server.runtime.erasing import erase_visitor
-from server.storage.feedback import FeedbackStore
-from server.storage.labels import LONGEST, MOST
+from server.storage.conversations.feedback import LONGEST, MOST, FeedbackStore
 
 page = Page(under=conversations_page.page)
 

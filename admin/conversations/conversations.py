@@ -13,7 +13,7 @@ from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_opti
 from admin.page import Page
 from server.domain.answer import Outcome
 from server.domain.site import Site
-from server.storage.question_list import LOW_SUPPORT, QuestionFilter, QuestionList
+from server.storage.conversations.questions import LOW_SUPPORT, QuestionFilter, QuestionList
 
 LONGEST = 200
 """Letters of a search."""

@@ -16,9 +16,9 @@ from admin.conversations import conversations as conversations_page
 from admin.conversations.conversations import chosen
 from admin.page import Page
 from admin.people.sessions import current_operator
+from server.storage.conversations.feedback import LabelStore
+from server.storage.conversations.questions import Row
 from server.storage.csv_file import written
-from server.storage.labels import LabelStore
-from server.storage.question_list import Row
 
 COLUMNS = (
     *("asked_at", "site", "conversation", "message", "language", "question", "outcome", "answer", "sources"),

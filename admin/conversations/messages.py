@@ -18,8 +18,8 @@ from admin.lists import DAY_OPTIONS, Listing, chosen_days, chosen_site, listed, 
 from admin.page import Page
 from admin.people.sessions import current_operator
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
+from server.storage.delivery.contact import reply_deliveries
 from server.storage.errors import UnknownContactRequest
-from server.storage.replies import reply_deliveries
 
 LONGEST = 10_000
 """Letters of a reply."""

@@ -19,9 +19,9 @@ from admin.people.sessions import safe_next
 from admin.sites import sites as sites_page
 from server.domain.addresses import absolute
 from server.domain.site import OFF, PERIODS, next_time
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import PAUSED, RUNNING, STOPPED, WAITING, CrawlRun
-from server.storage.crawl_urls import KEPT_OUT
+from server.storage.crawls.addresses import KEPT_OUT
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import PAUSED, RUNNING, STOPPED, WAITING, CrawlRun
 from server.storage.errors import WrongState
 
 page = Page(under=crawls_page.page)
@@ -38,9 +38,12 @@ def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
     state, search, reason = _filters()
     store = stores().crawls
     urls = listed(
-        lambda limit, offset: store.urls(crawl_id, state or None, search, limit, offset, reason=reason), ROWS
+        lambda limit, offset: store.addresses.urls(
+            crawl_id, state or None, search, limit, offset, reason=reason
+        ),
+        ROWS,
     )
-    reasons = store.reasons(crawl_id, state or None)
+    reasons = store.addresses.reasons(crawl_id, state or None)
     if reason and reason not in dict(reasons):
         reasons.append((reason, 0))
     return render_template(
@@ -71,7 +74,7 @@ def crawl_csv(site_id: str, crawl_id: int) -> ResponseReturnValue:
     """The same addresses as a file, sent while they are read."""
     run_of(site_id, crawl_id)
     state, search, reason = _filters()
-    rows = stores().crawls.every_url(crawl_id, state or None, search, reason=reason)
+    rows = stores().crawls.addresses.every_url(crawl_id, state or None, search, reason=reason)
     name = f"{site_id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
     return Response(
         csv_lines(rows),
@@ -95,7 +98,7 @@ def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
         "reason": reason,
         "page_address": absolute(run.url, configuration().settings.serving.base_url),
         "index": _index_report(run),
-        "problems": store.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
+        "problems": store.addresses.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
         "before": next((other.id for other in store.history(site_id, 100) if other.id < crawl_id), 0),
     }
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from server.storage.crawl_runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, STOP, WAITING, WHOLE
-from server.storage.crawls import CrawlRun
+from server.storage.crawls.runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, STOP, WAITING, WHOLE, CrawlRun
 
 ACTIVE = (WAITING, RUNNING)
 

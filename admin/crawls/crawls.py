@@ -15,8 +15,7 @@ from admin.page import Page
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.options import start_address
-from server.storage.crawl_runs import WHOLE
-from server.storage.crawls import CrawlRun
+from server.storage.crawls.runs import WHOLE, CrawlRun
 
 
 def run_of(site_id: str, crawl_id: int) -> CrawlRun:

@@ -13,7 +13,8 @@ from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import run_of
 from admin.lists import listed
 from admin.page import Page
-from server.storage.crawl_difference import (
+from server.storage.crawls.addresses import UrlRow
+from server.storage.crawls.difference import (
     ADDED,
     CHANGED,
     DIFFERENCES,
@@ -22,9 +23,7 @@ from server.storage.crawl_difference import (
     CrawlDifference,
     Difference,
 )
-from server.storage.crawl_runs import WHOLE
-from server.storage.crawl_urls import UrlRow
-from server.storage.crawls import CrawlRun
+from server.storage.crawls.runs import WHOLE, CrawlRun
 from server.storage.csv_file import written
 
 COLUMNS = ("address", "state", "reason", "status", "linked from", "clicks", "at")

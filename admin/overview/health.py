@@ -17,7 +17,7 @@ from admin.overview.incident_kinds import KINDS, MODEL_KINDS, kind_of
 from admin.page import Page
 from server.domain.contact import ContactOptions, DeliveryState
 from server.settings import Settings
-from server.storage import schema
+from server.storage import upgrade
 from server.version import version
 
 ADVICE = {
@@ -192,7 +192,7 @@ def _versions() -> list[tuple[str, str]]:
     settings = configuration().settings
     return [
         ("Docent", version()),
-        ("Schema of the database", schema.newest()),
+        ("Schema of the database", upgrade.newest()),
         ("Database", database().dialect),
         ("Python", platform.python_version()),
         ("System", f"{platform.system()} {platform.machine()}"),

@@ -18,8 +18,8 @@ from admin.overview.incident_kinds import Kind, kind_of
 from admin.page import Page
 from server.domain.contact import DeliveryState
 from server.domain.site import Site
-from server.storage.crawls import CrawlRun
-from server.storage.figures import Figures, FigureStore
+from server.storage.conversations.figures import Figures, FigureStore
+from server.storage.crawls.runs import CrawlRun
 
 OUTCOMES = (
     ("answered", "Answered"),

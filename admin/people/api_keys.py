@@ -17,7 +17,7 @@ from admin.page import Page
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
 from server.domain.roles import Role
-from server.storage.api_keys import Scope
+from server.storage.people.api_keys import Scope
 
 page = Page(section="API keys", under=settings_page.page)
 

@@ -15,8 +15,8 @@ from admin.lists import DAY_OPTIONS, chosen_days, listed, site_options
 from admin.page import Page
 from admin.settings import settings as settings_page
 from server.domain.roles import Role
-from server.storage.audit import Change
 from server.storage.csv_file import written
+from server.storage.people.audit import Change
 
 page = Page(section="Audit log", under=settings_page.page)
 

@@ -28,7 +28,7 @@ from admin.people.sessions import (
 )
 from admin.people.totp import accepts
 from server.storage.errors import SealBroken
-from server.storage.operators import Operator
+from server.storage.people.operators import Operator
 
 page = Page(public=True)
 

@@ -15,8 +15,8 @@ from admin.people.sessions import renew
 from admin.settings import settings as settings_page
 from server.domain.roles import Role
 from server.storage.errors import LastOwner
-from server.storage.operator_links import LinkKind
-from server.storage.operators import Operator
+from server.storage.people.logins import LinkKind
+from server.storage.people.operators import Operator
 
 page = Page(section="People", under=settings_page.page)
 

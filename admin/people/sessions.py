@@ -17,8 +17,8 @@ from flask import g, request, session, url_for
 from admin.access import configuration, people_stores
 
 if TYPE_CHECKING:
-    from server.storage.operator_sessions import OperatorSession
-    from server.storage.operators import Operator
+    from server.storage.people.logins import OperatorSession
+    from server.storage.people.operators import Operator
 
 
 SECOND_FACTOR_S = 300.0

@@ -9,7 +9,7 @@ from time import time
 import pyotp
 import segno
 
-from server.storage.operators import Operator, OperatorStore
+from server.storage.people.operators import Operator, OperatorStore
 
 STEP_S = 30
 TOLERATED = 1

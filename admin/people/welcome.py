@@ -13,7 +13,7 @@ from admin.page import Page
 from admin.people.passwords import chosen_password, hash_password, password_again, seconds_to_wait
 from admin.people.sessions import log_in, log_out, wait_for_second_factor
 from server.storage.errors import OperatorExists
-from server.storage.operator_links import LinkKind, OperatorLink
+from server.storage.people.logins import LinkKind, OperatorLink
 
 page = Page(public=True)
 

@@ -36,9 +36,9 @@ from server.playground.order import (
     read_order,
     written_turns,
 )
+from server.playground.store import ASKING, KeptRun
 from server.retrieval.table import STRATEGIES
 from server.storage.errors import UnknownConversation
-from server.storage.playground import ASKING, KeptRun
 
 page = Page(menu="Playground")
 

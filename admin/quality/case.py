@@ -19,7 +19,7 @@ from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.questions import TYPES
 from server.quality.questions import BadQuestions, case_of, written_case
-from server.storage.testsets import StoredCase, StoredTestSet
+from server.quality.testset_store import StoredCase, StoredTestSet
 
 page = Page(under=quality_page.page)
 

@@ -14,7 +14,7 @@ from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, ways_of
-from server.storage.quality_runs import DONE, QualityRun
+from server.quality.run_store import DONE, QualityRun
 
 page = Page(under=quality_page.page)
 

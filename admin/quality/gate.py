@@ -15,7 +15,7 @@ from admin.quality import quality as quality_page
 from admin.quality.words import CHECK_WORDS
 from server.domain.site import Site
 from server.quality.gate import GATE_METRICS, needs_answers
-from server.storage.gates import DROPPING, HELD, RELEASING, Gate
+from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
 
 page = Page(under=quality_page.page)
 

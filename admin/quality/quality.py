@@ -13,7 +13,7 @@ from admin.lists import listed
 from admin.page import Page
 from admin.quality.words import CHECK_WORDS, MAIN, ORIGINS
 from server.domain.site import Site
-from server.storage.quality_runs import QualityRun
+from server.quality.run_store import QualityRun
 
 page = Page(menu="Quality")
 

@@ -17,9 +17,9 @@ from admin.quality import quality as quality_page
 from server.domain.site import Site
 from server.evaluation.report_html import html_report, report_parts
 from server.evaluation.report_markdown import markdown_report
+from server.quality.run_store import ASKS, DONE, QualityRun
 from server.quality.runs import AGREED, answer_lines, json_report
 from server.retrieval.choices import CHOSEN
-from server.storage.quality_runs import ASKS, DONE, QualityRun
 
 page = Page(under=quality_page.page)
 

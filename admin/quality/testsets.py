@@ -20,7 +20,7 @@ from server.domain.site import Site
 from server.evaluation.candidates import KINDS, MODEL
 from server.quality.conversations import LEAVE_OUT, REFUSED, Wanted, questions_of_visitors
 from server.quality.questions import BadQuestions, file_of, read_upload
-from server.storage.testsets import StoredTestSet
+from server.quality.testset_store import StoredTestSet
 
 page = Page(under=quality_page.page)
 

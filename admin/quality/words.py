@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from server.storage.quality_runs import STOP, QualityRun
+from server.quality.run_store import STOP, QualityRun
 
 RUN_WORDS = {
     "waiting": "Waits its turn",

@@ -22,7 +22,7 @@ from server.domain.spending import Used
 from server.domain.visiting import Consent
 from server.runtime.models import spent_today
 from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
-from server.storage.retention import Retention
+from server.storage.conversations.conversations import Retention
 
 page = Page(menu="Settings", section="Overview")
 

@@ -20,8 +20,8 @@ from admin.settings import settings as settings_page
 from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
 from server.domain.roles import Role
+from server.storage.delivery.events import EventHook
 from server.storage.errors import UnknownWebhook
-from server.storage.webhooks import EventHook
 
 page = Page(section="Webhooks", under=settings_page.page)
 

@@ -14,7 +14,7 @@ from server.domain.conversation import Message
 from server.domain.protocols import History
 from server.domain.question import Question, Turn, VisitorPage
 from server.domain.site import Site
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.errors import UnknownConversation
 
 

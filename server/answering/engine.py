@@ -26,16 +26,16 @@ from server.indexes.words import SqlWordIndex
 from server.indexing.preparation import Preparation
 from server.retrieval.parts import Deriving
 from server.settings import Settings
-from server.storage.content import ContentStore
-from server.storage.page_decisions import PageDecisions
-from server.storage.page_facts import PageFactStore
+from server.storage.content.decisions import PageDecisions
+from server.storage.content.page_facts import PageFactStore
+from server.storage.content.reader import ContentReader
 
 
 @dataclass(frozen=True, slots=True)
 class SiteParts:
     """What a site's strategies and answers are made from."""
 
-    content: ContentStore
+    content: ContentReader
     embedder: Embedder
     vectors: VectorIndex
     words: SqlWordIndex

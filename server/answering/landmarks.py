@@ -12,7 +12,7 @@ from server.domain.addresses import stored
 from server.domain.chunk import Chunk
 from server.domain.site import Site
 from server.domain.titles import main_first, plain_title
-from server.storage.live_content import LiveContent
+from server.storage.content.reader import ContentReader
 
 SAMPLE = 3000
 """Pages that are looked at."""
@@ -43,7 +43,7 @@ _FOLDED_AWAY = re.compile(r"[?!.:»«\"]+")
 class Landmarks:
     """The landmarks of one site; found at first use."""
 
-    def __init__(self, site: Site, content: LiveContent, address: Callable[[str], str], base: str) -> None:
+    def __init__(self, site: Site, content: ContentReader, address: Callable[[str], str], base: str) -> None:
         """`address` gives the one that a visitor opens; uploaded pages are stored relative to `base`."""
         self._site = site
         self._content = content

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from flask import current_app
 
 from server.domain.site import Site
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 if TYPE_CHECKING:
     from server.answering.chat import Chat

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from server.api.access import stores
 from server.api.caller import known_site
-from server.storage.source_pages import PageVersion
+from server.storage.content.source_pages import PageVersion
 
 # A page that was read from a source, as plain HTML: its blocks, headings and anchors and nothing else.
 #

@@ -6,10 +6,10 @@ import argparse
 import os
 from pathlib import Path
 
+from server.backup.writing import write_backup
 from server.errors import StartError
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.backup.writing import write_backup
 from server.version import version
 
 HELP = "write everything into one file, while the server runs"

@@ -13,7 +13,7 @@ from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_setup import site_from_address
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.crawl_runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
+from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun
 
 HELP = "crawl a site and index it (adds the site when it is new), or go on with its crawl"
 INTERRUPTED = 130

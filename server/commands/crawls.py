@@ -8,7 +8,7 @@ import sys
 from admin.crawls.difference import csv_lines
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.crawl_runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
+from server.storage.crawls.runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun
 from server.storage.errors import UnknownCrawl
 
 HELP = "list, pause, resume and stop crawls, or list what became of each address"
@@ -104,7 +104,7 @@ def _urls(runtime: Runtime, options: argparse.Namespace) -> int:
         raise UnknownCrawl(f"{options.site} was never crawled")
     if runtime.stores.crawls.get(crawl_id).site_id != options.site:
         raise UnknownCrawl(f"crawl {crawl_id} is not one of {options.site}")
-    rows = runtime.stores.crawls.every_url(crawl_id, options.state or None, options.search)
+    rows = runtime.stores.crawls.addresses.every_url(crawl_id, options.state or None, options.search)
     if options.csv:
         for piece in csv_lines(rows):
             sys.stdout.write(piece)

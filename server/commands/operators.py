@@ -8,7 +8,7 @@ from server.domain.roles import Role
 from server.errors import StartError
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.operators import Operator
+from server.storage.people.operators import Operator
 
 HELP = "list the people of the dashboard, invite, make a link for a new password, change a role"
 

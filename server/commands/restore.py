@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from server.backup.reading import free_bytes, open_backup
 from server.errors import StartError
 from server.runtime.renewal import restore_all
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.backup.reading import free_bytes, open_backup
 from server.storage.data_folder import DataFolder
 
 HELP = "replace everything by a backup, or with --check look whether it is whole"

@@ -11,7 +11,7 @@ from server.jobs.site_setup import site_of_sources
 from server.jobs.source_intake import SourceIntake
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.sources import Source
+from server.storage.content.sources import Source
 
 HELP = "list, add or remove the files, folders, addresses and answers of a site"
 

@@ -21,7 +21,7 @@ from server.retrieval.options import read_spec
 from server.retrieval.table import STRATEGIES, check_spec
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
-from server.storage.derived import DerivedStore
+from server.storage.content.derived import DerivedStore
 
 HELP = "list the retrieval strategies, build one for a site, or let a site use one"
 INTERRUPTED = 130

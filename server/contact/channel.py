@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from server.domain.contact import ContactRequest, Delivery
 from server.domain.conversation import Conversation, Message
 from server.domain.site import Site
-from server.storage.deliveries import Deliveries
+from server.storage.delivery.deliveries import Deliveries
 
 Way = TypeVar("Way", bound=str)
 

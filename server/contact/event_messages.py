@@ -14,10 +14,9 @@ from server.domain.events import Event
 from server.domain.protocols import Incidents
 from server.settings import Settings
 from server.storage.database import Database
+from server.storage.delivery.events import EventHook, EventStore, WebhookStore, event_deliveries
 from server.storage.errors import UnknownWebhook
-from server.storage.events import EventStore, event_deliveries
 from server.storage.sealed import Seal
-from server.storage.webhooks import EventHook, WebhookStore
 
 KIND = "webhook_failed"
 

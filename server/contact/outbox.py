@@ -23,7 +23,7 @@ from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
 from server.settings import Settings
 from server.storage.database import Database
-from server.storage.deliveries import Deliveries
+from server.storage.delivery.deliveries import Deliveries
 from server.storage.errors import StorageError
 from server.storage.sealed import Seal
 

@@ -15,11 +15,10 @@ from server.domain.contact import Channel, ContactOptions, ContactRequest, Deliv
 from server.domain.protocols import Incidents
 from server.domain.site import Site
 from server.settings import Settings
-from server.storage.contact import ContactStore
 from server.storage.database import Database
+from server.storage.delivery.contact import ContactStore, ReplyStore, reply_deliveries
 from server.storage.errors import UnknownContactRequest
-from server.storage.replies import ReplyStore, reply_deliveries
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 KIND = "reply_failed"
 

@@ -12,12 +12,12 @@ from server.contact.webhook import Webhooks, body_of, headers_of
 from server.domain.contact import Channel, ContactOptions, Delivery
 from server.domain.protocols import Incidents
 from server.settings import Settings
-from server.storage.contact import ContactStore
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
+from server.storage.delivery.contact import ContactStore
+from server.storage.delivery.deliveries import message_deliveries
 from server.storage.errors import UnknownContactRequest, UnknownConversation
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 KIND = "contact_failed"
 
@@ -28,7 +28,7 @@ class VisitorChannel:
     def __init__(
         self, database: Database, incidents: Incidents, settings: Callable[[], Settings], webhooks: Webhooks
     ) -> None:
-        self.deliveries = DeliveryStore(database)
+        self.deliveries = message_deliveries(database)
         self._requests = ContactStore(database)
         self._conversations = ConversationStore(database)
         self._sites = SiteStore(database)

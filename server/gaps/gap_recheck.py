@@ -22,14 +22,14 @@ from server.domain.site import Site
 from server.domain.spending import Spending, charged
 from server.gaps.own_answers import OwnAnswers
 from server.gaps.replay import fresh_pipeline, whole_answer
+from server.gaps.store import GapStore
 from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity, chunk_tokens
-from server.storage.content import ContentStore
+from server.storage.content.reader import ContentReader
+from server.storage.conversations.questions import QuestionLog
 from server.storage.database import Database
-from server.storage.gaps import GapStore
-from server.storage.questions import QuestionLog
 
 ASKED = 3
 """Wordings of a gap that are asked."""
@@ -250,7 +250,7 @@ class Reasking:
         )
 
     def _words_of(self, pages: Sequence[NearPage]) -> frozenset[str]:
-        content, base = ContentStore(self._database, self._site.id), self._engine.settings.serving.base_url
+        content, base = ContentReader(self._database, self._site.id), self._engine.settings.serving.base_url
         chunks: list[Chunk] = []
         for page in pages[:PAGES]:
             chunks += content.page(stored(page.url, base))[:READ]

@@ -18,16 +18,15 @@ from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.gaps.gap_recheck import Reasking
 from server.gaps.growth import Growth
+from server.gaps.intake import GapIntake
 from server.gaps.own_answers import OwnAnswers
+from server.gaps.store import GapStore
 from server.indexes.errors import IndexFailure
 from server.indexes.words import SqlWordIndex
 from server.retrieval.rarity import Rarity
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.gap_intake import GapIntake
-from server.storage.gaps import GapStore
-from server.storage.site_notes import SiteNotes
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteNotes, SiteStore
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ import numpy as np
 from server.answering.reference import Leaning, leaning
 from server.domain.protocols import Embedder
 from server.gaps.clusters import Array, Asked, Cluster, Clusters, Weights, asked, embedded, reads
-from server.storage.gap_intake import GapIntake
-from server.storage.gap_parts import Badly, Member, StoredGroup
+from server.gaps.intake import Badly, GapIntake, Member, StoredGroup
 
 BATCH = 128
 EMBEDDED = 64

@@ -18,7 +18,7 @@ from server.domain.question import Question
 from server.domain.site import Site
 from server.gaps.replay import fresh_pipeline, whole_answer
 from server.indexes.errors import IndexFailure
-from server.storage.curated import CuratedStore
+from server.storage.conversations.curated import CuratedStore
 
 log = logging.getLogger(__name__)
 

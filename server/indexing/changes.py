@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from crawler.page import Page
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
-from server.storage.content import PageRecord
+from server.storage.content.reader import PageRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from server.domain.protocols import Strategy
 from server.indexing.changes import PageChange, facts_of, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.indexing.twins import Twins
-from server.storage.content import ContentStore, PageRecord
-from server.storage.page_facts import PageFactStore
+from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
+from server.storage.content.reader import PageRecord
 
 BATCH = 256
 """Chunks embedded at once: enough for the embedder to sort by length, few enough to report progress."""
@@ -179,23 +180,23 @@ class Indexer:
         old one away. Raises BuildStopped, and what the gate raises."""
         self.flush()
         self.complete()
-        if self.gate is not None and self._content.live_generation() and self._content.is_changed():
+        if self.gate is not None and self._content.live.live_generation() and self._content.is_changed():
             self.gate()
-        if self._content.is_changed() or not self._content.live_generation():
+        if self._content.is_changed() or not self._content.live.live_generation():
             self._content.go_live()
         self._clear_away()
         if self._facts is not None:
             self._facts.remove(sorted(self._facts.urls() - self._known.keys()))
-        self.report.generation = self._content.live_generation()
+        self.report.generation = self._content.live.live_generation()
         self._progress()
         return self.report
 
     def index_coming(self) -> None:
         """Gives every chunk of the live generation and of the one to come to the strategies, for a new
         embedder or a new strategy, before that one is live."""
-        live = {chunk.id for chunk in self._content.every_chunk()}
-        self._index(self._content.every_chunk())
-        coming = self._content.every_chunk(self._content.next_generation())
+        live = {chunk.id for chunk in self._content.live.every_chunk()}
+        self._index(self._content.live.every_chunk())
+        coming = self._content.coming().every_chunk()
         self._index(chunk for chunk in coming if chunk.id not in live)
         self.complete()
 
@@ -207,9 +208,9 @@ class Indexer:
     def reindex(self) -> IndexReport:
         """Gives every live chunk to the strategies again, for a new embedder or a new strategy."""
         self.begin()
-        self._index(self._content.every_chunk())
+        self._index(self._content.live.every_chunk())
         self.complete()
-        self.report.generation = self._content.live_generation()
+        self.report.generation = self._content.live.live_generation()
         return self.report
 
     def complete(self) -> None:

@@ -8,9 +8,8 @@ from itertools import chain
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, Plan, SiteText
 from server.domain.protocols import Deriver, Strategy, VectorIndex, WordIndex
-from server.storage.content import ContentStore
-from server.storage.page_facts import PageFactStore
-from server.storage.site_text import StoredText
+from server.storage.content.page_facts import PageFactStore, StoredText
+from server.storage.content.reader import ContentReader
 
 BATCH = 256
 """Chunks that are embedded at once."""
@@ -22,7 +21,7 @@ class Preparation:
     def __init__(
         self,
         strategy: Strategy,
-        content: ContentStore,
+        content: ContentReader,
         facts: PageFactStore,
         vectors: VectorIndex,
         words: WordIndex,
@@ -53,7 +52,7 @@ class Preparation:
         self._strategy.complete(self._text(), monitor)
 
     def _text(self) -> SiteText:
-        return StoredText(self._content, self._facts, live=True)
+        return StoredText(self._content, self._facts)
 
     def _missing(self) -> Iterator[Chunk]:
         """Live chunks that an index of the strategy lacks."""

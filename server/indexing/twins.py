@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from server.domain.chunk import Chunk
 from server.indexing.changes import PageChange
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 
 
 class Twins:
@@ -22,7 +23,7 @@ class Twins:
         other = moved_from or self._url_of.get(change.record.content_hash, "")
         if not other or other == change.record.url:
             return
-        known = {chunk.indexed_text: chunk.id for chunk in self._content.page(other)}
+        known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
         self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
 
     def add(self, twins: Mapping[str, str]) -> None:

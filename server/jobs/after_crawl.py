@@ -11,13 +11,11 @@ from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.indexing.indexer import Indexer
 from server.jobs.decided_pages import DecidedPages
-from server.storage.cited_pages import CitedPages
-from server.storage.content import ContentStore
-from server.storage.crawl_runs import DECISION, CrawlRun
-from server.storage.crawls import CrawlStore
+from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageMoves
+from server.storage.content.quotes import CitedPages, PageQuotes
+from server.storage.crawls.runs import DECISION, CrawlRun, CrawlStore
 from server.storage.database import Database
-from server.storage.page_moves import PageMoves
-from server.storage.page_quotes import PageQuotes
 
 MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
                      UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
@@ -38,14 +36,14 @@ def remove_missing_pages(
     A page moved when its address leads (`leads_to`) to one that this crawl read as a page, or when it is
     gone and its content has appeared at a new address. What operators decided about it goes with it.
     """
-    read = {url for url, _, _ in crawls.ends(run.id, HAS_PAGE)}
+    read = {url for url, _, _ in crawls.addresses.ends(run.id, HAS_PAGE)}
     appeared = {
         page.content_hash: url
         for url in read
         if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
     }
     own_hashes = decided.site_hashes()
-    for url, state, _ in crawls.ends(run.id, MISSING):
+    for url, state, _ in crawls.addresses.ends(run.id, MISSING):
         page = indexer.known.get(url)
         if page is None or page.source:
             continue
@@ -88,11 +86,11 @@ def check_quotes(database: Database, site_id: str, base: str) -> int:
     before = noted.hashes()
     urls = {stored(url, base) for url in cited.urls()}
     noted.remove(before.keys() - urls)
-    live = content.live_hashes()
+    live = content.live.live_hashes()
     changed = [url for url in sorted(urls) if before.get(url) != live.get(url, "")]
     for url in changed:
         found = cited.quotes(absolute(url, base), MOST_QUOTES)
-        words = PageWords(joined_text(content.page(url)))
+        words = PageWords(joined_text(content.live.page(url)))
         broken = sum(not words.hold(quote.text) for quote in found)
         noted.put(url, live.get(url, ""), len(found), broken)
     if changed:

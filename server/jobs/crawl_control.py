@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from server.storage.crawl_runs import FAILED, PAUSE, PAUSED, RUNNING, STOP, STOPPED, WAITING, CrawlRun
-from server.storage.crawls import CrawlStore
+from server.quality.gate_store import RELEASING, Check, GateStore
+from server.storage.crawls.runs import (
+    FAILED,
+    PAUSE,
+    PAUSED,
+    RUNNING,
+    STOP,
+    STOPPED,
+    WAITING,
+    CrawlRun,
+    CrawlStore,
+)
 from server.storage.errors import WrongState
-from server.storage.gates import RELEASING, Check, GateStore
 
 TRIES = 5
 """A crawl goes on while it is looked at: then it is looked at again."""

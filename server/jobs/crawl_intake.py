@@ -13,7 +13,7 @@ from crawler.page import Page
 from crawler.report import Progress, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.decided_pages import DecidedPages
-from server.storage.crawls import CrawlStore
+from server.storage.crawls.runs import CrawlStore
 
 WINDOW_S = 60.0
 ENOUGH_S = 5.0
@@ -146,7 +146,7 @@ class CrawlIntake:
         """Never before the index has them."""
         if urls:
             self._journal.settle(list(urls))
-            self._crawls.keep_out(self._crawl_id, sorted(self._kept_out.intersection(urls)))
+            self._crawls.addresses.keep_out(self._crawl_id, sorted(self._kept_out.intersection(urls)))
             self._journal.note(REPORT, json.dumps(asdict(self._indexer.report)))
             for url in urls:
                 self._open.pop(url, None)

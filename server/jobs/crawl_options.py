@@ -11,7 +11,7 @@ from crawler.options import CrawlOptions
 from crawler.preview import Finding, explain
 from server.domain.site import CRAWL_LIMITS, Site
 from server.settings import Settings
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 
 def crawl_options(site: Site, settings: Settings) -> CrawlOptions:

@@ -9,9 +9,8 @@ from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.journal import READ, WAITING, Journal
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
-from server.storage.content import PageRecord
-from server.storage.crawl_runs import CrawlRun
-from server.storage.crawls import CrawlStore
+from server.storage.content.reader import PageRecord
+from server.storage.crawls.runs import CrawlRun, CrawlStore
 
 UNREAD = (UrlState.ERROR, UrlState.OVER_LIMIT, WAITING, READ)
 """States of addresses that a crawl could not read, or did not come to."""
@@ -34,8 +33,8 @@ def known_addresses(
     fingerprints: dict[str, int] = {}
     before = next((other for other in crawls.history(run.site_id) if other.id < run.id), None)
     if before is not None:
-        known = {url: Validators() for url, _, _ in crawls.ends(before.id, UNREAD)}
-        fingerprints = crawls.fingerprints(before.id)
+        known = {url: Validators() for url, _, _ in crawls.addresses.ends(before.id, UNREAD)}
+        fingerprints = crawls.addresses.fingerprints(before.id)
     for url, page in pages.items():
         is_new = page.first_seen_at is not None and page.first_seen_at >= run.started_at
         if not page.source and not is_new:
@@ -47,10 +46,10 @@ def known_addresses(
 
 def problem(crawls: CrawlStore, crawl_id: int) -> str:
     """One line on why the crawl brought no page home and what to do; empty when it did."""
-    if crawls.ends(crawl_id, HAS_PAGE):
+    if crawls.addresses.ends(crawl_id, HAS_PAGE):
         return ""
     report = CrawlReport()
-    for row in crawls.at_start(crawl_id):
+    for row in crawls.addresses.at_start(crawl_id):
         if row.state not in (WAITING, READ):
             report.add(UrlOutcome(row.url, UrlState(row.state), row.reason, row.status))
     return report.problem()
@@ -63,7 +62,7 @@ class Interruptions:
     def __init__(self, journal: Journal, crawls: CrawlStore, run: CrawlRun) -> None:
         self._journal = journal
         self._last = journal.notes().get(CUTS, "")
-        counts = crawls.counts([run.id])[run.id]
+        counts = crawls.addresses.counts([run.id])[run.id]
         self._done = sum(count for state, count in counts.items() if state != WAITING)
 
     @property

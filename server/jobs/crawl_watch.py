@@ -13,10 +13,9 @@ from typing import Self
 
 from server.domain.derived import BuildStopped
 from server.domain.spending import Used
-from server.storage.crawl_runs import PAUSE, STOP
-from server.storage.crawls import CrawlStore
+from server.storage.crawls.runs import PAUSE, STOP, CrawlStore
 from server.storage.errors import StorageError
-from server.storage.holders import LEASE_S
+from server.storage.leases import LEASE_S
 
 log = logging.getLogger(__name__)
 

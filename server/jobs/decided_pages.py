@@ -8,9 +8,9 @@ from dataclasses import replace
 from crawler.errors import BadFile
 from crawler.page import Page
 from server.jobs.page_edits import edited
+from server.storage.content.decisions import PageDecision, PageDecisions
+from server.storage.content.source_pages import PageVersion, SourcePages
 from server.storage.database import Database
-from server.storage.page_decisions import PageDecision, PageDecisions
-from server.storage.source_pages import PageVersion, SourcePages
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,7 @@ from typing import Any
 from server.domain.derived import Monitor
 from server.domain.protocols import Incidents
 from server.domain.site import Site
-from server.storage.content import ContentStore
-from server.storage.database import Database
-from server.storage.derived import DerivedStore
-from server.storage.gates import (
+from server.quality.gate_store import (
     DROPPED,
     DROPPING,
     HELD,
@@ -25,6 +22,9 @@ from server.storage.gates import (
     Gate,
     GateStore,
 )
+from server.storage.content.content import ContentStore
+from server.storage.content.derived import DerivedStore
+from server.storage.database import Database
 
 log = logging.getLogger(__name__)
 

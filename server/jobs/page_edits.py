@@ -12,13 +12,13 @@ from crawler.extractors import Source
 from crawler.extractors.markdown import extract
 from crawler.page import Block, BlockKind, Page, content_hash
 from server.domain.chunk import Chunk, joined_text
-from server.storage.content import ContentStore, PageRecord
-from server.storage.crawl_runs import DECISION, PAGE
-from server.storage.crawls import CrawlStore
+from server.storage.content.content import ContentStore
+from server.storage.content.decisions import PageDecision, PageDecisions
+from server.storage.content.reader import PageRecord
+from server.storage.content.source_pages import SourcePages
+from server.storage.crawls.runs import DECISION, PAGE, CrawlStore
 from server.storage.database import Database
 from server.storage.errors import UnknownPage
-from server.storage.page_decisions import PageDecision, PageDecisions
-from server.storage.source_pages import SourcePages
 
 LONGEST_TEXT = 200_000
 """Characters of a page that an operator may write."""
@@ -250,7 +250,7 @@ class PageControl:
         if decision.site_page is not None:
             return decision, replace(Page.from_json(dict(decision.site_page)), url=url), decision.site_hash
         content = ContentStore(self._db, site_id)
-        record, chunks = content.find(url), content.page(url)
+        record, chunks = content.live.find(url), content.live.page(url)
         if record is None or not chunks:
             raise UnknownPage(f"there is no page {url} in the answers of this site")
         page = self._from_source(site_id, record) or page_of_chunks(chunks)

@@ -22,13 +22,12 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
 from server.jobs.decided_pages import DecidedPages
 from server.settings import Settings
-from server.storage.content import ContentStore
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import DONE, FAILED, PAGE, CrawlRun
-from server.storage.crawls import CrawlStore
+from server.storage.content.content import ContentStore
+from server.storage.content.decisions import PageDecisions
+from server.storage.content.page_facts import PageMoves
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import DONE, FAILED, PAGE, CrawlRun, CrawlStore
 from server.storage.database import Database
-from server.storage.page_decisions import PageDecisions
-from server.storage.page_moves import PageMoves
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ class PageRefresh:
 
     def run(self, template: str = "") -> tuple[str, str]:
         """(state in which it ended, what came of it). Raises CutShort, CrawlError."""
-        before = self._content.live_generation()
+        before = self._content.live.live_generation()
         if not before:
             raise CrawlError(NOT_LIVE)
         # What a crawl that is paused has written stays, and goes live with this: every page of it is whole.
@@ -88,7 +87,7 @@ class PageRefresh:
         except BuildStopped as stopped:
             raise CutShort from stopped
         if self._run.kind != PAGE:
-            if self._content.live_generation() == before:
+            if self._content.live.live_generation() == before:
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
             PageDecisions(self._db, self._site.id).tidy(self._run.url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
@@ -135,7 +134,7 @@ class PageRefresh:
             if taken is not None:
                 self._indexer.add(taken)
             else:
-                self._crawls.keep_out(self._run.id, [outcome.url])
+                self._crawls.addresses.keep_out(self._run.id, [outcome.url])
 
     def _note(self, outcomes: list[UrlOutcome]) -> None:
         entries = [

@@ -30,16 +30,14 @@ from server.jobs.page_refresh import PageRefresh
 from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
 from server.settings import Settings
-from server.storage.content import ContentStore
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun
-from server.storage.crawls import CrawlStore
+from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageMoves
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.holders import new_holder
-from server.storage.page_moves import PageMoves
-from server.storage.site_notes import SiteNotes
-from server.storage.sites import SiteStore
+from server.storage.leases import new_holder
+from server.storage.sites.sites import SiteNotes, SiteStore
 
 __all__ = ["ProgressCallback", "SiteIndex", "SiteRefresh"]
 
@@ -184,7 +182,7 @@ class _Refresh:
         self.indexer.begin(resume=goes_on, report=report_so_far(self._journal))
         # A first crawl goes live as a whole: nobody shall see half a site.
         # What is derived from all pages can only be brought live with all of them.
-        bit_by_bit = self._content.live_generation() and not self._index.is_derived
+        bit_by_bit = self._content.live.live_generation() and not self._index.is_derived
         publish_s = self._job._settings.retrieval.index_publish_s if bit_by_bit else 0.0
         intake = CrawlIntake(
             self._crawls, self.crawl_run.id, self._journal, self.indexer, publish_s, on_progress,
@@ -199,7 +197,7 @@ class _Refresh:
         trouble = problem(self._crawls, self.crawl_run.id) if self.site.start_urls else ""
         if self.watch.reason == STOP:
             state = STOPPED
-            if trouble and not self._content.live_generation():
+            if trouble and not self._content.live.live_generation():
                 return STOPPED, "stopped before a page was read"
         elif trouble:
             raise CrawlError(trouble)

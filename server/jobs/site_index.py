@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from server.domain.protocols import Embedder, VectorIndex
 from server.domain.site import Site
 from server.indexing.indexer import Indexer
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,5 +33,5 @@ class SiteIndex:
             return True
         if self.vectors is None:
             return False
-        live = {chunk.id for chunk in content.every_chunk()}
+        live = {chunk.id for chunk in content.live.every_chunk()}
         return not live <= self.vectors.ids()

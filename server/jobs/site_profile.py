@@ -14,10 +14,10 @@ from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
 from server.indexing.calibration import calibrate
 from server.jobs.site_index import SiteIndex
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import ContentReader
 from server.storage.database import Database
-from server.storage.site_notes import SiteNotes
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteNotes, SiteStore
 
 TOPICS = 6
 SUGGESTIONS = 4
@@ -30,7 +30,7 @@ SHORTEST = 3
 """A title of no more characters tells nothing."""
 
 
-def profile(site: Site, content: ContentStore) -> Site:
+def profile(site: Site, content: ContentReader) -> Site:
     """`site` with what the operator left open filled in from its live pages.
 
     Topics are titles of the pages nearest to the start; starter questions are headings that ask
@@ -66,7 +66,7 @@ def profile(site: Site, content: ContentStore) -> Site:
     )
 
 
-def _questions(urls: list[str], content: ContentStore) -> list[str]:
+def _questions(urls: list[str], content: ContentReader) -> list[str]:
     """The first heading of each page that asks something."""
     found: list[str] = []
     for url in urls[:ASKED]:
@@ -103,10 +103,10 @@ def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, jour
     content, sites = ContentStore(database, site.id), SiteStore(database)
     noted: dict[str, object] = {"indexed_with": index.signature(site)}
     if index.vectors is not None:
-        scale = calibrate(index.embedder, content.every_chunk())
+        scale = calibrate(index.embedder, content.live.every_chunk())
         noted["calibration"] = scale.to_json(index.embedder.fingerprint)
     before = sites.get(site.id)
-    described = profile(before, content)
+    described = profile(before, content.live)
     sites.change(site.id, lambda now: _with_profile(now, before, described, noted))
     if template := journal.notes().get(TEMPLATE, ""):
         SiteNotes(database).set(site.id, TEMPLATE, template)

@@ -7,12 +7,10 @@ import time
 from collections.abc import Callable
 
 from server.jobs.crawl_control import CrawlControl
-from server.storage.crawl_runs import RUNNING
-from server.storage.crawls import CrawlStore
+from server.storage.crawls.runs import RUNNING, CrawlStore
 from server.storage.database import Database
 from server.storage.errors import WrongState
-from server.storage.site_rows import remove_site_rows
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore, remove_site_rows
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from crawler.sources.folder import FolderOptions, files_in
 from crawler.sources.pairs import parse_pairs
 from crawler.sources.url_list import parse_addresses
 from server.settings import Settings
-from server.storage.sources import Source, SourceKind, SourceStore
+from server.storage.content.sources import Source, SourceKind, SourceStore
 
 LONGEST_NAME = 200
 

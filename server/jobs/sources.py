@@ -18,11 +18,11 @@ from crawler.sources.url_list import parse_addresses, read_addresses
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options, file_limits
 from server.settings import Settings
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
+from server.storage.content.source_pages import PageVersion, SourceItem, SourcePages
+from server.storage.content.sources import Source, SourceKind, SourceStore, digest_of
 from server.storage.database import Database
 from server.storage.errors import SourceTooLarge
-from server.storage.source_pages import PageVersion, SourceItem, SourcePages
-from server.storage.sources import Source, SourceKind, SourceStore, digest_of
 
 
 @dataclass(frozen=True, slots=True)

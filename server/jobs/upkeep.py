@@ -11,13 +11,13 @@ from threading import Event
 from server.domain.protocols import Cache
 from server.domain.site import next_time
 from server.jobs.crawl_control import CrawlControl
+from server.playground.store import PlaygroundStore
 from server.settings import Settings
-from server.storage.crawls import CrawlStore
+from server.storage.conversations.conversations import Retention
+from server.storage.crawls.runs import CrawlStore
+from server.storage.crawls.schedules import ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.playground import PlaygroundStore
-from server.storage.retention import Retention
-from server.storage.schedules import ScheduleStore
 
 log = logging.getLogger(__name__)
 

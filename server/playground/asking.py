@@ -22,7 +22,7 @@ from server.indexing.preparation import Preparation
 from server.playground.order import EMBEDDED, Order, Variant
 from server.retrieval.options import read_spec
 from server.settings import SETTINGS, Settings
-from server.storage.site_text import StoredText
+from server.storage.content.page_facts import StoredText
 
 LONGEST = 30_000
 """Characters of a part of a prompt, or of a reply, that are kept."""
@@ -216,7 +216,7 @@ class Asking:
         """Raises NotBuilt. What the site itself is answered by is there, or visitors would miss it, too."""
         strategy = parts.strategy
         assert strategy is not None, "opened just before"
-        text = StoredText(parts.content, parts.facts, live=True)
+        text = StoredText(parts.content, parts.facts)
         if isinstance(strategy, Deriver) and not strategy.is_current(text):
             raise NotBuilt(strategy.plan(text))
         if read_spec(self._site.strategy)[0] not in ONE_SIDED:

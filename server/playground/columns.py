@@ -10,7 +10,7 @@ from typing import Any
 
 from server.domain.answer import Answer, Citation, Outcome
 from server.playground.order import Variant
-from server.storage.playground import ASKING, DONE, FAILED, KeptRun, KeptWay
+from server.playground.store import ASKING, DONE, FAILED, KeptRun, KeptWay
 
 LOST_AFTER_S = 30.0
 """A way that has not ended so long after its time is lost: the server that asked it was started anew."""

@@ -15,8 +15,8 @@ from server.domain.site import Site
 from server.errors import DocentError
 from server.playground.asking import Asking, NotBuilt, OutOfTime, without_secrets
 from server.playground.order import Order, Variant, WrongOrder
+from server.playground.store import DONE, FAILED, KeptRun, PlaygroundStore
 from server.storage.errors import StorageError
-from server.storage.playground import DONE, FAILED, KeptRun, PlaygroundStore
 
 AT_ONCE = 8
 """Ways that one process asks side by side."""

@@ -1,0 +1,1 @@
+"""Test sets, their runs, and quality gates."""

@@ -86,13 +86,13 @@ class _Trying:
 
     def _result(self, trial: Trial, question: Question) -> TrialResult:
         self._strategy.given = trial.passages
-        content = self._way.content
-        content.beside = {hit.chunk.url: [hit.chunk] for hit in trial.passages[:1]} if trial.fact else {}
+        holdout = self._way.content.holdout
+        holdout.added = {hit.chunk.url: [hit.chunk] for hit in trial.passages[:1]} if trial.fact else {}
         try:
             events = self._pipeline.answer(question)
             answer = next(event for event in events if isinstance(event, Answer))
         finally:
-            content.beside = {}
+            holdout.added = {}
         refused = answer.outcome in NOT_ANSWERED
         told: dict[str, Any] = {}
         if trial.ability != REJECTION:

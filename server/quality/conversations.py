@@ -12,12 +12,11 @@ from server.domain.conversation import Message
 from server.domain.site import Site
 from server.evaluation.questions import Case
 from server.quality.questions import LONGEST_QUESTION, written_cases
+from server.quality.testset_store import StoredCase
 from server.settings import Settings
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.questions import QuestionLog, helped_messages
 from server.storage.database import Database
-from server.storage.helped import helped_messages
-from server.storage.questions import QuestionLog
-from server.storage.testsets import StoredCase
 
 LEAVE_OUT, UNANSWERABLE, UNKNOWN = "no", "unanswerable", "unknown"
 REFUSED = {

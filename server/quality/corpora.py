@@ -16,7 +16,9 @@ from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.refresh_site import SiteIndex
 from server.jobs.site_profile import profile
 from server.settings import Settings
-from server.storage.sites import SiteStore
+from server.storage.content.content import ContentStore
+from server.storage.database import Database
+from server.storage.sites.sites import SiteStore
 
 
 def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
@@ -25,7 +27,9 @@ def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
     return f"corpus-{corpus.name}-{hashlib.sha256(cut.encode()).hexdigest()[:10]}"
 
 
-def install_corpus(engine: Engine, sites: SiteStore, corpus: Corpus, monitor: Monitor) -> Site:
+def install_corpus(
+    engine: Engine, database: Database, sites: SiteStore, corpus: Corpus, monitor: Monitor
+) -> Site:
     """The site of a corpus, indexed now if it was not; what was cut off goes on. Raises BadQuestionFile,
     ModelError, IndexFailure, StorageError, BuildStopped."""
     site_id = corpus_site_id(corpus, engine.settings)
@@ -36,7 +40,7 @@ def install_corpus(engine: Engine, sites: SiteStore, corpus: Corpus, monitor: Mo
     strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
     sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
-    indexer = Indexer(parts.content, [strategy], sizes, _told(monitor, len(pages)))
+    indexer = Indexer(ContentStore(database, site_id), [strategy], sizes, _told(monitor, len(pages)))
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)

@@ -37,7 +37,7 @@ from server.quality.variant import EvaluatedVariant, open_variants
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 
 def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
@@ -113,7 +113,7 @@ class Evaluating:
         corpus = Corpus(order.corpus) if order.corpus else None
         cases = corpus.cases() if corpus and order.questions is None else None
         site = (
-            install_corpus(self._engine, self._sites, corpus, monitor)
+            install_corpus(self._engine, self._database, self._sites, corpus, monitor)
             if corpus
             else self._sites.get(order.site)
         )

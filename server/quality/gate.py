@@ -13,13 +13,12 @@ from server.evaluation.questions import Case
 from server.evaluation.run import Evaluation
 from server.jobs.gate import Measured
 from server.quality.differences import WORSE, Difference, Differences, differences
+from server.quality.gate_store import Gate
 from server.quality.questions import case_of
+from server.quality.testset_store import TestSetStore
 from server.quality.variant import EvaluatedVariant
-from server.storage.at_generation import AtGeneration
-from server.storage.content import ContentStore
+from server.storage.content.reader import ContentReader
 from server.storage.database import Database
-from server.storage.gates import Gate
-from server.storage.testsets import TestSetStore
 
 GATE_METRICS = {
     "ndcg@10": "ndcg@10: order of the right pages among ten",
@@ -53,7 +52,7 @@ class GateMeasure:
     def __call__(self, site: Site, gate: Gate, monitor: Monitor) -> Measured:
         """Raises BuildStopped, and what retrieval and models raise."""
         cases = self._cases(site, gate)
-        live = ContentStore(self._database, site.id).live_generation()
+        live = ContentReader(self._database, site.id).live_generation()
         writes = needs_answers(gate.metric)
         before, after = (
             EvaluatedVariant(self._engine, self._database, site, generation).evaluation(writes=writes)
@@ -65,7 +64,7 @@ class GateMeasure:
             for place, evaluation in zip(rows, (before, after), strict=True):
                 place.append(_row(evaluation, case))
         found = differences(*rows, gate.metric)
-        coming = AtGeneration(self._database, site.id, live + 1)
+        coming = ContentReader(self._database, site.id, live + 1)
         return _measured(found, cases, coming, self._engine.settings.serving.base_url)
 
     def _cases(self, site: Site, gate: Gate) -> list[Case]:
@@ -87,7 +86,7 @@ def _row(evaluation: Evaluation, case: Case) -> dict[str, Any]:
     }
 
 
-def _measured(found: Differences, cases: Sequence[Case], coming: AtGeneration, base_url: str) -> Measured:
+def _measured(found: Differences, cases: Sequence[Case], coming: ContentReader, base_url: str) -> Measured:
     rows = found.rows
     by_id = {case.id: case for case in cases}
     worse = [row for row in rows if row.verdict == WORSE]
@@ -106,10 +105,10 @@ def _measured(found: Differences, cases: Sequence[Case], coming: AtGeneration, b
     return Measured(round(before, 6), round(after, 6), drop, len(rows), details)
 
 
-def _told(row: Difference, case: Case, coming: AtGeneration, base_url: str) -> dict[str, Any]:
+def _told(row: Difference, case: Case, coming: ContentReader, base_url: str) -> dict[str, Any]:
     pages = [url for group in (case.expected_urls, *case.url_groups) for url in group]
     pages = list(dict.fromkeys(pages))[:5]
     return {
         **{"id": row.id, "question": row.question, "before": row.before, "after": row.after},
-        **{"expected": pages, "present": [coming.has_page(stored(url, base_url)) for url in pages]},
+        **{"expected": pages, "present": [coming.find(stored(url, base_url)) is not None for url in pages]},
     }

@@ -9,7 +9,7 @@ from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.candidates import MODEL
 from server.evaluation.testsets import TestSet, TestSetOptions, build_test_set
-from server.storage.site_text import StoredText
+from server.storage.content.page_facts import StoredText
 
 
 def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> TestSet:
@@ -22,7 +22,7 @@ def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> Te
             "the kind model needs a chat model: set OPENAI_API_KEY, or leave model out of --kinds"
         )
     parts = engine.parts(site.id)
-    text = StoredText(parts.content, parts.facts, live=True)
+    text = StoredText(parts.content, parts.facts)
     return build_test_set(text, wanted, model, _nearest(parts) if wanted.unanswerable else None)
 
 

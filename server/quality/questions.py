@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.evaluation.questions import BadQuestionFile, Case, case_of_line
+from server.quality.testset_store import StoredCase
 from server.settings import Settings
-from server.storage.testsets import StoredCase
 
 LONGEST_QUESTION = 1000
 MOST_PAGES = 20

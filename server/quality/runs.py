@@ -20,11 +20,11 @@ from server.errors import StartError
 from server.evaluation.report import ANSWERS
 from server.quality.evaluating import Evaluating, EvaluationOrder, costs_of
 from server.quality.questions import run_file_of
+from server.quality.run_store import QualityRun, QualityRunStore
+from server.quality.testset_store import TestSetStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.quality_runs import QualityRun, QualityRunStore
-from server.storage.sites import SiteStore
-from server.storage.testsets import TestSetStore
+from server.storage.sites.sites import SiteStore
 
 # Keeps a piece of quality work in touch with the installation while it runs: it says that it lives, how far
 # it is, and learns that it is to end.

@@ -20,10 +20,9 @@ from server.evaluation.corpus import CORPUS
 from server.evaluation.judging import page_address
 from server.evaluation.run import Asked, Evaluation
 from server.retrieval.options import read_spec
-from server.storage.at_generation import AtGeneration
+from server.storage.content.derived import DerivedState, DerivedStore
+from server.storage.content.reader import ContentReader, Holdout
 from server.storage.database import Database
-from server.storage.derived import DerivedState, DerivedStore
-from server.storage.held_back import HeldBack
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,9 @@ class EvaluatedVariant:
         return self.model.name if self.model else "embedded"
 
     @cached_property
-    def content(self) -> HeldBack:
+    def content(self) -> ContentReader:
         """Where pages can be held back."""
-        return HeldBack(self.database, self.site.id, self.generation)
+        return ContentReader(self.database, self.site.id, self.generation, Holdout())
 
     @cached_property
     def parts(self) -> SiteParts:
@@ -93,9 +92,9 @@ class EvaluatedVariant:
         """Holds these pages back from now on, and no others."""
         addresses, base = frozenset(map(page_address, pages)), self.engine.settings.serving.base_url
         if addresses:
-            self.content.hides = lambda url: page_address(absolute(url, base)) in addresses
+            self.content.holdout.hides = lambda url: page_address(absolute(url, base)) in addresses
         else:
-            self.content.hides = lambda url: False
+            self.content.holdout.hides = lambda url: False
 
     @cached_property
     def page_text(self) -> Callable[[str], str]:
@@ -113,8 +112,8 @@ class EvaluatedVariant:
         return self._whole.load(ids)
 
     @property
-    def _whole(self) -> AtGeneration:
-        return AtGeneration(self.database, self.site.id, self.generation)
+    def _whole(self) -> ContentReader:
+        return ContentReader(self.database, self.site.id, self.generation)
 
     def fingerprint(self) -> dict[str, Any]:
         """All that an answer depends on beside the question: a kept row counts while this is the same."""

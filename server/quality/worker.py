@@ -13,14 +13,14 @@ from server.answering.engine import Engine
 from server.domain.derived import BuildStopped
 from server.errors import DocentError
 from server.evaluation.testsets import TestSetOptions
+from server.quality import run_store as quality_runs
+from server.quality import testset_store as testsets
 from server.quality.headings import questions_of_pages, shortcomings
 from server.quality.questions import written_cases
 from server.quality.runs import ASKED, FOLDER, QUIT, RunStores, Watch, carry_out, run_folder, summary_of
-from server.storage import quality_runs, testsets
 from server.storage.columns import now
 from server.storage.errors import StorageError
-from server.storage.holders import new_holder
-from server.storage.work_states import WAITING
+from server.storage.leases import WAITING, new_holder
 
 log = logging.getLogger(__name__)
 

@@ -35,7 +35,7 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
 
 
 class DerivedState(Protocol):
-    """One state of a derived index: server.storage.derived.DerivedState."""
+    """One state of a derived index: server.storage.content.derived.DerivedState."""
 
     @property
     def generation(self) -> int: ...
@@ -45,7 +45,7 @@ class DerivedState(Protocol):
 
 
 class DerivedIndexes(Protocol):
-    """Where derived indexes are kept: server.storage.derived.DerivedStore, which says what each does."""
+    """Where derived indexes are kept: server.storage.content.derived.DerivedStore."""
 
     def put(
         self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]

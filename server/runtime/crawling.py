@@ -27,7 +27,7 @@ from server.runtime.shared import Shared
 from server.runtime.sites import open_indexer
 from server.runtime.stores import SiteStores
 from server.storage.database import Database
-from server.storage.site_rows import talked_since
+from server.storage.sites.sites import talked_since
 
 
 class Crawling:
@@ -128,5 +128,5 @@ class Crawling:
         parts = engine.parts(site.id, engine.document_embedder)
         strategy = engine.strategy(site, parts, model=engine.chat_model)
         vectors = None if strategy.name == "lexical" else parts.vectors
-        indexer = open_indexer(parts, strategy, engine.settings)
+        indexer = open_indexer(self._database, parts, strategy, engine.settings)
         return SiteIndex(indexer, parts.embedder, vectors, isinstance(strategy, Deriver))

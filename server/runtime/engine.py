@@ -31,9 +31,9 @@ from server.runtime.sites import VectorStore, open_parts, open_strategy, open_ve
 from server.runtime.stores import SiteStores
 from server.settings import Settings
 from server.settings.changes import in_forms
+from server.storage.conversations.history import DiskHistory, RedisHistory
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.history import DiskHistory, RedisHistory
 
 T = TypeVar("T")
 EMBEDDER_SETTINGS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from server.domain.protocols import History
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 
 
 def erase_visitor(conversations: ConversationStore, history: History, site_id: str, visitor_id: str) -> int:

@@ -24,7 +24,7 @@ from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.retrieval.question_kinds import asks_for_themes
 from server.retrieval.rarity import Rarity
-from server.storage.live_content import LiveContent
+from server.storage.content.reader import ContentReader
 
 SAMPLE = 3000
 """Pages that are looked at for the languages of a site."""
@@ -41,7 +41,7 @@ class QueryWork:
         self._model = model
         self._incidents = incidents
 
-    def rewriter(self, rarity: Rarity, content: LiveContent) -> Rewriter:
+    def rewriter(self, rarity: Rarity, content: ContentReader) -> Rewriter:
         """What makes a question stand alone, in a language that the site's pages are in."""
         plain = HistoryRewriter(self._site.title or self._site.name, self._tuning.title)
         inner: Rewriter = ModelRewriter(self._model, plain, self._incidents) if self._model else plain
@@ -114,7 +114,7 @@ def _asks_for_themes(_: Message, question: Question) -> bool:
     return asks_for_themes(question.text)
 
 
-def spoken_on(content: LiveContent) -> Callable[[], frozenset[str]]:
+def spoken_on(content: ContentReader) -> Callable[[], frozenset[str]]:
     """The languages that a good part of a site's pages is in; looked up at the first call."""
 
     @cache

@@ -6,13 +6,13 @@ import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from server.backup.reading import Backup, free_bytes, restore
 from server.domain.chunk import Chunk
 from server.indexes.word_tables import note_outdated, outdated
 from server.indexes.words import SIDE, SqlWordIndex
-from server.storage.backup.reading import Backup, free_bytes, restore
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def renew_words(database: Database) -> list[str]:
 
 def _stored(content: ContentStore) -> Iterator[Chunk]:
     """What is live, and what a crawl that was cut off had written for the generation to come."""
-    yield from content.every_chunk()
+    yield from content.live.every_chunk()
     if content.is_changed():
         for url in content.known_pages():
             yield from (chunk for chunk, coming in content.newest_chunks(url) if coming)

@@ -24,14 +24,13 @@ from server.retrieval.derived.kit import SideIndexes
 from server.retrieval.parts import Deriving, Parts
 from server.retrieval.table import made_strategy
 from server.settings import Settings
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
+from server.storage.content.decisions import PageDecisions
+from server.storage.content.derived import DerivedStore, ModelReplies
+from server.storage.content.page_facts import PageFactStore, StoredText
+from server.storage.content.reader import ContentReader
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
-from server.storage.derived import DerivedStore
-from server.storage.model_replies import ModelReplies
-from server.storage.page_decisions import PageDecisions
-from server.storage.page_facts import PageFactStore
-from server.storage.site_text import StoredText
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -72,7 +71,7 @@ def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
 
 
 def open_parts(
-    store: VectorStore, database: Database, content: ContentStore, embedder: Embedder, site_id: str
+    store: VectorStore, database: Database, content: ContentReader, embedder: Embedder, site_id: str
 ) -> SiteParts:
     """The indexes of a site; made at the first use."""
     from server.indexes.vectors import ChromaVectorIndex
@@ -91,11 +90,15 @@ def open_parts(
     return SiteParts(content, embedder, vectors, words, facts, deriving, decisions=decisions)
 
 
-def open_indexer(parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
+def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
     """What brings the pages of a crawl into the indexes of `strategy`."""
     sizes = ChunkSizes(settings.retrieval.chunk_chars, settings.retrieval.chunk_overlap)
-    text = partial(StoredText, parts.content, parts.facts)
-    return Indexer(parts.content, [strategy], sizes, text=text, facts=parts.facts)
+    content = ContentStore(database, parts.content.site_id)
+
+    def text() -> StoredText:
+        return StoredText(content.newest(), parts.facts)
+
+    return Indexer(content, [strategy], sizes, text=text, facts=parts.facts)
 
 
 def open_strategy(

@@ -6,42 +6,35 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from server.domain.events import EventKind
-from server.storage.api_keys import ApiKeyStore
-from server.storage.audit import AuditLog
-from server.storage.cited_pages import CitedPages
-from server.storage.contact import ContactStore
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
-from server.storage.crawl_difference import CrawlDifference
-from server.storage.crawls import CrawlStore
-from server.storage.curated import CuratedStore
+from server.gaps.store import GapStore
+from server.playground.store import PlaygroundStore
+from server.quality.gate_store import GateStore
+from server.quality.run_store import QualityRunStore
+from server.quality.testset_store import TestSetStore
+from server.storage.content.decisions import PageDecisions
+from server.storage.content.page_list import PageList
+from server.storage.content.quotes import CitedPages, PageQuotes
+from server.storage.content.reader import ContentReader
+from server.storage.content.source_pages import SourcePages
+from server.storage.content.sources import SourceStore
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.curated import CuratedStore
+from server.storage.conversations.feedback import FeedbackStore, LabelStore
+from server.storage.conversations.figures import FigureStore, UsageStore
+from server.storage.conversations.questions import QuestionList, QuestionLog
+from server.storage.crawls.difference import CrawlDifference
+from server.storage.crawls.runs import CrawlStore
+from server.storage.crawls.schedules import ScheduleStore
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
-from server.storage.events import EventStore, event_deliveries
-from server.storage.feedback import FeedbackStore
-from server.storage.figures import FigureStore
-from server.storage.gaps import GapStore
-from server.storage.gates import GateStore
-from server.storage.incidents import IncidentStore
-from server.storage.labels import LabelStore
-from server.storage.operator_links import LinkStore
-from server.storage.operator_sessions import SessionStore
-from server.storage.operators import OperatorStore
-from server.storage.page_decisions import PageDecisions
-from server.storage.page_list import PageList
-from server.storage.page_quotes import PageQuotes
-from server.storage.playground import PlaygroundStore
-from server.storage.quality_runs import QualityRunStore
-from server.storage.question_list import QuestionList
-from server.storage.questions import QuestionLog
-from server.storage.replies import ReplyStore
-from server.storage.schedules import ScheduleStore
-from server.storage.sites import SiteStore
-from server.storage.source_pages import SourcePages
-from server.storage.sources import SourceStore
-from server.storage.testsets import TestSetStore
-from server.storage.usage import UsageStore
-from server.storage.webhooks import WebhookStore
+from server.storage.delivery.contact import ContactStore, ReplyStore
+from server.storage.delivery.deliveries import message_deliveries
+from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
+from server.storage.people.api_keys import ApiKeyStore
+from server.storage.people.audit import AuditLog
+from server.storage.people.logins import LinkStore, SessionStore
+from server.storage.people.operators import OperatorStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 
 TOLD = {"crawl_failed": EventKind.CRAWL_FAILED, "budget_spent": EventKind.BUDGET_SPENT}
 
@@ -80,9 +73,9 @@ class SiteStores:
         self.incidents = IncidentStore(database)
         self.playground_runs = PlaygroundStore(database)
 
-    def content(self, site_id: str) -> ContentStore:
+    def content(self, site_id: str) -> ContentReader:
         """Pages and chunks of a site."""
-        return ContentStore(self._database, site_id)
+        return ContentReader(self._database, site_id)
 
     def page_list(self, site_id: str, base_url: str) -> PageList:
         """Pages of a site with what each contributes to answers."""
@@ -126,7 +119,7 @@ class DeliveryStores:
 
     def __init__(self, database: Database) -> None:
         self.contact = ContactStore(database)
-        self.deliveries = DeliveryStore(database)
+        self.deliveries = message_deliveries(database)
         self.replies = ReplyStore(database)
         self.webhooks = WebhookStore(database)
         self.events = EventStore(database)

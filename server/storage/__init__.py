@@ -1,1 +1,1 @@
-"""What outlives a process: one SQL database, and small caches on disk or in Redis."""
+"""The SQL database of an installation, its stores, and small caches on disk or in Redis."""

@@ -14,7 +14,8 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=st
 
 
 def storable(text: str) -> str:
-    """`text` without what no database takes: NUL and lone surrogates, which JSON can smuggle in."""
+    """Return `text` without the characters that databases reject: NUL and lone surrogates, which JSON
+    allows."""
     if text.isascii():
         return text.replace("\0", "�") if "\0" in text else text
     return text.replace("\0", "�").encode("utf-8", "replace").decode("utf-8")
@@ -31,7 +32,8 @@ class Words(TypeDecorator[str]):
 
 
 class Json(TypeDecorator[Any]):
-    """Any JSON value, as text. What JSON does not know (a set, a number of numpy) becomes its str()."""
+    """Any JSON value, as text. Values that JSON does not know (a set, a numpy number) are stored as their
+    str()."""
 
     impl = Text
     cache_ok = True
@@ -49,7 +51,7 @@ def _tuple(text: str) -> tuple[str, ...]:
 
 
 class Path(TypeDecorator[tuple[str, ...]]):
-    """A few strings, which many rows have in common: decoding them again and again would cost the most."""
+    """A tuple of strings that many rows share, decoded once."""
 
     impl = Text
     cache_ok = True
@@ -82,5 +84,5 @@ class Moment(TypeDecorator[datetime]):
 
 
 def now() -> datetime:
-    """This moment, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""The one SQL database of an installation: SQLite by default, PostgreSQL at scale."""
+"""The SQL database of an installation: SQLite by default, PostgreSQL at scale."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from filelock import FileLock
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from server.storage import schema
+from server.storage import upgrade
 from server.storage.engines import open_engine, parse_url, reading, snapshot
-from server.storage.errors import StorageError
-from server.storage.failures import storage_error
+from server.storage.errors import StorageError, storage_error
 
 MIGRATION_LOCK = 0x646F63656E74
-"""Any number that no other program on the same PostgreSQL database takes an advisory lock by."""
+"""Key of a PostgreSQL advisory lock that no other program uses."""
 
 
 class Database:
@@ -40,22 +39,22 @@ class Database:
             self.ping()
 
     def migrate(self) -> None:
-        """Brings the tables to the newest revision; when several processes call it, one does the work."""
+        """Upgrade the tables to the newest revision; if several processes call it, one does the work."""
         with self._explained():
             with self.connect() as connection:
-                if schema.is_newest(connection):
+                if upgrade.is_newest(connection):
                     return
             if self.dialect == "sqlite":
                 with self._file_lock(), self.begin() as connection:
-                    schema.upgrade(connection)
+                    upgrade.upgrade(connection)
                 return
             with self.begin() as connection:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
-                schema.upgrade(connection)
+                upgrade.upgrade(connection)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Waits until no other process is in here, for work of many transactions."""
+        """Hold a lock between processes, for work of many transactions."""
         if self.dialect == "sqlite":
             with self._file_lock():
                 yield
@@ -86,14 +85,15 @@ class Database:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """A connection to read by. Each statement stands alone and sees what is committed by then."""
+        """A connection for reading. Each statement is separate and sees everything committed before it."""
         self._follow_fork()
         with self._explained(), self._reads.connect() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A connection to read by, on which every statement sees the database as it is now. Writers go on."""
+        """A connection for reading on which every statement sees the database as it is now. Writers
+        continue."""
         self._follow_fork()
         with self._explained(), snapshot(self._engine) as connection:
             yield connection

@@ -1,4 +1,4 @@
-"""How a database of each kind is opened, and the two kinds of transactions on it."""
+"""Opens SQLite and PostgreSQL, with the transactions that readers and writers need."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from server.storage.errors import StorageError
 
 SQLITE = "sqlite:///"
 SQLITE_CONNECTIONS = 8
-"""Reading is bound by the interpreter: more connections than that only cost memory and open files."""
+"""Reading is limited by the interpreter: more connections only cost memory and open files."""
 POSTGRESQL_CONNECTIONS = 10
-"""Per process: a server with the usual limit of 100 carries eight of ours."""
+"""Per process: a server with the usual limit of 100 serves eight processes."""
 POOL_WAIT_S = 60.0
 SQLITE_CACHE_KIB = 16_384
 """Per connection: chunks of a site that is asked often stay in memory."""
@@ -26,9 +26,9 @@ READ_ONLY = {"docent_reads": True}
 
 
 def parse_url(text: str) -> URL:
-    """The URL with the driver named and a file's path made absolute. Raises StorageError.
+    """The URL with its driver, and with an absolute path for a file. Raises StorageError.
 
-    What follows sqlite:/// is the path as it stands: % and ? mean themselves.
+    Everything after sqlite:/// is the literal path: % and ? have no special meaning.
     """
     if text.startswith(SQLITE):
         path = text.removeprefix(SQLITE)

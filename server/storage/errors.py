@@ -1,4 +1,4 @@
-"""What can go wrong with what is stored. Every message is one line that says what to do.
+"""Errors of storage. Every message is one line that says what to do.
 
 StorageError               the store itself fails: unreachable, damaged, full, busy, not writable
 ├── UnknownSite            no site has this id
@@ -14,16 +14,20 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 ├── UnknownTestSet         no test set, or question of one, has this number on the site
 ├── UnknownGap             no gap has this id
 ├── UnknownRun             no run of a test set has this number on the site
-├── SourceTooLarge         the sources of a site would take more than they may
-├── TooManyPins            as many pages of a site are pinned as may be
+├── SourceTooLarge         the sources of a site would exceed their limit
+├── TooManyPins            the site has as many pinned pages as allowed
 ├── OperatorExists         the e-mail address of a new operator is taken
 ├── UnknownWebhook         no webhook has this id
-├── LastOwner              the only owner would be no owner any more
+├── LastOwner              the only owner would lose the role
 ├── SealBroken             a secret was sealed with another SECRET_KEY
-└── BadBackup              what is to be restored is no whole backup of a version that is known
+└── BadBackup              the backup is damaged, incomplete or of another version
 """
 
 from __future__ import annotations
+
+from sqlalchemy import URL
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 
 class StorageError(Exception):
@@ -87,11 +91,11 @@ class UnknownPlaygroundRun(StorageError):
 
 
 class SourceTooLarge(StorageError):
-    """The sources of a site would take more than they may; the message names the setting."""
+    """The sources of a site would exceed their limit; the message names the setting."""
 
 
 class TooManyPins(StorageError):
-    """As many pages of a site are pinned as may be; the message says how many."""
+    """The site has as many pinned pages as allowed; the message says how many."""
 
 
 class OperatorExists(StorageError):
@@ -103,7 +107,7 @@ class UnknownWebhook(StorageError):
 
 
 class LastOwner(StorageError):
-    """The only owner would be no owner any more."""
+    """The only owner would lose the role."""
 
 
 class SealBroken(StorageError):
@@ -111,4 +115,80 @@ class SealBroken(StorageError):
 
 
 class BadBackup(StorageError):
-    """What is to be restored is damaged, not complete, or of another version; nothing was changed."""
+    """The backup is damaged, incomplete or of another version; nothing was changed."""
+
+
+# Words of SQLite's message (its codes do not reach us through every path) -> what is wrong, what to do.
+_SQLITE = {
+    "malformed": "is damaged: restore it from a backup, or move it away and crawl the sites again",
+    "not a database": "is not a SQLite database, or is damaged: restore it from a backup, or move it away",
+    "is full": "cannot grow, the disk is full: free some space; what was stored before is safe",
+    "disk i/o error": "cannot be read or written (disk I/O error): check the disk and its free space",
+    "unable to open": "cannot be opened: check that its folder exists and that this user may write to it",
+    "readonly": "cannot be written: check the rights of the file and of its folder",
+    "read-only": "cannot be written: check the rights of the file and of its folder",
+    "locked": "was kept busy by another process for too long: look for one that hangs, and try again",
+    "no such table": "has no tables yet: run the migrations (`python -m server run` does it)",
+    "no such column": "is of an older version: run the migrations (`python -m server run` does it)",
+}
+_POSTGRESQL = {
+    "53100": "has no space left: free some space on its disk; what was stored before is safe",
+    "53200": "is out of memory: look at its log",
+    "53300": "has no connection left: raise its max_connections or run fewer workers",
+    "42P01": "has no tables yet: run the migrations (`python -m server run` does it)",
+    "42703": "is of an older version: run the migrations (`python -m server run` does it)",
+    "25006": "is read-only: point DATABASE_URL to the primary server",
+    "57P01": "was shut down: start it again",
+    "57P03": "is starting or stopping: try again in a moment",
+}
+
+
+def storage_error(error: SQLAlchemyError, url: URL) -> StorageError | None:
+    """Return the error for the operator; None for an error in our own SQL, which must stay visible."""
+    name = _place(url)
+    if isinstance(error, PoolTimeout):
+        return StorageError(f"{name} is overloaded: no connection got free in time; run more workers")
+    if not isinstance(error, DBAPIError):
+        return None
+    known = _sqlite(error) if url.get_backend_name() == "sqlite" else _postgresql(error)
+    if known is not None:
+        return StorageError(f"{name} {known}")
+    if _is_our_fault(error):
+        return None
+    return StorageError(f"{name} failed: {_first_line(error)}")
+
+
+def _is_our_fault(error: DBAPIError) -> bool:
+    """Constraint, type and syntax errors: a bug, or a conflict that a store handles itself."""
+    kind = type(error.orig).__name__
+    return not kind.endswith(("OperationalError", "DatabaseError", "InterfaceError")) and not _sqlstate(
+        error
+    ).startswith(("08", "53", "57", "58"))
+
+
+def _sqlite(error: DBAPIError) -> str | None:
+    said = str(error.orig).lower()
+    return next((advice for words, advice in _SQLITE.items() if words in said), None)
+
+
+def _postgresql(error: DBAPIError) -> str | None:
+    state = _sqlstate(error)
+    if not state and type(error.orig).__name__ in {"OperationalError", "ConnectionTimeout"}:
+        return f"cannot be reached ({_first_line(error)}): check DATABASE_URL and that the server runs"
+    return _POSTGRESQL.get(state)
+
+
+def _sqlstate(error: DBAPIError) -> str:
+    return str(getattr(error.orig, "sqlstate", None) or "")
+
+
+def _first_line(error: DBAPIError) -> str:
+    lines = [line.strip() for line in str(error.orig).splitlines() if line.strip()]
+    return lines[0] if lines else type(error.orig).__name__
+
+
+def _place(url: URL) -> str:
+    if url.get_backend_name() == "sqlite":
+        return f"the database {url.database}"
+    port = f":{url.port}" if url.port else ""
+    return f"the PostgreSQL database {url.database or ''} at {url.host or 'localhost'}{port}"

@@ -1,5 +1,5 @@
-"""Secrets as they stand in the database: sealed with a key made from SECRET_KEY, so that who reads a copy of
-the database, or a backup without the data folder's key, reads none of them."""
+"""Encrypts the secrets in the database with a key derived from SECRET_KEY, so that a copy of the database,
+or a backup without the data folder's key, reveals none of them."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _PURPOSE = b"docent.sealed.1"
 
 
 class Seal:
-    """Seals and opens short texts. Authenticated: what was altered does not open."""
+    """Encrypts and decrypts short texts. Authenticated: an altered text is rejected."""
 
     def __init__(self, secret_key: str) -> None:
         derived = HKDF(SHA256(), length=32, salt=None, info=_PURPOSE).derive(secret_key.encode("utf-8"))
         self._fernet = Fernet(base64.urlsafe_b64encode(derived))
 
     def close(self, text: str) -> str:
-        """Another sealed text at each call."""
+        """Encrypt; the result differs at each call."""
         return self._fernet.encrypt(text.encode("utf-8")).decode("ascii")
 
     def open(self, sealed: str) -> str:
-        """Raises SealBroken for what was sealed with another SECRET_KEY."""
+        """Decrypt. Raises SealBroken for a text encrypted with another SECRET_KEY."""
         try:
             return self._fernet.decrypt(sealed.encode("utf-8")).decode("utf-8")
         except InvalidToken:
             raise SealBroken(
                 "a stored secret was sealed with another SECRET_KEY: set that one again, or enter the "
-                "secret anew"
+                "secret again"
             ) from None

@@ -1,4 +1,4 @@
-"""Settings that were changed on the dashboard, as texts, secrets sealed."""
+"""Settings that were changed on the dashboard, as text; secrets are sealed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from sqlalchemy import delete, select
 
 from server.storage.columns import now
 from server.storage.database import Database
+from server.storage.schema.people import setting_overrides
 from server.storage.statements import upsert
-from server.storage.tables import of_people
-
-_overrides = of_people.overrides
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,33 +21,35 @@ class Override:
     name: str
     value: str
     sealed: bool
-    """Whether `value` is to be opened first."""
+    """Whether `value` is encrypted."""
     at: datetime
     operator: str
 
 
 class OverrideStore:
-    """At most one value of each setting. What a value means is not known here."""
+    """Changed settings by name, with their values as text."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def all(self) -> tuple[Override, ...]:
-        """By name; equal as long as nothing was changed."""
-        columns = [_overrides.c[name] for name in Override.__dataclass_fields__]
+        """All changed settings by name."""
+        columns = [setting_overrides.c[name] for name in Override.__dataclass_fields__]
         with self._db.connect() as connection:
-            rows = connection.execute(select(*columns).order_by(_overrides.c.name)).all()
+            rows = connection.execute(select(*columns).order_by(setting_overrides.c.name)).all()
         return tuple(Override(*row) for row in rows)
 
     def put(self, values: Mapping[str, tuple[str, bool]], operator: str) -> None:
-        """Stores or replaces: name -> (value, whether it is sealed). All of them or none."""
-        statement = upsert(self._db.dialect, _overrides, ("name",))
+        """Store or replace settings, name -> (value, whether it is sealed), all or none."""
+        statement = upsert(self._db.dialect, setting_overrides, ("name",))
         with self._db.begin() as connection:
             for name, (value, sealed) in values.items():
                 row = {"name": name, "value": value, "sealed": sealed, "at": now(), "operator": operator}
                 connection.execute(statement, row)
 
     def drop(self, names: set[str]) -> int:
-        """Takes changed settings back; returns how many there were."""
+        """Reset settings; return how many had been changed."""
         with self._db.begin() as connection:
-            return connection.execute(delete(_overrides).where(_overrides.c.name.in_(names))).rowcount
+            return connection.execute(
+                delete(setting_overrides).where(setting_overrides.c.name.in_(names))
+            ).rowcount

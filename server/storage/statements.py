@@ -1,4 +1,4 @@
-"""The two statements that SQLite and PostgreSQL spell differently."""
+"""Statements that SQLite and PostgreSQL write differently."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ AnySelect = Select[*tuple[Any, ...]]
 def upsert(
     dialect: str, table: Table, key: Collection[str], instead: Mapping[str, ColumnElement[Any]] | None = None
 ) -> sqlite.Insert | postgresql.Insert:
-    """An insert that replaces the other columns of a row with the same key: by the values of the
-    insert, or by the expressions given `instead`, in which columns are those of the row as it was."""
+    """An insert that updates a row with the same key: its other columns get the values of the insert, or the
+    expressions in `instead`, in which columns refer to the row before the update."""
     insert = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
     changed = {column.name: insert.excluded[column.name] for column in table.c if column.name not in key}
     return insert.on_conflict_do_update(index_elements=list(key), set_=changed | dict(instead or {}))

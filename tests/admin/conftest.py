@@ -15,45 +15,43 @@ from admin.people import sessions
 from admin.people.passwords import hash_password
 from server.domain.answer import Outcome
 from server.domain.site import Site
+from server.gaps.store import GapStore
 from server.guards.limits import RateLimits
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.dry_run import DryRuns
 from server.jobs.page_edits import PageControl
 from server.jobs.source_intake import SourceIntake
 from server.jobs.upkeep import Heartbeat
+from server.playground.store import PlaygroundStore
+from server.quality.gate_store import GateStore
+from server.quality.run_store import QualityRunStore
+from server.quality.testset_store import TestSetStore
 from server.runtime.live_settings import LiveSettings
 from server.runtime.shared import Sightings
 from server.settings import Settings
-from server.storage.api_keys import ApiKeyStore
-from server.storage.audit import AuditLog
-from server.storage.contact import ContactStore
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
-from server.storage.crawls import CrawlStore
-from server.storage.curated import CuratedStore
+from server.storage.content.reader import ContentReader
+from server.storage.content.source_pages import SourceItem, SourcePages
+from server.storage.content.sources import SourceStore
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.curated import CuratedStore
+from server.storage.conversations.figures import UsageStore
+from server.storage.conversations.history import DiskHistory
+from server.storage.crawls.runs import CrawlStore
+from server.storage.crawls.schedules import ScheduleStore
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
-from server.storage.events import EventStore, event_deliveries
-from server.storage.gaps import GapStore
-from server.storage.gates import GateStore
-from server.storage.history import DiskHistory
-from server.storage.incidents import IncidentStore
-from server.storage.operator_links import LinkStore
-from server.storage.operator_sessions import SessionStore
-from server.storage.operators import OperatorStore
-from server.storage.playground import PlaygroundStore
-from server.storage.quality_runs import QualityRunStore
-from server.storage.schedules import ScheduleStore
+from server.storage.delivery.contact import ContactStore
+from server.storage.delivery.deliveries import message_deliveries
+from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
+from server.storage.people.api_keys import ApiKeyStore
+from server.storage.people.audit import AuditLog
+from server.storage.people.logins import LinkStore, SessionStore
+from server.storage.people.operators import OperatorStore
 from server.storage.sealed import Seal
 from server.storage.setting_overrides import OverrideStore
 from server.storage.shared_cache import DiskSharedCache
-from server.storage.sites import SiteStore
-from server.storage.source_pages import SourceItem, SourcePages
-from server.storage.sources import SourceStore
-from server.storage.testsets import TestSetStore
-from server.storage.usage import UsageStore
-from server.storage.webhooks import WebhookStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 from tests.admin import (
     samples_content,
     samples_conversations,
@@ -108,7 +106,7 @@ class Stores:
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
         self.contact = ContactStore(self.database)
-        self.deliveries = DeliveryStore(self.database)
+        self.deliveries = message_deliveries(self.database)
         self.crawls = CrawlStore(self.database)
         self.operators = OperatorStore(self.database)
         self.incidents = IncidentStore(self.database)
@@ -168,7 +166,7 @@ class Stores:
         return RateLimits.open("", self.settings.storage.data_dir / "limits")
 
     def content(self, site_id):
-        return ContentStore(self.database, site_id)
+        return ContentReader(self.database, site_id)
 
     def start_crawl(self, site_id):
         return self.crawls.wait(site_id)

@@ -7,7 +7,7 @@ from flask import url_for
 from sqlalchemy import select
 
 from admin.blueprint import blueprint
-from server.storage.tables import metadata
+from server.storage.schema import metadata
 
 PUBLIC = {
     "admin.static",

@@ -9,13 +9,14 @@ from server.domain.chunk import Chunk
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
 from server.domain.conversation import Message
 from server.domain.site import Site
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.live_content import PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.crawls.journal import CrawlJournal
 
 
 def make_site(runtime, site_id="lantern", name="Lantern Shop", address="https://lantern.example/"):
     runtime.stores.sites.create(Site(site_id, name, name, (address,)))
-    content = runtime.stores.content(site_id)
+    content = ContentStore(runtime.database, site_id)
     for number, title in enumerate(("Delivery", "Returns", "Lamp care")):
         url = f"{address}{title.lower().replace(' ', '-')}"
         record = PageRecord(url, title, "en", f"{number}", "", "", 0, datetime.now(UTC))

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from crawler.journal import Entry
 from server.domain.answer import Citation
 from server.domain.chunk import Chunk
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import PAGE
-from server.storage.live_content import PageRecord
-from server.storage.page_quotes import PageQuotes
+from server.storage.content.content import ContentStore
+from server.storage.content.quotes import PageQuotes
+from server.storage.content.reader import PageRecord
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import PAGE
 from tests.admin.samples import ask
 
 BY = "ada@example.com"
@@ -60,8 +61,8 @@ def fill(runtime):
     )
     pages = runtime.crawling.pages
     pages.exclude("lantern", f"{ROOT}old-terms", BY)
-    runtime.stores.content("lantern").remove_page(f"{ROOT}old-terms")
-    runtime.stores.content("lantern").go_live()
+    ContentStore(runtime.database, "lantern").remove_page(f"{ROOT}old-terms")
+    ContentStore(runtime.database, "lantern").go_live()
     pages.pin("lantern", f"{ROOT}returns", BY)
     texts = pages.texts("lantern", f"{ROOT}lamp-care")
     pages.edit("lantern", f"{ROOT}lamp-care", texts.title, "# Lamp care\n\nUse a dry cloth.", "seen", BY)

@@ -4,9 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from server.domain.contact import DeliveryState, DeliveryTry
 from server.domain.spending import Used
-from server.storage.feedback import FeedbackStore
-from server.storage.labels import LabelStore
-from server.storage.replies import ReplyStore, reply_deliveries
+from server.storage.conversations.feedback import FeedbackStore, LabelStore
+from server.storage.delivery.contact import ReplyStore, reply_deliveries
 from tests.admin.samples import ask
 
 PAGES = {

@@ -9,8 +9,7 @@ from server.domain.gap import GapStatus, Missing, NearPage, Solved
 from server.domain.question import Question
 from server.domain.site import Site
 from server.gaps.gap_work import Looked
-from server.storage.gap_intake import GapIntake
-from server.storage.gap_parts import Member, StoredGroup
+from server.gaps.intake import GapIntake, Member, StoredGroup
 from tests.admin.samples import ask
 
 LANTERN = "https://lantern.example"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from server.domain.contact import DeliveryState, DeliveryTry
 from server.domain.events import EventKind
 from server.domain.roles import Role
-from server.storage.api_keys import Scope
+from server.storage.people.api_keys import Scope
 
 PAGES = {
     "settings": "/admin/settings",

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import insert
 
-from server.storage.playground import DONE, FAILED, runs, ways
+from server.playground.store import DONE, FAILED, runs, ways
 
 RUN = "sample-run"
 PAGES = {"playground": "/admin/playground", "playground_filled": f"/admin/playground?run={RUN}",

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of
 from server.evaluation.rows import Row
+from server.quality.gate_store import HELD, Gate
 from server.quality.questions import read_upload
 from server.quality.runs import summary_of
-from server.storage.gates import HELD, Gate
-from server.storage.holders import new_holder
+from server.storage.leases import new_holder
 
 QUESTIONS = (
     ("How long do parcels to islands take?", "/delivery", "lookup"),

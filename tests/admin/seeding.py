@@ -8,12 +8,13 @@ from itertools import accumulate
 from sqlalchemy import insert
 
 from server.domain.site import Site
-from server.storage import tables
+from server.gaps.intake import GapIntake, Member, StoredGroup
 from server.storage.database import Database
-from server.storage.dialogue_tables import COUNTED
-from server.storage.gap_intake import GapIntake
-from server.storage.gap_parts import Member, StoredGroup
-from server.storage.sites import SiteStore
+from server.storage.schema import metadata
+from server.storage.schema.conversations import COUNTED, conversation_labels, model_usage
+from server.storage.schema.delivery import contact_deliveries, contact_requests
+from server.storage.schema.people import audit
+from server.storage.sites.sites import SiteStore
 from tests.admin.seeding_message import aspect, drawn, message, moment, thing
 from tests.admin.seeding_words import ANSWERS
 
@@ -23,6 +24,7 @@ LANGUAGES = {"en": 68, "de": 14, "fr": 6, "es": 5, "ar": 4, "ja": 3}
 LABELS = ("wrong price", "shipping", "praise", "bug", "to read again", "sales")
 CITED = ("message_id", "number", "site_id", "url", "quote", "at", "message_number")
 AT_ONCE = 10_000
+TABLES = metadata.tables
 GAPS = 200
 """Of a site."""
 
@@ -63,11 +65,11 @@ class Seeding:
                 | {"content_hash": str(at), "etag": "", "last_modified": "", "missed": 0, "fetched_at": read}
                 for at, (url, title) in enumerate(self.pages[site_id])
             ]
-            self.put(tables.pages, pages)
-            self.put(tables.chunks, [chunk for page in pages for chunk in _chunks(site_id, page)])
+            self.put(TABLES["pages"], pages)
+            self.put(TABLES["chunks"], [chunk for page in pages for chunk in _chunks(site_id, page)])
             self.crawls(site_id, len(pages))
         with self.database.begin() as connection:
-            live = tables.sites.update().where(tables.sites.c.id.in_([site[0] for site in SITES]))
+            live = TABLES["sites"].update().where(TABLES["sites"].c.id.in_([site[0] for site in SITES]))
             connection.execute(live.values(generation=26))
 
     def crawls(self, site_id, pages):
@@ -76,7 +78,7 @@ class Seeding:
             row = {"site_id": site_id, "state": "done", "started_at": began, "message": f"{pages} pages read"}
             row |= {"finished_at": began + timedelta(minutes=7), "found": pages + 40, "fetched": pages}
             with self.database.begin() as connection:
-                made = connection.execute(insert(tables.crawls), {**row, "indexed": pages - week, "counts": {
+                made = connection.execute(insert(TABLES["crawls"]), {**row, "indexed": pages - week, "counts": {
                     "fetched": pages - 20, "unchanged": 20, "gone": 3, "duplicate": 17}})  # fmt: skip
                 crawl_id = made.inserted_primary_key[0]
         rows = [
@@ -91,7 +93,7 @@ class Seeding:
             | {"at": self.now, "found_on": f"https://{site_id}.example/"}
             for url, _ in self.pages[site_id]
         ]
-        self.put(tables.crawl_urls, rows)
+        self.put(TABLES["crawl_urls"], rows)
 
     def talk(self):
         """Conversations with their messages, citations, words and thumbs."""
@@ -145,7 +147,7 @@ class Seeding:
         for number, turn in enumerate(turns, start=before + 1):
             pages = self.pages[turn["conversation"]["site_id"]]
             made.append(message(self.pick, self.id(), pages, number, turn))
-        names = [column.name for column in tables.messages.c]
+        names = [column.name for column in TABLES["messages"].c]
         judged = ("id", "visitor", "helpful", "asked_at")
         for table, columns, rows in (
             ("messages", names, [[row[name] for name in names] for row, _, _ in made]),
@@ -164,30 +166,30 @@ class Seeding:
     def around(self):
         """Messages to people, labels, costs, incidents, the audit log."""
         told = self.pick.sample(self.conversations, max(1, len(self.conversations) // 50))
-        self.put(tables.of_contact.requests, requests := [self._request(one) for one in told])
-        self.put(tables.of_contact.deliveries, [_delivery(self.id(), one) for one in requests])
+        self.put(contact_requests, requests := [self._request(one) for one in told])
+        self.put(contact_deliveries, [_delivery(self.id(), one) for one in requests])
         labelled = self.pick.sample(self.conversations, max(1, len(self.conversations) // 20))
         labels = [
             {"conversation_id": one["id"], "label": self.pick.choice(LABELS), "site_id": one["site_id"]}
             | {"operator": "ada@example.com", "at": one["started_at"]}
             for one in labelled
         ]
-        self.put(tables.of_dialogue.conversation_labels, labels)
+        self.put(conversation_labels, labels)
         usage = [
             {"site_id": site_id, "day": (self.now - timedelta(days=day)).date().isoformat(), "model": "gpt-4o-mini"}
             | {"calls": 150, "tokens_in": 300_000, "tokens_out": 40_000, "cost": round(self.pick.uniform(0.05, 0.1), 4)}
             for site_id, *_ in SITES
             for day in range(DAYS)
         ]  # fmt: skip
-        self.put(tables.of_answers.usage, usage)
+        self.put(model_usage, usage)
         kinds = ("timeout", "rate_limited", "unsupported_answer", "unreachable", "crawl_failed")
         moments = [self.now - timedelta(hours=self.pick.uniform(1, 89 * 24)) for _ in range(600)]
-        self.put(tables.incidents, [
+        self.put(TABLES["incidents"], [
             {"site_id": self.pick.choice(SITES)[0], "kind": kind, "message": f"gpt-4o-mini: {kind}", "details": {},
              "count": self.pick.randrange(1, 6), "first_at": at, "at": at}
             for at in sorted(moments) for kind in [self.pick.choice(kinds)]
         ])  # fmt: skip
-        self.put(tables.of_people.audit, [
+        self.put(audit, [
             {"at": self.now - timedelta(hours=hours), "operator": "ada@example.com", "site_id": "harbour",
              "action": "saved the scope", "details": {}}
             for hours in range(2000, 0, -1)

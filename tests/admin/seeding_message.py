@@ -6,8 +6,8 @@ from functools import cache
 
 from server.domain.answer import Citation
 from server.storage.columns import storable
-from server.storage.message_figures import within
-from server.storage.message_search import words_of
+from server.storage.conversations.conversations import within
+from server.storage.conversations.search import words_of
 from tests.admin.seeding_words import ANSWERS, ASPECTS, QUESTIONS, THINGS
 
 OUTCOMES = {"answered": 71, "refused": 14, "curated": 7, "clarify": 4, "handoff": 3, "limited": 1}

@@ -7,7 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from server.jobs.after_crawl import check_quotes
-from server.storage.page_decisions import MOST_PINS, PageDecisions
+from server.storage.content.content import ContentStore
+from server.storage.content.decisions import MOST_PINS, PageDecisions
 from tests.admin.samples import ask, make_site
 from tests.admin.samples_content import DELIVERY, ROOT, cite, fill, put_page
 
@@ -106,8 +107,8 @@ def test_what_stands_on_pages_can_do_nothing_here(operator, filled):
 
 
 def test_a_quoted_page_that_is_gone_is_listed_and_shown(operator, filled):
-    filled.content("lantern").remove_page(DELIVERY)
-    filled.content("lantern").go_live()
+    ContentStore(filled.database, "lantern").remove_page(DELIVERY)
+    ContentStore(filled.database, "lantern").go_live()
     check_quotes(filled.database, "lantern", filled.settings.serving.base_url)
     listed = operator.get(f"{LIST}?state=lost").text
     assert DELIVERY in listed

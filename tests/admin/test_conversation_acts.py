@@ -11,10 +11,9 @@ from server.domain.answer import Outcome
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
 from server.domain.question import Turn
 from server.domain.roles import Role
-from server.storage.feedback import FeedbackStore
-from server.storage.labels import LabelStore
-from server.storage.question_list import BATCH
-from server.storage.replies import ReplyStore, reply_deliveries
+from server.storage.conversations.feedback import FeedbackStore, LabelStore
+from server.storage.conversations.questions import BATCH
+from server.storage.delivery.contact import ReplyStore, reply_deliveries
 from tests.admin.samples import ask, make_site
 
 MAIL = {"smtp_url": "smtp://127.0.0.1:2525", "mail_from": "docent@lantern.example"}

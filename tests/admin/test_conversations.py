@@ -6,8 +6,7 @@ import pytest
 
 from server.domain.answer import Citation, Outcome
 from server.domain.contact import Channel
-from server.storage.feedback import FeedbackStore
-from server.storage.labels import LabelStore
+from server.storage.conversations.feedback import FeedbackStore, LabelStore
 from tests.admin.samples import ask, make_site
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">'
@@ -120,7 +119,7 @@ def test_text_of_visitors_pages_and_models_can_do_nothing(operator, runtime, sit
 
 def test_names_and_addresses_of_sites_can_do_nothing(operator, runtime):
     from crawler.journal import Entry
-    from server.storage.crawl_journal import CrawlJournal
+    from server.storage.crawls.journal import CrawlJournal
 
     site = make_site(runtime)
     runtime.stores.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))

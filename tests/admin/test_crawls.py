@@ -6,8 +6,8 @@ from html import unescape
 import pytest
 
 from crawler.journal import Entry
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import DECISION, PAGE
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import DECISION, PAGE
 from tests.admin.samples import make_crawl, make_long_crawl, make_site
 from tests.admin.samples_content import ROOT, make_other_crawl
 

@@ -8,7 +8,7 @@ import pytest
 from server.domain.curated import CuratedAnswer
 from server.domain.site import Site
 from server.domain.spending import Used
-from server.storage.curated import count_hit
+from server.storage.conversations.curated import count_hit
 from tests.admin import samples_gaps
 from tests.admin.samples import ask
 

@@ -5,7 +5,7 @@ from html import unescape
 import pytest
 
 from admin.overview.incident_kinds import KINDS
-from server.storage.tables import crawls
+from server.storage.schema.crawls import crawls
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_site
 

@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 from crawler.journal import Entry
 from server.domain.chunk import Chunk
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.live_content import PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import EMAIL, PASSWORD
 from tests.admin.tabs import opened
 
@@ -84,7 +85,7 @@ def follow_the_crawl(tab, runtime):
 
 
 def index_a_page(runtime):
-    content = runtime.stores.content("lantern-example")
+    content = ContentStore(runtime.database, "lantern-example")
     page = PageRecord("https://lantern.example/", "Lantern Shop", "en", "1", "", "", 0, datetime.now(UTC))
     content.put_page(page, [Chunk("1", page.url, page.title, (), "Lamps.", 0, "en")], [])
     content.go_live()

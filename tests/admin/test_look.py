@@ -6,7 +6,7 @@ from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
 
-from server.storage.sources import source_id
+from server.storage.content.sources import source_id
 from tests.admin import (
     samples_content,
     samples_conversations,

@@ -11,7 +11,7 @@ from admin.overview.overview import Period, change
 from server.domain.answer import Outcome
 from server.domain.contact import Channel
 from server.domain.spending import Used
-from server.storage.feedback import FeedbackStore
+from server.storage.conversations.feedback import FeedbackStore
 from tests.admin.samples import ask, make_crawl, make_site
 
 FIGURE = re.compile(

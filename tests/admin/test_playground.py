@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from server.domain.roles import Role
 from server.jobs.upkeep import Tidying
-from server.storage.playground import ASKING
+from server.playground.store import ASKING
 from tests.admin.samples_playground import RUN
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.storage.holders import new_holder
+from server.storage.leases import new_holder
 from tests.admin.samples_quality import QUESTIONS, chosen, fill, hold_back, make_run
 from tests.admin.test_quality_sets import LINES, NEW, ROOT, only_set, upload
 

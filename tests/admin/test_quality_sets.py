@@ -6,7 +6,7 @@ import json
 import pytest
 
 from server.domain.answer import Outcome
-from server.storage.feedback import FeedbackStore
+from server.storage.conversations.feedback import FeedbackStore
 from tests.admin.samples import ask
 from tests.admin.samples_quality import fill
 

@@ -5,7 +5,7 @@ import pytest
 from admin.people.sessions import log_in as start_session
 from admin.table import PAGES
 from server.domain.roles import Role
-from server.storage.sources import source_id
+from server.storage.content.sources import source_id
 from tests.admin.conftest import Browser, log_in
 from tests.admin.routes import PUBLIC, VALUES, digest, rules, token_of
 

@@ -19,9 +19,10 @@ from server.domain.conversation import Message
 from server.domain.curated import CuratedAnswer
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.feedback import FeedbackStore
-from server.storage.live_content import PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.conversations.feedback import FeedbackStore
+from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.routes import PUBLIC, VALUES, rules
 from tests.admin.tabs import opened
@@ -48,7 +49,7 @@ def trapped(runtime, site, operator_id):
     runtime.stores.sites.create(
         Site("trap", ALL[:300], ALL[:300], ("https://trap.example/",), ("https://o.example",))
     )
-    content = runtime.stores.content("trap")
+    content = ContentStore(runtime.database, "trap")
     for number, text in enumerate(HOSTILE):
         url = f"https://trap.example/{number}?q={'%3Cscript%3E'}\"'><script>window.pwned=1</script>"
         record = PageRecord(url, text, "en", f"{number}", "", "", 0, datetime.now(UTC))

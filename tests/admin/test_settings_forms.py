@@ -6,9 +6,9 @@ import zipfile
 
 import pytest
 
+from server.backup.writing import write_backup
 from server.domain.events import EventKind
-from server.storage.api_keys import Scope
-from server.storage.backup.writing import write_backup
+from server.storage.people.api_keys import Scope
 from tests.admin.conftest import PASSWORD, Browser, log_in
 
 HOOKS, KEYS = "/admin/settings/webhooks", "/admin/settings/api-keys"

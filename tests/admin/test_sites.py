@@ -3,7 +3,7 @@ import re
 import pytest
 
 from crawler.journal import Entry
-from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_crawl, make_site
 

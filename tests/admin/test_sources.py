@@ -6,7 +6,7 @@ import re
 import pytest
 
 from server.domain.site import Site
-from server.storage.source_pages import SourceItem, SourcePages
+from server.storage.content.source_pages import SourceItem, SourcePages
 from tests.crawler.files import archive
 
 PAGE = "/admin/sites/lantern/sources"

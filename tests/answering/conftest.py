@@ -28,10 +28,11 @@ from server.models.openai import OpenAIChat
 from server.retrieval.hybrid import HybridStrategy
 from server.retrieval.parts import Parts
 from server.retrieval.rarity import Rarity
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 from server.storage.database import Database
-from server.storage.incidents import IncidentStore
-from server.storage.sites import SiteStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 from tests.openai_server import OpenAIServer
 
 HOME = "https://lantern.example"
@@ -75,7 +76,7 @@ class IndexedSite:
         vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         words = SqlWordIndex(self.database, "shop")
         self.rarity = Rarity(words)
-        self.strategy = HybridStrategy(Parts(self.embedder, vectors, words, self.content))
+        self.strategy = HybridStrategy(Parts(self.embedder, vectors, words, self.content.live))
         for name, (title, text) in TEXTS.items():
             chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, "en")
             self.strategy.index(Changes((chunk,)))
@@ -98,7 +99,7 @@ class IndexedSite:
             strategy=self.strategy,
             grader=EvidenceGrader(self.rarity, self.embedder, Calibration()),
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
-            page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.page(url)),
+            page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.live.page(url)),
             incidents=self.incidents,
             reviewers=[SourceReviewer(self.site.allowed_origins)],
             verifier=partial(Verifier, embedder=self.embedder, leak_check=leak_check(self.site.title)),

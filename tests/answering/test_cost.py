@@ -14,7 +14,7 @@ from server.models.metered import MeteredChat, read_prices
 from server.runtime.shortcuts import daily_limit
 from server.settings import Settings
 from server.settings.reading import SettingsError, load_settings
-from server.storage.usage import UsageStore
+from server.storage.conversations.figures import UsageStore
 from tests.answering.conftest import answer
 
 ASKED = "What does delivery cost?"

@@ -11,7 +11,7 @@ from server.errors import StartError
 from server.settings import Settings
 from server.storage.database import Database
 from server.storage.errors import UnknownSite
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 
 @pytest.fixture

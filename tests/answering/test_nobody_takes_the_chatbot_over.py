@@ -12,7 +12,7 @@ from server.domain.chunk import Changes
 from server.domain.question import Question
 from server.guards.injection import InjectionGuard
 from server.indexing.chunker import ChunkSizes, chunk_page
-from server.storage.content import PageRecord
+from server.storage.content.reader import PageRecord
 from tests.answering.conftest import HOME, IndexedSite, answer
 from tests.answering.trap_pages import ATTACKS, FORBIDDEN, HONEST, QUESTIONS, UNSEEN, pages
 from tests.websites import page_html

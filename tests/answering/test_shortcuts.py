@@ -14,9 +14,10 @@ from server.domain.answer import Outcome
 from server.domain.chunk import Chunk
 from server.domain.question import Question
 from server.domain.site import Site
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 HOME = "https://lantern.example"
 PAGES = {
@@ -57,8 +58,8 @@ def content(tmp_path, site):
 
 
 def made(kind, site, content):
-    text = lambda url: "\n\n".join(chunk.text for chunk in content.page(url))  # noqa: E731
-    return kind(site, Landmarks(site, content, str, "https://docent.example"), frozenset({HOME}), text)
+    text = lambda url: "\n\n".join(chunk.text for chunk in content.live.page(url))  # noqa: E731
+    return kind(site, Landmarks(site, content.live, str, "https://docent.example"), frozenset({HOME}), text)
 
 
 def ask(shortcut, text, language="en"):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from server.domain.conversation import Message
-from server.storage.api_keys import Scope
+from server.storage.people.api_keys import Scope
 from tests.api.conftest import ANSWER, SHOP
 
 EVERY = list(Scope)

@@ -7,10 +7,10 @@ from crawler.sources.files import read_file
 from server.api.source_files import page_html
 from server.domain.site import Site
 from server.storage.columns import now
-from server.storage.content import ContentStore
-from server.storage.live_content import PageRecord
-from server.storage.source_pages import PageVersion, SourcePages
-from server.storage.sources import SourceKind
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.content.source_pages import PageVersion, SourcePages
+from server.storage.content.sources import SourceKind
 from tests.crawler.files import LOREM, pdf
 
 EVIL = b"""# <script>alert(1)</script> *Lamp*

@@ -26,13 +26,13 @@ from server.domain.contact import Channel
 from server.domain.conversation import Message
 from server.domain.site import Site
 from server.settings import Settings
-from server.storage.contact import ContactStore
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
-from server.storage.deliveries import DeliveryStore
-from server.storage.incidents import IncidentStore
+from server.storage.delivery.contact import ContactStore
+from server.storage.delivery.deliveries import message_deliveries
 from server.storage.sealed import Seal
-from server.storage.sites import SiteStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 
 SECRET = "a secret that only both sides know"
 SEAL = Seal("a secret of the tests")
@@ -205,7 +205,7 @@ class Office:
         self.sites = SiteStore(self.database)
         self.conversations = ConversationStore(self.database)
         self.contact = ContactStore(self.database)
-        self.deliveries = DeliveryStore(self.database)
+        self.deliveries = message_deliveries(self.database)
         self.incidents = IncidentStore(self.database)
         self.outbox = self.new_outbox()
 

@@ -16,14 +16,12 @@ from server.domain.events import EventKind
 from server.jobs.upkeep import Tidying
 from server.runtime.stores import WatchedIncidents
 from server.settings import Settings
-from server.storage.contact import ContactStore
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore, Retention
+from server.storage.delivery.contact import ContactStore
+from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
 from server.storage.errors import UnknownWebhook
-from server.storage.events import EventStore, event_deliveries
-from server.storage.retention import Retention
-from server.storage.sites import SiteStore
-from server.storage.tables import conversations, messages
-from server.storage.webhooks import WebhookStore
+from server.storage.schema.conversations import conversations, messages
+from server.storage.sites.sites import SiteStore
 from tests.contact.conftest import SEAL, talk
 
 SECRET = "only both sides know it"
@@ -165,7 +163,7 @@ def old_talk(office, days, questions=2):
 
 def test_conversations_are_deleted_when_their_days_are_over(make_office, monkeypatch):
     office = make_office({"email": "a@shop.example"})
-    monkeypatch.setattr("server.storage.retention.BATCH", 2)
+    monkeypatch.setattr("server.storage.conversations.conversations.BATCH", 2)
     monkeypatch.setattr("server.jobs.upkeep.PAUSE_S", 0.0)
     for _ in range(5):
         old_talk(office, days=31)

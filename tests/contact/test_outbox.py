@@ -255,7 +255,7 @@ import sys, threading
 from server.contact.outbox import open_outbox
 from server.settings.reading import load_settings
 from server.storage.database import Database
-from server.storage.incidents import IncidentStore
+from server.storage.sites.incidents import IncidentStore
 from server.storage.sealed import Seal
 settings = load_settings()
 database = Database(settings.storage.database_url)

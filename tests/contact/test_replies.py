@@ -6,8 +6,8 @@ import pytest
 
 from server.contact.reply_messages import KIND
 from server.domain.contact import Channel, DeliveryState
+from server.storage.delivery.contact import ReplyStore, reply_deliveries
 from server.storage.errors import UnknownContactRequest
-from server.storage.replies import ReplyStore, reply_deliveries
 from tests.contact.conftest import text_of
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from crawler.errors import BadFile
 from server.domain.answer import Outcome
-from server.storage.page_decisions import PageDecisions
+from server.storage.content.decisions import PageDecisions
 
 BY = "ada@example.com"
 REFUNDS = "When are refunds paid?"

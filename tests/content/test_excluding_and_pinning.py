@@ -4,7 +4,7 @@ from threading import Event
 
 from server.domain.answer import Outcome
 from server.jobs.crawl_watch import Interrupt
-from server.storage.page_decisions import PageDecisions
+from server.storage.content.decisions import PageDecisions
 
 BY = "ada@example.com"
 REFUNDS = "When are refunds paid?"
@@ -30,7 +30,7 @@ def test_an_excluded_page_leaves_at_once_and_stays_out(shop):
         assert run.state == "done"
         assert run.counts == {"unchanged": 4, "excluded": 1}
         assert "/returns" not in shop.paths()
-    (row,) = shop.runtime.stores.crawls.urls(run.id, "excluded")
+    (row,) = shop.runtime.stores.crawls.addresses.urls(run.id, "excluded")
     assert (row.url, row.reason) == (shop.url("/returns"), "an operator keeps it out of the answers")
 
 

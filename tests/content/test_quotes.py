@@ -5,9 +5,8 @@ from uuid import uuid4
 
 from server.domain.chunk import PageWords
 from server.domain.conversation import Message
-from server.storage.cited_pages import CitedPages
-from server.storage.page_quotes import PageQuotes
-from server.storage.source_pages import SourcePages
+from server.storage.content.quotes import CitedPages, PageQuotes
+from server.storage.content.source_pages import SourcePages
 
 REFUNDS = "When are refunds paid?"
 

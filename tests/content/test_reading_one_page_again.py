@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
 
 
 def read_again(shop, path):
@@ -98,4 +98,4 @@ def test_a_site_without_a_live_page_is_crawled_first(shop):
     assert shop.runtime.crawling.refresh("new", crawl_id)
     run = shop.runtime.stores.crawls.get(crawl_id)
     assert (run.state, run.message) == ("failed", "no page of the site is live yet: crawl the site first")
-    assert ContentStore(shop.runtime.database, "new").live_generation() == 0
+    assert ContentStore(shop.runtime.database, "new").live.live_generation() == 0

@@ -11,11 +11,11 @@ from server.domain.conversation import Message
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.site import Site
 from server.domain.spending import Used
-from server.storage.conversations import ConversationStore
-from server.storage.curated import CuratedStore, count_hit
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.curated import CuratedStore, count_hit
+from server.storage.conversations.figures import UsageStore
 from server.storage.errors import UnknownCuratedAnswer, UnknownSite
-from server.storage.sites import SiteStore
-from server.storage.usage import UsageStore
+from server.storage.sites.sites import SiteStore
 
 
 @pytest.fixture

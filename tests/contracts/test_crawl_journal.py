@@ -10,11 +10,11 @@ import pytest
 
 from crawler.journal import READ, WAITING, Entry, FileJournal
 from server.domain.site import Site
-from server.storage.crawl_journal import BATCH, CrawlJournal
-from server.storage.crawls import CrawlStore
+from server.storage.crawls.journal import BATCH, CrawlJournal
+from server.storage.crawls.runs import CrawlStore
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 ROOT = "https://shop.example"
 
@@ -142,7 +142,7 @@ def test_the_journal_of_a_deleted_crawl_says_so(database):
 KILLED = """
 import sys
 from crawler.journal import Entry
-from server.storage.crawl_journal import CrawlJournal
+from server.storage.crawls.journal import CrawlJournal
 from server.storage.database import Database
 
 journal = CrawlJournal(Database(sys.argv[1]), int(sys.argv[2]))

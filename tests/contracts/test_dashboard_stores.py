@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from server.storage.errors import OperatorExists
-from server.storage.incidents import IncidentStore
-from server.storage.operators import OperatorStore
+from server.storage.people.operators import OperatorStore
+from server.storage.sites.incidents import IncidentStore
 
 
 class TestOperators:

@@ -6,12 +6,12 @@ import pytest
 
 from server.domain.derived import PageFacts
 from server.domain.site import Site
-from server.storage.content import ContentStore, PageRecord
-from server.storage.derived import DerivedStore
+from server.storage.content.content import ContentStore
+from server.storage.content.derived import DerivedStore, ModelReplies
+from server.storage.content.page_facts import PageFactStore
+from server.storage.content.reader import PageRecord
 from server.storage.errors import UnknownSite
-from server.storage.model_replies import ModelReplies
-from server.storage.page_facts import PageFactStore
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 
 @pytest.fixture

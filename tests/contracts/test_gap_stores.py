@@ -10,15 +10,14 @@ from server.domain.answer import Answer, Outcome
 from server.domain.conversation import Message
 from server.domain.gap import OPEN, GapStatus, Missing, NearPage, Solved, Why
 from server.domain.site import Site
-from server.storage.conversations import ConversationStore
+from server.gaps.intake import GapIntake, Member, StoredGroup
+from server.gaps.store import GapStore
+from server.storage.conversations.conversations import ConversationStore, Retention
+from server.storage.conversations.feedback import FeedbackStore
 from server.storage.errors import UnknownGap
-from server.storage.feedback import FeedbackStore
-from server.storage.gap_intake import GapIntake
-from server.storage.gap_parts import Member, StoredGroup
-from server.storage.gaps import GapStore
-from server.storage.retention import Retention
-from server.storage.sites import SiteStore
-from server.storage.tables import conversations, messages, sites
+from server.storage.schema.conversations import conversations, messages
+from server.storage.schema.sites import sites
+from server.storage.sites.sites import SiteStore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from server.domain.question import Turn
-from server.storage.history import DiskHistory, RedisHistory
+from server.storage.conversations.history import DiskHistory, RedisHistory
 
 
 @pytest.fixture(params=["disk", "redis"])

@@ -4,9 +4,9 @@ import pytest
 
 from server.domain.derived import PageFacts
 from server.domain.site import Site
+from server.storage.content.page_facts import PageFactStore
 from server.storage.errors import UnknownSite
-from server.storage.page_facts import PageFactStore
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 A, B = "https://shop.example/a", "https://shop.example/b"
 FACTS = PageFacts(

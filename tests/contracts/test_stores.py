@@ -10,7 +10,8 @@ from sqlalchemy import text
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Message
 from server.domain.site import Site
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.feedback import FeedbackStore
 from server.storage.errors import (
     SiteExists,
     StorageError,
@@ -18,9 +19,8 @@ from server.storage.errors import (
     UnknownMessage,
     UnknownSite,
 )
-from server.storage.feedback import FeedbackStore
-from server.storage.incidents import IncidentStore
-from server.storage.sites import SiteStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 
 SHOP = Site(
     id="shop",

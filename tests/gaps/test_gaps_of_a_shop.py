@@ -10,7 +10,7 @@ from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus, Why
 from server.domain.spending import Used
 from server.gaps.gap_work import last_reasked
-from server.storage.gap_intake import GapIntake
+from server.gaps.intake import GapIntake
 from tests.gaps.shop import QUESTION, WARRANTY
 
 

@@ -11,9 +11,9 @@ from server.domain.site import Site
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import BATCH, Indexer
-from server.storage.content import ContentStore
-from server.storage.page_facts import PageFactStore
-from server.storage.sites import SiteStore
+from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
+from server.storage.sites.sites import SiteStore
 
 URL = "https://shop.example"
 
@@ -71,11 +71,11 @@ class Shop:
         return self.indexer.finish()
 
     def live(self):
-        return sorted(chunk.text for chunk in self.content.every_chunk())
+        return sorted(chunk.text for chunk in self.content.live.every_chunk())
 
     def found(self, text):
         hits = self.words.search(text, 10)
-        chunks = self.content.load([chunk_id for chunk_id, _ in hits])
+        chunks = self.content.live.load([chunk_id for chunk_id, _ in hits])
         return [chunks[chunk_id].text for chunk_id, _ in hits if chunk_id in chunks]
 
 
@@ -128,7 +128,7 @@ def test_a_chunk_that_moved_is_not_embedded_again(shop):
     swapped = replace(first, blocks=first.blocks[::-1], content_hash="other")
     shop.crawl(swapped)
     assert shop.strategy.embedded == []
-    assert [chunk.text for chunk in shop.content.page(first.url)] == [PARCEL, LAMP]
+    assert [chunk.text for chunk in shop.content.live.page(first.url)] == [PARCEL, LAMP]
 
 
 def test_a_new_title_is_embedded_with_every_chunk(shop):
@@ -268,7 +268,7 @@ def test_pages_that_change_again_and_again_equal_a_fresh_index(shop, database):
     for found in state.values():
         fresh.add(found)
     fresh.finish()
-    assert shop.live() == sorted(chunk.text for chunk in ContentStore(database, "fresh").every_chunk())
+    assert shop.live() == sorted(chunk.text for chunk in ContentStore(database, "fresh").live.every_chunk())
     for word in words:
         assert dict(shop.words.search(word, 50)) == pytest.approx(dict(fresh_words.search(word, 50)))
 

@@ -11,8 +11,8 @@ from server.indexing.indexer import Indexer
 from server.retrieval.lexical import LexicalStrategy
 from server.retrieval.parts import Parts
 from server.runtime.renewal import renew_words
-from server.storage.content import ContentStore
-from server.storage.sites import SiteStore
+from server.storage.content.content import ContentStore
+from server.storage.sites.sites import SiteStore
 
 URL = "https://shop.example"
 
@@ -29,7 +29,7 @@ def shop(database):
     words.drop()
     content = ContentStore(database, "shop")
     # Only the word index is used by this strategy.
-    strategy = LexicalStrategy(Parts(embedder=None, vectors=None, words=words, chunks=content))
+    strategy = LexicalStrategy(Parts(embedder=None, vectors=None, words=words, chunks=content.live))
     indexer = Indexer(content, [strategy], ChunkSizes(200, 0))
     indexer.begin()
     indexer.add(page("lamp", "The lamp is made of brass."))

@@ -16,7 +16,7 @@ import pytest
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.page_moves import PageMoves
+from server.storage.content.page_facts import PageMoves
 from tests.websites import Website, serve
 
 ROOT = Path(__file__).parents[2]

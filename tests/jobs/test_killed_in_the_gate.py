@@ -2,8 +2,8 @@
 
 import pytest
 
+from server.quality.gate_store import RELEASING, Gate
 from server.quality.questions import written_case
-from server.storage.gates import RELEASING, Gate
 from tests.jobs.conftest import installation_of
 from tests.websites import SHOP, Website
 

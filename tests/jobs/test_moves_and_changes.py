@@ -4,6 +4,7 @@ import pytest
 
 from server.jobs import crawl_intake
 from server.models.embedded import EmbeddedEmbedder
+from server.storage.content.content import ContentStore
 from tests.jobs.conftest import SlowWebsite, installation_of
 
 
@@ -42,7 +43,7 @@ def crawl(shop):
 
 
 def page_of(shop, path):
-    return shop.runtime.stores.content("shop").known_pages().get(f"{shop.website.url}{path}")
+    return ContentStore(shop.runtime.database, "shop").known_pages().get(f"{shop.website.url}{path}")
 
 
 def move(shop, number, to):

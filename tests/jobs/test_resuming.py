@@ -4,7 +4,8 @@ import signal
 
 from crawler.journal import WAITING
 from server.indexing.calibration import HEADINGS, OFF_TOPIC
-from server.storage.crawl_journal import CrawlJournal
+from server.storage.content.content import ContentStore
+from server.storage.crawls.journal import CrawlJournal
 from tests.jobs.sabotaged_worker import MOMENTS
 
 CALIBRATION = 2 * HEADINGS + len(OFF_TOPIC)
@@ -69,7 +70,7 @@ def test_a_second_crawl_that_is_killed_keeps_the_live_index_until_the_next_worke
     slow.until_state("done")
     slow.end(worker)
     assert slow.pages() == {*slow.website.pages, "/p29"}, "missing once is not gone"
-    assert slow.runtime.stores.content("shop").known_pages()[f"{slow.website.url}/p29"].missed == 1
+    assert ContentStore(slow.runtime.database, "shop").known_pages()[f"{slow.website.url}/p29"].missed == 1
     slow.check_indexes()
     texts = "\n".join(chunk.text for chunk in slow.runtime.stores.content("shop").every_chunk())
     assert texts.count("Other words") == 5 * 3

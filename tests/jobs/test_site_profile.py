@@ -7,9 +7,10 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.site import Site
 from server.jobs.site_profile import profile
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 HOME = "https://lantern.example"
 
@@ -34,7 +35,7 @@ def suggestions(tmp_path):
                 PageRecord(url, name.title(), "en", name, "", "", 0, datetime.now(UTC)), chunks, []
             )
         content.go_live()
-        return profile(site, content).options["suggestions"]
+        return profile(site, content.live).options["suggestions"]
 
     yield suggested
     database.close()

@@ -123,9 +123,9 @@ def test_removing_what_is_gone_already_does_nothing(runtime):
 
 
 def test_more_rows_than_go_at_once_all_go(runtime, monkeypatch):
-    monkeypatch.setattr("server.storage.site_rows.CHUNKS", 2)
-    monkeypatch.setattr("server.storage.site_rows.ADDRESSES", 2)
-    monkeypatch.setattr("server.storage.site_rows.CONVERSATIONS", 1)
+    monkeypatch.setattr("server.storage.sites.sites.CHUNKS", 2)
+    monkeypatch.setattr("server.storage.sites.sites.ADDRESSES", 2)
+    monkeypatch.setattr("server.storage.sites.sites.CONVERSATIONS", 1)
     for _ in range(3):
         talk(runtime)
     removed(runtime, "shop")

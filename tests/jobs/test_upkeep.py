@@ -8,11 +8,11 @@ import pytest
 from server.domain.site import JITTER, MOST_JITTER, PERIODS, Site, next_time
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.upkeep import Upkeep
-from server.storage.crawls import CrawlStore
+from server.storage.crawls.runs import CrawlStore
+from server.storage.crawls.schedules import ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import UnknownSite
-from server.storage.schedules import ScheduleStore
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

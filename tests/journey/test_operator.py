@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 from tests.websites import Website, serve
 
 LIBRARY = {

@@ -6,10 +6,10 @@ from threading import Event
 import pytest
 
 from server.domain.site import Site
+from server.quality.gate_store import Gate
 from server.quality.questions import written_case
 from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
-from server.storage.gates import Gate
 from tests.websites import SHOP, Website, serve
 
 ASKED = (

@@ -4,7 +4,8 @@ import pytest
 
 from server.domain.derived import BuildStopped
 from server.jobs.crawl_watch import Interrupt
-from server.storage.gates import DROPPING, RELEASING
+from server.quality.gate_store import DROPPING, RELEASING
+from server.storage.content.content import ContentStore
 
 BOTH = pytest.mark.parametrize("strategy", ["hybrid", "segments"])
 
@@ -74,7 +75,7 @@ def test_what_is_dropped_leaves_nothing_and_the_next_crawl_starts_from_the_live_
     held = shop.runtime.quality.gates.held("shop")
     assert shop.runtime.crawling.control.decide(shop.runtime.quality.gates, held, DROPPING, "ada@example.com")
     assert shop.go_on(run.id).state == "stopped"
-    assert not shop.runtime.stores.content("shop").is_changed()
+    assert not ContentStore(shop.runtime.database, "shop").is_changed()
     assert "14 days" in shop.said("/returns")
     assert shop.runtime.quality.gates.history("shop")[0].state == "dropped"
     assert shop.crawl().state == "held"

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from server.quality.runs import FOLDER
-from server.storage.holders import new_holder
+from server.storage.leases import new_holder
 from tests.quality.conftest import open_shop
 
 CHOSEN = {"strategies": ["hybrid", "lexical"], "flows": ["direct"], "judge": "embedded", "abilities": 0, "limit": 0,

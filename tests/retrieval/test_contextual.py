@@ -11,7 +11,7 @@ from server.models.openai import OpenAIChat
 from server.retrieval.contextual.options import ContextualOptions
 from server.retrieval.contextual.pieces import Pieces, defined, documents, opening, path
 from server.retrieval.contextual.situating import MOST_PAGE, MOST_REPLY, part_of, read, tasks
-from server.storage.content import PageRecord
+from server.storage.content.reader import PageRecord
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
 

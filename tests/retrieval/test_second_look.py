@@ -16,9 +16,10 @@ from server.models.rerank import HttpRelevance
 from server.retrieval.parts import Parts
 from server.retrieval.table import RERANKERS, STRATEGIES
 from server.storage.columns import now
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
 from tests.rerank_server import RerankServer
@@ -58,7 +59,7 @@ class Shop:
             self.failures.append(kind)
 
         tuning = Tuning(rerank=rerank)
-        parts = Parts(self.embedder, self.vectors, self.words, self.content, failed, tuning, **models)
+        parts = Parts(self.embedder, self.vectors, self.words, self.content.live, failed, tuning, **models)
         return STRATEGIES.load("hybrid")(parts)
 
     def found(self, rerank="features", **models):

@@ -15,7 +15,7 @@ from server.retrieval.segments.auto_context import first_sentence
 from server.retrieval.segments.extraction import Limits, best_run, segments
 from server.retrieval.segments.options import PRESETS, SegmentsOptions
 from server.retrieval.segments.relevance import relevance
-from server.storage.content import PageRecord
+from server.storage.content.reader import PageRecord
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
 
@@ -162,7 +162,9 @@ class Guides(Shop):
 
     def put(self, *pages, facts=None):
         chunks = tuple(one for of_page in pages for one in of_page)
-        old = {of_page[0].url: [one.id for one in self.content.page(of_page[0].url)] for of_page in pages}
+        old = {
+            of_page[0].url: [one.id for one in self.content.live.page(of_page[0].url)] for of_page in pages
+        }
         self.strategy.index(Changes(chunks, ()))
         for of_page in pages:
             first = of_page[0]

@@ -11,7 +11,7 @@ from server.retrieval.derived.layered import Layer
 from server.retrieval.small_to_big.merging import filled, merged
 from server.retrieval.small_to_big.options import SmallToBigOptions
 from server.retrieval.small_to_big.parts import children, sections, sentences
-from server.storage.content import PageRecord
+from server.storage.content.reader import PageRecord
 from tests.strategy_shop import URL, Shop
 
 TEXT = (
@@ -106,7 +106,7 @@ class Manual(Shop):
         for page in pages:
             first = page[0]
             record = PageRecord(first.url, first.title, "en", first.text, "", "", 0, datetime.now(UTC))
-            old = {chunk.id for chunk in self.content.page(first.url)} - {chunk.id for chunk in page}
+            old = {chunk.id for chunk in self.content.live.page(first.url)} - {chunk.id for chunk in page}
             self.content.put_page(record, page, sorted(old))
         self.strategy.complete(self.text(), self.monitor)
         self.content.go_live()

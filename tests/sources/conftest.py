@@ -6,8 +6,8 @@ from server.app import create_app
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.source_pages import SourcePages
-from server.storage.sources import SourceKind
+from server.storage.content.source_pages import SourcePages
+from server.storage.content.sources import SourceKind
 
 MOST = 10_000_000
 

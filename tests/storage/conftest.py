@@ -10,7 +10,7 @@ import pytest
 
 from server.domain.site import Site
 from server.storage.database import Database
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,29 +9,29 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
+from server.backup.reading import open_backup, restore
+from server.backup.shape import DERIVED, LEFT_OUT
+from server.backup.writing import write_backup
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel
 from server.domain.conversation import Message
 from server.domain.curated import CuratedAnswer
 from server.domain.site import Site
-from server.storage.api_keys import ApiKeyStore, Scope
-from server.storage.audit import AuditLog
-from server.storage.backup.reading import open_backup, restore
-from server.storage.backup.shape import DERIVED, LEFT_OUT
-from server.storage.backup.writing import write_backup
-from server.storage.contact import ContactStore
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
-from server.storage.crawls import CrawlStore
-from server.storage.curated import CuratedStore
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.curated import CuratedStore
+from server.storage.conversations.feedback import FeedbackStore
+from server.storage.crawls.runs import CrawlStore
 from server.storage.database import Database
+from server.storage.delivery.contact import ContactStore
 from server.storage.errors import BadBackup
-from server.storage.feedback import FeedbackStore
-from server.storage.live_content import PageRecord
-from server.storage.operators import OperatorStore
-from server.storage.sites import SiteStore
-from server.storage.tables import metadata
+from server.storage.people.api_keys import ApiKeyStore, Scope
+from server.storage.people.audit import AuditLog
+from server.storage.people.operators import OperatorStore
+from server.storage.schema import metadata
+from server.storage.sites.sites import SiteStore
 
 WORDS = 'Umlaute äöü, 漢字, emoji 🏮, quote " and \\ and\nnew line'
 
@@ -155,7 +155,7 @@ def test_a_backup_sees_one_moment_while_visitors_write(database, monkeypatch):
     talk = ConversationStore(database)
     written = []
 
-    from server.storage.backup import writing
+    from server.backup import writing
 
     real = writing._write_table
 

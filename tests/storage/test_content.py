@@ -7,10 +7,11 @@ import pytest
 
 from server.domain.chunk import Chunk
 from server.domain.site import Site
-from server.storage import live_content
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content import reader
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
 from server.storage.errors import UnknownSite
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 A, B = "https://shop.example/a", "https://shop.example/b"
 
@@ -39,59 +40,59 @@ def live(content):
 
 
 def visible(content):
-    return {chunk.id for chunk in content.every_chunk()}
+    return {chunk.id for chunk in content.live.every_chunk()}
 
 
 def test_a_site_without_content_is_empty_and_not_an_error(content):
-    assert content.live_generation() == 0
+    assert content.live.live_generation() == 0
     assert content.next_generation() == 1
-    assert content.load(["x"]) == {}
-    assert content.load([]) == {}
-    assert content.page(A) == content.pages() == content.dead() == content.chunk_ids(A) == []
-    assert content.counts() == (0, 0)
+    assert content.live.load(["x"]) == {}
+    assert content.live.load([]) == {}
+    assert content.live.page(A) == content.live.pages() == content.dead() == content.chunk_ids(A) == []
+    assert content.live.counts() == (0, 0)
     assert content.known_pages() == {}
-    assert list(content.every_chunk()) == []
+    assert list(content.live.every_chunk()) == []
 
 
 def test_a_build_is_seen_only_once_it_is_live(content):
     content.put_page(page(), [chunk("a1")], [])
-    assert content.load(["a1"]) == {}
-    assert content.page(A) == content.pages() == []
-    assert content.counts() == (0, 0)
+    assert content.live.load(["a1"]) == {}
+    assert content.live.page(A) == content.live.pages() == []
+    assert content.live.counts() == (0, 0)
     assert content.known_pages() == {A: page()}
     assert content.chunk_ids(A) == ["a1"]
     assert content.go_live() == 1
-    assert content.load(["a1", "zzz"]) == {"a1": chunk("a1")}
-    assert content.pages() == [page()]
-    assert content.counts() == (1, 1)
+    assert content.live.load(["a1", "zzz"]) == {"a1": chunk("a1")}
+    assert content.live.pages() == [page()]
+    assert content.live.counts() == (1, 1)
 
 
 def test_chunks_are_loaded_in_the_order_asked_for(live):
-    assert list(live.load(["b1", "a2", "a1", "b1"])) == ["b1", "a2", "a1"]
+    assert list(live.live.load(["b1", "a2", "a1", "b1"])) == ["b1", "a2", "a1"]
 
 
 def test_thousands_of_chunks_can_be_asked_for(live):
-    assert set(live.load([*map(str, range(70_000)), "a1"])) == {"a1"}
+    assert set(live.live.load([*map(str, range(70_000)), "a1"])) == {"a1"}
 
 
 def test_a_page_has_its_chunks_in_page_order(content):
     content.put_page(page(), [chunk("z", position=0), chunk("a", position=10), chunk("m", position=9)], [])
     content.go_live()
-    assert [found.id for found in content.page(A)] == ["z", "m", "a"] == content.chunk_ids(A)
+    assert [found.id for found in content.live.page(A)] == ["z", "m", "a"] == content.chunk_ids(A)
 
 
 def test_a_changed_page_is_read_as_it_was_until_the_build_is_live(live):
     live.put_page(page(A, "2"), [chunk("a3", position=1)], ["a2"])
-    assert [found.id for found in live.page(A)] == ["a1", "a2"]
+    assert [found.id for found in live.live.page(A)] == ["a1", "a2"]
     assert live.chunk_ids(A) == ["a1", "a3"]
-    assert live.pages()[0].content_hash == "1"
+    assert live.live.pages()[0].content_hash == "1"
     assert live.known_pages()[A].content_hash == "2"
-    assert live.counts() == (2, 3)
+    assert live.live.counts() == (2, 3)
     live.go_live()
-    assert [found.id for found in live.page(A)] == ["a1", "a3"]
-    assert live.load(["a2"]) == {}
-    assert live.pages()[0].content_hash == "2"
-    assert live.counts() == (2, 3)
+    assert [found.id for found in live.live.page(A)] == ["a1", "a3"]
+    assert live.live.load(["a2"]) == {}
+    assert live.live.pages()[0].content_hash == "2"
+    assert live.live.counts() == (2, 3)
 
 
 def test_a_removed_page_leaves_with_the_next_generation(live):
@@ -100,7 +101,7 @@ def test_a_removed_page_leaves_with_the_next_generation(live):
     assert set(live.known_pages()) == {B}
     live.go_live()
     assert visible(live) == {"b1"}
-    assert [found.url for found in live.pages()] == [B]
+    assert [found.url for found in live.live.pages()] == [B]
     assert live.remove_page("https://shop.example/unknown") == []
 
 
@@ -126,9 +127,9 @@ def test_text_that_moved_away_and_came_back_in_one_build_stays_alive(live):
 def test_a_page_that_was_removed_and_came_back_in_one_build_stays(live):
     live.remove_page(A)
     live.put_page(page(A, "1"), [chunk("a1"), chunk("a2", position=1)], [])
-    assert live.counts() == (2, 3)
+    assert live.live.counts() == (2, 3)
     live.go_live()
-    assert live.counts() == (2, 3)
+    assert live.live.counts() == (2, 3)
     assert visible(live) == {"a1", "a2", "b1"}
 
 
@@ -136,10 +137,10 @@ def test_text_that_comes_back_before_it_was_purged_is_not_seen_early(live):
     live.put_page(page(A, "2"), [], ["a1"])
     live.go_live()
     live.put_page(page(A, "3"), [chunk("a1")], [])
-    assert live.load(["a1"]) == {}
+    assert live.live.load(["a1"]) == {}
     assert live.dead() == []
     live.go_live()
-    assert set(live.load(["a1"])) == {"a1"}
+    assert set(live.live.load(["a1"])) == {"a1"}
 
 
 def test_a_chunk_that_moved_on_its_page_gets_its_new_place(live):
@@ -147,16 +148,16 @@ def test_a_chunk_that_moved_on_its_page_gets_its_new_place(live):
         page(A, "2"), [chunk("a0", position=0), chunk("a1", position=1), chunk("a2", position=2)], []
     )
     live.go_live()
-    assert [found.id for found in live.page(A)] == ["a0", "a1", "a2"]
+    assert [found.id for found in live.live.page(A)] == ["a0", "a1", "a2"]
 
 
 def test_an_unfinished_build_can_be_taken_back(live):
-    before = (live.known_pages(), live.pages(), visible(live), live.chunk_ids(A))
+    before = (live.known_pages(), live.live.pages(), visible(live), live.chunk_ids(A))
     live.put_page(page(A, "2"), [chunk("a3")], ["a1"])
     live.put_page(page("https://shop.example/new"), [chunk("n1", "https://shop.example/new")], [])
     live.remove_page(B)
     assert sorted(live.discard_unfinished()) == ["a3", "n1"]
-    assert (live.known_pages(), live.pages(), visible(live), live.chunk_ids(A)) == before
+    assert (live.known_pages(), live.live.pages(), visible(live), live.chunk_ids(A)) == before
     assert live.discard_unfinished() == []
     live.go_live()
     assert visible(live) == {"a1", "a2", "b1"}
@@ -206,30 +207,30 @@ def test_live_pages_are_listed_and_searched(content):
     for number, title in enumerate(["Delivery 100%", "RETURNS", "100 things_here", "Ö"]):
         content.put_page(page(f"https://shop.example/{number}", title=title), [], [])
     content.go_live()
-    assert [found.url[-1] for found in content.pages(limit=2, offset=1)] == ["1", "2"]
-    assert [found.title for found in content.pages(search="returns")] == ["RETURNS"]
-    assert [found.title for found in content.pages(search="100%")] == ["Delivery 100%"]
-    assert [found.title for found in content.pages(search="s_h")] == ["100 things_here"]
-    assert [found.title for found in content.pages(search="EXAMPLE/3")] == ["Ö"]
-    assert content.pages(search="\\") == []
+    assert [found.url[-1] for found in content.live.pages(limit=2, offset=1)] == ["1", "2"]
+    assert [found.title for found in content.live.pages(search="returns")] == ["RETURNS"]
+    assert [found.title for found in content.live.pages(search="100%")] == ["Delivery 100%"]
+    assert [found.title for found in content.live.pages(search="s_h")] == ["100 things_here"]
+    assert [found.title for found in content.live.pages(search="EXAMPLE/3")] == ["Ö"]
+    assert content.live.pages(search="\\") == []
 
 
 def test_every_chunk_is_streamed_once_across_batches(content, monkeypatch):
-    monkeypatch.setattr(live_content, "BATCH", 3)
+    monkeypatch.setattr(reader, "BATCH", 3)
     chunks = [chunk(f"{n}", f"https://shop.example/{n % 3}", n // 6) for n in range(20)]
     for url in {each.url for each in chunks}:
         content.put_page(page(url), [each for each in chunks if each.url == url], [])
     content.go_live()
-    streamed = list(content.every_chunk())
+    streamed = list(content.live.every_chunk())
     assert sorted(streamed, key=lambda c: int(c.id)) == chunks
     assert streamed == sorted(streamed, key=lambda c: (c.url, c.position, c.id))
 
 
 def test_a_stream_that_began_is_not_disturbed_by_a_new_generation(content, monkeypatch):
-    monkeypatch.setattr(live_content, "BATCH", 1)
+    monkeypatch.setattr(reader, "BATCH", 1)
     content.put_page(page(), [chunk("a1"), chunk("a2", position=1), chunk("a3", position=2)], [])
     content.go_live()
-    stream = content.every_chunk()
+    stream = content.live.every_chunk()
     seen = [next(stream).id]
     content.put_page(page(A, "2"), [chunk("a4", position=3)], ["a2"])
     content.go_live()
@@ -245,8 +246,8 @@ def test_sites_do_not_see_each_other(database, live):
     other.go_live()
     other.purge(other.dead())
     assert visible(live) == {"a1", "a2", "b1"}
-    assert live.load(["a1"])["a1"].text == "Some text."
-    assert live.live_generation() == 1
+    assert live.live.load(["a1"])["a1"].text == "Some text."
+    assert live.live.live_generation() == 1
 
 
 def test_writing_to_an_unknown_site_says_so(database):
@@ -259,12 +260,12 @@ def test_writing_to_an_unknown_site_says_so(database):
     ):
         with pytest.raises(UnknownSite, match="'gone'"):
             write()
-    assert content.counts() == (0, 0)
+    assert content.live.counts() == (0, 0)
 
 
 def test_text_of_any_script_and_odd_characters_is_kept(content):
     odd = chunk("a1", text="汉字 é \t\n``` \\ % 😀")
     content.put_page(page(), [odd, chunk("a2", text="nul \0 \ud800")], [])
     content.go_live()
-    assert content.load(["a1"]) == {"a1": odd}
-    assert content.load(["a2"])["a2"].text == "nul � ?"
+    assert content.live.load(["a1"]) == {"a1": odd}
+    assert content.live.load(["a2"])["a2"].text == "nul � ?"

@@ -5,15 +5,15 @@ import signal
 import pytest
 from sqlalchemy import text
 
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
+from server.storage.content.content import ContentStore
+from server.storage.conversations.conversations import ConversationStore
 
 ADDING = """
 import sys, uuid
 from datetime import UTC, datetime
 from server.domain.answer import Answer, Outcome
 from server.domain.conversation import Message
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 
 store = ConversationStore(Database(sys.argv[1]))
@@ -28,7 +28,8 @@ import os, signal, sys
 from datetime import UTC, datetime
 from sqlalchemy import event
 from server.domain.chunk import Chunk
-from server.storage.content import ContentStore, PageRecord
+from server.storage.content.reader import PageRecord
+from server.storage.content.content import ContentStore
 from server.storage.database import Database
 
 database = Database(sys.argv[1])
@@ -80,7 +81,7 @@ def test_a_page_is_put_whole_or_not_at_all(database, database_url, site, run, mo
     content = ContentStore(database, "shop")
     assert content.known_pages()["u"].content_hash == "2"
     assert content.chunk_ids("u") == ["c", "b"]
-    assert [chunk.id for chunk in content.page("u")] == ["a", "b"]
+    assert [chunk.id for chunk in content.live.page("u")] == ["a", "b"]
     assert content.discard_unfinished() == ["c"]
     assert content.known_pages()["u"].content_hash == "1"
     assert content.chunk_ids("u") == ["a", "b"]
@@ -93,6 +94,6 @@ def test_the_generation_moves_whole_or_not_at_all(database, database_url, site, 
     process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
     content = ContentStore(database, "shop")
-    assert content.live_generation() == 1
+    assert content.live.live_generation() == 1
     assert content.go_live() == 2
-    assert {chunk.id for chunk in content.every_chunk()} == {"b", "c"}
+    assert {chunk.id for chunk in content.live.every_chunk()} == {"b", "c"}

@@ -7,12 +7,12 @@ from sqlalchemy import update
 
 from crawler.journal import Entry
 from server.storage.columns import now
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawls import KEPT_CRAWLS, CrawlStore
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import KEPT_CRAWLS, CrawlStore
 from server.storage.errors import UnknownCrawl, UnknownSite
-from server.storage.holders import LEASE_S, new_holder
-from server.storage.sites import SiteStore
-from server.storage.tables import crawls as crawl_table
+from server.storage.leases import LEASE_S, new_holder
+from server.storage.schema.crawls import crawls as crawl_table
+from server.storage.sites.sites import SiteStore
 
 
 @pytest.fixture
@@ -49,13 +49,13 @@ def test_addresses_are_shown_with_their_last_state(database, crawls, site):
         [Entry("u/1", 0), Entry("u/2", 1, found_on="u/1", state="error", reason="robots", status=5)]
     )
     journal.write([Entry("u/1", 0, state="fetched", status=200, visit="text")])
-    first, second = crawls.urls(id)
+    first, second = crawls.addresses.urls(id)
     assert (first.url, first.state, first.status) == ("u/1", "fetched", 200)
     assert (second.reason, second.found_on, second.depth) == ("robots", "u/1", 1)
     assert now() - second.at < timedelta(minutes=1)
     assert crawls.latest("shop").counts == {"fetched": 1, "error": 1}
-    assert crawls.ends(id, {"fetched", "gone"}) == [("u/1", "fetched", "")]
-    assert [row.url for row in crawls.at_start(id)] == ["u/1"]
+    assert crawls.addresses.ends(id, {"fetched", "gone"}) == [("u/1", "fetched", "")]
+    assert [row.url for row in crawls.addresses.at_start(id)] == ["u/1"]
 
 
 def test_addresses_are_filtered_and_paged(database, crawls, site):
@@ -66,13 +66,13 @@ def test_addresses_are_filtered_and_paged(database, crawls, site):
             for n in range(6)
         ]
     )
-    assert [row.url for row in crawls.urls(id, state="failed")] == ["u/0", "u/2", "u/4"]
-    assert [row.url for row in crawls.urls(id, search="TIMED")] == ["u/4"]
-    assert [row.url for row in crawls.urls(id, search="U/3")] == ["u/3"]
-    assert crawls.urls(id, search="%") == []
-    assert [row.url for row in crawls.urls(id, limit=2, offset=1)] == ["u/1", "u/2"]
-    assert [row.url for row in crawls.every_url(id)] == [f"u/{n}" for n in range(6)]
-    assert [row.url for row in crawls.every_url(id, "failed", "timed")] == ["u/4"]
+    assert [row.url for row in crawls.addresses.urls(id, state="failed")] == ["u/0", "u/2", "u/4"]
+    assert [row.url for row in crawls.addresses.urls(id, search="TIMED")] == ["u/4"]
+    assert [row.url for row in crawls.addresses.urls(id, search="U/3")] == ["u/3"]
+    assert crawls.addresses.urls(id, search="%") == []
+    assert [row.url for row in crawls.addresses.urls(id, limit=2, offset=1)] == ["u/1", "u/2"]
+    assert [row.url for row in crawls.addresses.every_url(id)] == [f"u/{n}" for n in range(6)]
+    assert [row.url for row in crawls.addresses.every_url(id, "failed", "timed")] == ["u/4"]
 
 
 def test_of_a_crawl_that_ended_the_counts_are_stored(database, crawls, site):
@@ -170,12 +170,12 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
     ):
         with pytest.raises(UnknownCrawl, match="no crawl 99"):
             write()
-    assert crawls.urls(99) == []
+    assert crawls.addresses.urls(99) == []
 
 
 def test_crawls_go_with_their_site(database, crawls, site):
     id = crawls.start("shop")
     CrawlJournal(database, id).write([Entry("u", 0, state="fetched")])
     SiteStore(database).delete("shop")
-    assert crawls.urls(id) == []
+    assert crawls.addresses.urls(id) == []
     assert crawls.interrupted() == []

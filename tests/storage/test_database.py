@@ -11,10 +11,10 @@ from sqlalchemy import text
 
 from server.domain.answer import Answer, Outcome
 from server.domain.conversation import Message
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.sites import SiteStore
+from server.storage.sites.sites import SiteStore
 
 VISITORS = 600
 
@@ -24,9 +24,9 @@ from datetime import UTC, datetime
 from sqlalchemy import select, update
 from server.domain.answer import Answer, Outcome
 from server.domain.conversation import Message
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
-from server.storage.tables import sites
+from server.storage.schema.sites import sites
 
 def ask(start):
     database = Database(sys.argv[1])
@@ -133,8 +133,8 @@ def test_a_forked_child_uses_connections_of_its_own(database_url, site, run):
     child = """
 import os, sys
 from server.storage.database import Database
-from server.storage.sites import SiteStore
-from server.storage.conversations import ConversationStore
+from server.storage.sites.sites import SiteStore
+from server.storage.conversations.conversations import ConversationStore
 database = Database(sys.argv[1])
 with database.begin():  # forked while the write lock is taken, which the child must not inherit
     pid = os.fork()

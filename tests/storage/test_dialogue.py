@@ -1,24 +1,21 @@
 """What is counted of messages stands beside them, whoever adds, judges or erases them."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from io import BytesIO
 from itertools import pairwise
 from uuid import uuid4
 
 import pytest
-from alembic import command
 from sqlalchemy import select, text
 
+from server.backup.reading import open_backup, restore
+from server.backup.writing import write_backup
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Message
-from server.storage import schema
-from server.storage.backup.reading import open_backup, restore
-from server.storage.backup.writing import write_backup
-from server.storage.conversations import ConversationStore
-from server.storage.feedback import FeedbackStore
-from server.storage.message_figures import TIMES_MS, within
-from server.storage.message_search import found_by
-from server.storage.tables import messages, of_dialogue
+from server.storage.conversations.conversations import TIMES_MS, ConversationStore, within
+from server.storage.conversations.feedback import FeedbackStore
+from server.storage.conversations.search import found_by
+from server.storage.schema.conversations import cited, message_days, message_times, messages
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 TRACE = {"usage": {"calls": 2, "tokens_in": 900, "tokens_out": 100, "cost": 0.0125}, "support": 0.61}
@@ -47,7 +44,7 @@ def rows(database, table):
 
 
 def the_day(database):
-    (row,) = rows(database, of_dialogue.days)
+    (row,) = rows(database, message_days)
     return row
 
 
@@ -59,10 +56,8 @@ def test_a_message_has_its_figures_and_its_citations(database, store):
     names = ("took_ms", "within_ms", "cost", "tokens", "turn", "support", "helpful")
     assert [first[name] for name in names] == [120.5, 130, 0.0125, 1000, 1, 0.61, None]
     assert [second[name] for name in names] == [0, 0, 0, 0, 2, None, None]
-    cited = [
-        (row["message_id"], row["number"], row["url"], row["at"]) for row in rows(database, of_dialogue.cited)
-    ]
-    assert cited == [
+    found = [(row["message_id"], row["number"], row["url"], row["at"]) for row in rows(database, cited)]
+    assert found == [
         (id, 1, "https://shop.example/delivery", NOON),
         (id, 2, "https://shop.example/returns", NOON),
     ]
@@ -91,20 +86,20 @@ def test_days_count_what_is_there_also_after_an_erasure(database, store):
     assert store.erase_visitor("shop", "goes") == 1
     day = the_day(database)
     assert [day[name] for name in names] == [2, 1, 1, 1, 0, 0, 0, 0, 2000]
-    times = {row["within_ms"]: row["asked"] for row in rows(database, of_dialogue.times)}
+    times = {row["within_ms"]: row["asked"] for row in rows(database, message_times)}
     assert times == {130: 1, 4300: 1}
-    assert len(rows(database, of_dialogue.cited)) == 2
+    assert len(rows(database, cited)) == 2
 
 
 def test_a_restored_backup_has_its_sums_and_its_words(database, store):
     add(store, store.start("shop", "v"), "Parcel?")
     archive = BytesIO()
     write_backup(database, archive, "1")
-    before = [rows(database, table) for table in (messages, of_dialogue.days, of_dialogue.times)]
+    before = [rows(database, table) for table in (messages, message_days, message_times)]
     add(store, store.start("shop", "v"), "Later?")
     with open_backup(archive) as backup:
         restore(database, backup)
-    assert [rows(database, table) for table in (messages, of_dialogue.days, of_dialogue.times)] == before
+    assert [rows(database, table) for table in (messages, message_days, message_times)] == before
     for search, found in (("parcel", ["Parcel?"]), ("later", [])):
         with database.connect() as connection:
             wanted = select(messages.c.question).where(found_by(database.dialect, search))
@@ -115,7 +110,7 @@ def test_a_day_is_one_in_utc(database, store):
     conversation = store.start("shop", "v")
     add(store, conversation, at=datetime(2026, 5, 4, 23, 59, 59, 999999, tzinfo=UTC))
     add(store, conversation, at=datetime(2026, 5, 5, tzinfo=UTC))
-    assert [row["day"] for row in rows(database, of_dialogue.days)] == ["2026-05-04", "2026-05-05"]
+    assert [row["day"] for row in rows(database, message_days)] == ["2026-05-04", "2026-05-05"]
 
 
 def test_times_are_counted_in_steps_of_a_tenth():
@@ -161,20 +156,3 @@ def test_erased_messages_are_found_no_more(database, store):
     assert store.erase_visitor("shop", "v") == 1
     with database.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM message_search")).scalar_one() == 0
-
-
-def test_older_messages_get_figures_citations_and_words_when_docent_is_updated(database, store):
-    conversation = store.start("shop", "v")
-    for number in range(3):
-        add(store, conversation, f"Question {number}?", at=NOON + timedelta(days=number))
-    id = add(store, store.start("shop", "w"), "Another?", outcome=Outcome.REFUSED, citations=())
-    FeedbackStore(database).put(id, "w", False)
-    tables = (messages, of_dialogue.cited, of_dialogue.days, of_dialogue.times)
-    before = [rows(database, table) for table in tables]
-    with database.begin() as connection:
-        command.downgrade(schema.configuration(connection), "0007")
-    database.migrate()
-    assert [rows(database, table) for table in tables] == before
-    found = select(messages.c.question).where(found_by(database.dialect, "anoth"))
-    with database.connect() as connection:
-        assert connection.execute(found).scalars().all() == ["Another?"]

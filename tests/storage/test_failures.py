@@ -8,13 +8,13 @@ from sqlalchemy import event, text
 
 from server.domain.question import Turn
 from server.domain.site import Site
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.history import DiskHistory, RedisHistory
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.history import DiskHistory, RedisHistory
-from server.storage.incidents import IncidentStore
 from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
-from server.storage.sites import SiteStore
+from server.storage.sites.incidents import IncidentStore
+from server.storage.sites.sites import SiteStore
 from tests.servers import free_port, redis_server
 
 SHOP = Site("shop", "Shop", "The Shop", ("https://shop.example/",))
@@ -93,7 +93,7 @@ def test_a_full_disk_loses_nothing_that_was_stored(sqlite):
 def test_a_disk_that_refuses_writes_is_named(path, run):
     code = """
 import resource, signal, sys
-from server.storage.conversations import ConversationStore
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -5,10 +5,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from server.storage import schema
+from server.storage import upgrade
 from server.storage.database import Database
 from server.storage.errors import StorageError
-from server.storage.tables import metadata
+from server.storage.schema import metadata
 
 MIGRATING = """
 import multiprocessing, sys
@@ -76,19 +76,8 @@ def test_every_revision_is_the_newest_once(empty):
     empty.migrate()
     with empty.connect() as connection:
         stored = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
-        assert schema.is_newest(connection)
-    assert stored == [schema.newest()]
-
-
-def test_a_migration_can_be_undone_and_done_again(empty):
-    empty.migrate()
-    from alembic import command
-
-    with empty.begin() as connection:
-        command.downgrade(schema.configuration(connection), "base")
-    assert tables(empty) == {"alembic_version"}
-    empty.migrate()
-    assert tables(empty) == {*metadata.tables, "alembic_version"}
+        assert upgrade.is_newest(connection)
+    assert stored == [upgrade.newest()]
 
 
 def test_several_processes_may_migrate_at_once_from_any_folder(empty_url, run):

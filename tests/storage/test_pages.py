@@ -9,19 +9,17 @@ from crawler.journal import Entry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.conversation import Message
-from server.storage.cited_pages import CitedPages
-from server.storage.content import ContentStore
-from server.storage.conversations import ConversationStore
-from server.storage.crawl_difference import CrawlDifference
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawl_runs import DECISION, PAGE
-from server.storage.crawls import CrawlStore
+from server.storage.content.content import ContentStore
+from server.storage.content.decisions import MOST_PINS, PageDecision, PageDecisions
+from server.storage.content.page_list import PageFilter, PageList
+from server.storage.content.quotes import CitedPages, PageQuotes
+from server.storage.content.reader import PageRecord
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.crawls.difference import CrawlDifference
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import DECISION, PAGE, CrawlStore
 from server.storage.errors import TooManyPins, UnknownSite
-from server.storage.holders import new_holder
-from server.storage.live_content import PageRecord
-from server.storage.page_decisions import MOST_PINS, PageDecision, PageDecisions
-from server.storage.page_list import PageFilter, PageList
-from server.storage.page_quotes import PageQuotes
+from server.storage.leases import new_holder
 
 ROOT = "https://shop.example"
 BASE = "https://docent.example"
@@ -247,17 +245,20 @@ def test_reasons_are_counted_without_their_addresses(database, site):
             Entry("5", 1, state="fetched"),
         ]
     )
-    assert crawls.reasons(crawl_id)[0] == ("same content as …", 2)
-    assert sorted(crawls.reasons(crawl_id)[1:]) == [("100% wrong", 1), ("to …, which is another site", 1)]
-    assert crawls.reasons(crawl_id, "error") == [("100% wrong", 1)]
+    assert crawls.addresses.reasons(crawl_id)[0] == ("same content as …", 2)
+    assert sorted(crawls.addresses.reasons(crawl_id)[1:]) == [
+        ("100% wrong", 1),
+        ("to …, which is another site", 1),
+    ]
+    assert crawls.addresses.reasons(crawl_id, "error") == [("100% wrong", 1)]
     for reason, urls in (
         ("same content as …", ["1", "2"]),
         ("100% wrong", ["4"]),
         ("100", []),
         ("to …", ["3"]),
     ):
-        assert [row.url for row in crawls.urls(crawl_id, reason=reason)] == urls
-        assert [row.url for row in crawls.every_url(crawl_id, reason=reason)] == urls
-    crawls.keep_out(crawl_id, ["5"])
-    assert [row.url for row in crawls.urls(crawl_id, "excluded")] == ["5"]
-    assert [row.url for row in crawls.newest(crawl_id, {"error"}, 5)] == ["4"]
+        assert [row.url for row in crawls.addresses.urls(crawl_id, reason=reason)] == urls
+        assert [row.url for row in crawls.addresses.every_url(crawl_id, reason=reason)] == urls
+    crawls.addresses.keep_out(crawl_id, ["5"])
+    assert [row.url for row in crawls.addresses.urls(crawl_id, "excluded")] == ["5"]
+    assert [row.url for row in crawls.addresses.newest(crawl_id, {"error"}, 5)] == ["4"]

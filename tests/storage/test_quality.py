@@ -5,11 +5,7 @@ from threading import Thread
 import pytest
 
 from server.domain.site import Site
-from server.storage.at_generation import AtGeneration
-from server.storage.content import ContentStore
-from server.storage.derived import DerivedStore
-from server.storage.errors import UnknownRun, UnknownSite, UnknownTestSet
-from server.storage.gates import (
+from server.quality.gate_store import (
     DROPPED,
     DROPPING,
     HELD,
@@ -21,10 +17,14 @@ from server.storage.gates import (
     Gate,
     GateStore,
 )
-from server.storage.holders import new_holder
-from server.storage.quality_runs import QualityRunStore
-from server.storage.sites import SiteStore
-from server.storage.testsets import StoredCase, TestSetStore
+from server.quality.run_store import QualityRunStore
+from server.quality.testset_store import StoredCase, TestSetStore
+from server.storage.content.content import ContentStore
+from server.storage.content.derived import DerivedStore
+from server.storage.content.reader import ContentReader
+from server.storage.errors import UnknownRun, UnknownSite, UnknownTestSet
+from server.storage.leases import new_holder
+from server.storage.sites.sites import SiteStore
 from tests.storage.test_content import A, B, chunk, page
 
 CHOSEN = {"strategies": ["hybrid"], "flows": ["direct"]}
@@ -73,17 +73,17 @@ def measured(**values):
 def test_what_is_to_come_is_read_as_if_it_were_live_and_the_live_stays(database, content):
     content.put_page(page(A, "2"), [chunk("a3", text="New.")], ["a1", "a2"])
     content.remove_page(B)
-    live, coming = AtGeneration(database, "shop", 1), AtGeneration(database, "shop", 2)
-    assert [one.id for one in live.page(A)] == ["a1", "a2"] == [one.id for one in content.page(A)]
+    live, coming = ContentReader(database, "shop", 1), ContentReader(database, "shop", 2)
+    assert [one.id for one in live.page(A)] == ["a1", "a2"] == [one.id for one in content.live.page(A)]
     assert [one.id for one in coming.page(A)] == ["a3"]
     assert list(coming.load(["b1", "a3", "a1"])) == ["a3"]
     assert list(live.load(["b1", "a3", "a1"])) == ["b1", "a1"]
     assert (live.counts(), coming.counts()) == ((2, 3), (1, 1))
     assert [one.url for one in coming.pages()] == [A]
-    assert (coming.has_page(B), live.has_page(B)) == (False, True)
+    assert (coming.find(B) is not None, live.find(B) is not None) == (False, True)
     assert [one.id for one in coming.every_chunk()] == ["a3"]
     assert coming.live_generation() == 2
-    assert AtGeneration(database, "shop").live_generation() == 1
+    assert ContentReader(database, "shop").live_generation() == 1
 
 
 def test_derived_states_are_read_at_a_generation_and_those_to_come_dropped(database, content):

@@ -8,15 +8,18 @@ from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.conversation import Message
 from server.domain.site import Site
-from server.storage import site_rows
 from server.storage.columns import now
-from server.storage.content import ContentStore, PageRecord
-from server.storage.conversations import ConversationStore
-from server.storage.crawl_journal import CrawlJournal
-from server.storage.crawls import CrawlStore
-from server.storage.site_rows import remove_site_rows, talked_since
-from server.storage.sites import SiteStore
-from server.storage.tables import chunks, conversations, crawl_urls, messages, sites
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.crawls.journal import CrawlJournal
+from server.storage.crawls.runs import CrawlStore
+from server.storage.schema.content import chunks
+from server.storage.schema.conversations import conversations, messages
+from server.storage.schema.crawls import crawl_urls
+from server.storage.schema.sites import sites
+from server.storage.sites import sites as site_rows
+from server.storage.sites.sites import SiteStore, remove_site_rows, talked_since
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ def test_rows_go_in_batches_and_those_of_another_site_stay(database, site, other
     for table in (chunks, conversations, messages, crawl_urls):
         assert count(database, table) == 7, table.name
     assert count(database, sites) == 1
-    assert ContentStore(database, "other").counts() == (7, 7)
+    assert ContentStore(database, "other").live.counts() == (7, 7)
 
 
 def test_removing_twice_or_what_never_was_is_no_error(database, site):

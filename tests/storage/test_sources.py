@@ -4,12 +4,12 @@ import pytest
 
 from server.domain.site import Site
 from server.storage.columns import now
-from server.storage.content import ContentStore
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.content.source_pages import PageVersion, SourceItem, SourcePages
+from server.storage.content.sources import SourceKind, SourceStore
 from server.storage.errors import SourceTooLarge, UnknownSite, UnknownSource
-from server.storage.live_content import PageRecord
-from server.storage.sites import SiteStore
-from server.storage.source_pages import PageVersion, SourceItem, SourcePages
-from server.storage.sources import SourceKind, SourceStore
+from server.storage.sites.sites import SiteStore
 
 MOST = 1000
 URL = "/sources/shop/1"

@@ -12,8 +12,8 @@ from server.api.errors import ApiError
 from server.api.keyed.caller import allowed, page_of_list
 from server.api.keyed.schemas import AnswerRequest
 from server.domain.curated import CuratedAnswer
-from server.storage.api_keys import ApiKey, Scope
 from server.storage.errors import UnknownCuratedAnswer
+from server.storage.people.api_keys import ApiKey, Scope
 
 LIST = "/sites/<site_id>/answers"
 ONE = f"{LIST}/<number>"

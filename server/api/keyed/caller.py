@@ -8,7 +8,7 @@ from server.api.access import configuration, people_stores
 from server.api.caller import known_site, limit, network_address
 from server.api.errors import ApiError
 from server.domain.site import Site
-from server.storage.api_keys import MARK, ApiKey, Scope
+from server.storage.people.api_keys import MARK, ApiKey, Scope
 
 HOW = "Send an API key as Authorization: Bearer docent_..., made on the dashboard under Settings, API keys."
 

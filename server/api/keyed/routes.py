@@ -17,9 +17,9 @@ from server.api.keyed.schemas import AskRequest
 from server.domain.answer import Answer
 from server.domain.gap import GapStatus
 from server.domain.site import Site
-from server.storage.api_keys import Scope
-from server.storage.crawl_runs import CrawlRun
+from server.storage.crawls.runs import CrawlRun
 from server.storage.errors import UnknownConversation
+from server.storage.people.api_keys import Scope
 
 SITE = "/sites/<site_id>"
 

@@ -36,7 +36,7 @@ class Task(Generic[T]):
 
 
 class Replies(Protocol):
-    """Where replies are kept: server.storage.model_replies.ModelReplies."""
+    """Where replies are kept: server.storage.content.derived.ModelReplies."""
 
     def known(self, keys: Sequence[str]) -> dict[str, str]: ...
 

@@ -1,1 +1,1 @@
-"""Alembic: env.py is run by server.storage.schema, versions/ holds one file per revision."""
+"""Alembic: env.py is run by server.storage.upgrade, versions/ holds one file per revision."""

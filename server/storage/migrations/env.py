@@ -1,10 +1,10 @@
-"""Run by Alembic; the connection comes from server.storage.schema, inside a transaction that it owns."""
+"""Run by Alembic; the connection comes from server.storage.upgrade, inside a transaction that it owns."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from server.storage.tables import metadata
+from server.storage.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

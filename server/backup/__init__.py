@@ -1,0 +1,1 @@
+"""Backups: writing, checking and restoring them."""

@@ -1,0 +1,219 @@
+"""Reads a backup: everything is checked before anything is touched, then all is replaced in one
+transaction."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from server.backup.shape import DERIVED, LEFT_OUT, MANIFEST, SECRET, Manifest, entry, read_row, tables
+from server.storage import upgrade
+from server.storage.columns import now
+from server.storage.conversations.search import index_rows
+from server.storage.crawls.runs import OPEN, STOPPED
+from server.storage.database import Database
+from server.storage.errors import BadBackup
+from server.storage.schema import metadata
+from server.storage.schema.conversations import messages
+from server.storage.schema.crawls import crawls
+
+ROWS = 500
+MANIFEST_BYTES = 1_000_000
+SECRET_BYTES = 1000
+LINE_BYTES = 300_000_000
+"""The longest row: a file of a source, as text."""
+MOST_PACKED = 1100
+"""Deflate compresses at most about 1030 to one: a higher ratio is an attack."""
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+
+
+class Backup:
+    """A whole backup that fits this version of Docent."""
+
+    def __init__(self, archive: zipfile.ZipFile, manifest: Manifest) -> None:
+        self._archive = archive
+        self.manifest = manifest
+
+    @property
+    def secret(self) -> str:
+        """The key of the data folder, where the backup has it."""
+        if not self.manifest.has_secret:
+            return ""
+        with self._archive.open(SECRET) as file:
+            return file.read(SECRET_BYTES).decode("ascii", "replace").strip()
+
+    def check(self, free_bytes: int) -> None:
+        """Read all of it once. Raises BadBackup."""
+        size = sum(note.bytes for note in self.manifest.tables.values())
+        if size > free_bytes:
+            raise BadBackup(
+                f"the backup needs {size // 1_000_000} MB of disk, and {free_bytes // 1_000_000} MB are free"
+            )
+        for table in tables():
+            for _ in self.rows(table):
+                pass
+
+    def rows(self, table: Table) -> Iterator[dict[str, Any]]:
+        """Checked rows of a table. Raises BadBackup, at the latest after the last row."""
+        note = self.manifest.tables.get(table.name)
+        if note is None:
+            return  # the backup is older than this table
+        digest, size, count = hashlib.sha256(), 0, 0
+        for line in self._lines(entry(table), note.bytes):
+            digest.update(line)
+            size, count = size + len(line), count + 1
+            yield read_row(table, line)
+        if (size, count, digest.hexdigest()) != (note.bytes, note.rows, note.sha256):
+            raise BadBackup(f"the backup is damaged: {table.name} is not as it was written")
+
+    def _lines(self, name: str, most: int) -> Iterator[bytes]:
+        size = 0
+        try:
+            with self._archive.open(name) as file:
+                while line := file.readline(min(LINE_BYTES, most - size + 1)):
+                    size += len(line)
+                    if size > most or not line.endswith(b"\n"):
+                        raise BadBackup(f"the backup is damaged: {name} is longer than it says")
+                    yield line
+        except BROKEN as error:
+            raise BadBackup(f"the backup is damaged: {name} cannot be read ({_said(error)})") from None
+
+
+@contextmanager
+def open_backup(source: Path | BinaryIO) -> Iterator[Backup]:
+    """Open a backup and check its names, sizes and version. Raises BadBackup."""
+    try:
+        archive = zipfile.ZipFile(source)
+    except BROKEN:
+        raise BadBackup(
+            "this is no backup of Docent, or it was cut off: choose a whole file that `backup` made"
+        ) from None
+    with archive:
+        yield Backup(archive, _checked(archive))
+
+
+def restore(database: Database, backup: Backup) -> None:
+    """Replace everything in `database` with the backup, or change nothing. Raises BadBackup."""
+    try:
+        with database.begin() as connection:
+            _empty(connection)
+            for table in tables():
+                _fill(connection, table, backup)
+            _end_crawls(connection)
+            if connection.dialect.name == "postgresql":
+                _set_sequences(connection)
+    except IntegrityError as error:
+        raise BadBackup(f"the backup is damaged: its rows do not fit together ({_said(error)})") from None
+
+
+def free_bytes(folder: Path) -> int:
+    """Free bytes on the database's disk, or an assumption."""
+    return shutil.disk_usage(folder).free
+
+
+def _checked(archive: zipfile.ZipFile) -> Manifest:
+    """Only known names are opened, and no file is created from a name in the archive."""
+    known = {MANIFEST, SECRET, *(entry(table) for table in metadata.sorted_tables)}
+    names = [info.filename for info in archive.infolist()]
+    if foreign := sorted(set(names) - known):
+        raise BadBackup(f"this is no backup of Docent: it holds {foreign[0][:100]!r}")
+    if MANIFEST not in names or len(names) != len(set(names)):
+        raise BadBackup("the backup is not complete: it was cut off while it was made or copied")
+    info = archive.getinfo(MANIFEST)
+    if info.file_size > MANIFEST_BYTES:
+        raise BadBackup("the backup is damaged: its manifest is too long")
+    try:
+        with archive.open(info) as file:
+            manifest = Manifest.read(file.read(MANIFEST_BYTES))
+    except BROKEN:
+        raise BadBackup("the backup is damaged: its manifest cannot be read") from None
+    _check_version(manifest)
+    _check_sizes(archive, manifest)
+    return manifest
+
+
+def _check_version(manifest: Manifest) -> None:
+    if not manifest.schema.isdigit():
+        raise BadBackup("the backup is damaged: it does not say its version")
+    if int(manifest.schema) > int(upgrade.newest()):
+        raise BadBackup(
+            f"the backup was made by a newer version of Docent ({manifest.version}): update Docent first"
+        )
+
+
+def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    names = {info.filename: info for info in archive.infolist()}
+    for table, note in manifest.tables.items():
+        info = names.get(f"tables/{table}.jsonl")
+        if table not in metadata.tables or table in LEFT_OUT or info is None:
+            raise BadBackup(f"the backup is not complete: {table[:100]!r} is missing or unknown")
+        if info.file_size != note.bytes or info.file_size > MOST_PACKED * max(info.compress_size, 1):
+            raise BadBackup(f"the backup is damaged: {table} has another size than it says")
+    if missing := set(names) - {f"tables/{table}.jsonl" for table in manifest.tables} - {MANIFEST, SECRET}:
+        raise BadBackup(f"the backup is damaged: its manifest does not name {min(missing)}")
+    if manifest.has_secret != (SECRET in names) or (
+        manifest.has_secret and names[SECRET].file_size > SECRET_BYTES
+    ):
+        raise BadBackup("the backup is damaged: its key is not as it says")
+
+
+def _empty(connection: Connection) -> None:
+    for table in reversed(metadata.sorted_tables):
+        connection.execute(delete(table))
+    for name in DERIVED:  # again: the triggers took away from what was gone already
+        connection.execute(delete(metadata.tables[name]))
+    # The word index has tables of its own and is built again from the restored chunks.
+    for name in ("word_postings", "word_forms", "word_chunks", "word_blocks", "word_sites"):
+        if inspect(connection).has_table(name):
+            connection.execute(text(f"DELETE FROM {name}"))
+
+
+def _fill(connection: Connection, table: Table, backup: Backup) -> None:
+    batch: list[dict[str, Any]] = []
+    for row in backup.rows(table):
+        if batch and (len(batch) >= ROWS or set(row) != set(batch[0])):
+            _put(connection, table, batch)
+            batch = []
+        batch.append(row)
+    if batch:
+        _put(connection, table, batch)
+
+
+def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> None:
+    connection.execute(insert(table), rows)
+    if table is messages:
+        # What conversations are searched by lies in tables of its own, which no backup holds.
+        index_rows(connection, [(row["number"], row["question"], row["text"]) for row in rows])
+
+
+def _end_crawls(connection: Connection) -> None:
+    """End the crawls that were running when the backup was made."""
+    ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
+    connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
+
+
+def _set_sequences(connection: Connection) -> None:
+    """Set the sequences of PostgreSQL, which inserting explicit keys does not move."""
+    for table in tables():
+        column = table.autoincrement_column
+        if column is None:
+            continue
+        sequence = connection.execute(
+            select(func.pg_get_serial_sequence(table.name, column.name))
+        ).scalar_one_or_none()
+        if sequence:
+            last = connection.execute(select(func.max(column))).scalar_one_or_none()
+            connection.execute(select(func.setval(sequence, last or 1, last is not None)))
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__

@@ -1,0 +1,203 @@
+"""Gaps: questions that a site cannot answer, for the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Text,
+    func,
+    insert,
+    select,
+    type_coerce,
+    update,
+)
+
+from server.domain.gap import OPEN, Gap, GapEvent, GapQuestion, GapStatus, Missing, NearPage, Solved, Why
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownGap
+from server.storage.schema.conversations import messages
+from server.storage.schema.gaps import gap_events as events
+from server.storage.schema.gaps import gap_questions as questions
+from server.storage.schema.gaps import gaps
+from server.storage.statements import AnyRow, AnySelect
+
+GAP_COLUMNS = [gaps.c[name] for name in Gap.__dataclass_fields__]
+
+
+def gap_of(row: AnyRow) -> Gap:
+    """The gap of a row of GAP_COLUMNS."""
+    values: dict[str, Any] = dict(zip(Gap.__dataclass_fields__, row, strict=True))
+    missing, solved = values["missing"], values["solved_by"]
+    return Gap(
+        **{
+            **values,
+            "status": GapStatus(values["status"]),
+            "nearest": tuple(NearPage(**page) for page in values["nearest"]),
+            "missing": Missing(**{name: tuple(words) for name, words in missing.items()})
+            if missing
+            else None,
+            "why": {Why(name): count for name, count in values["why"].items()},
+            "solved_by": Solved(**solved) if solved else None,
+        }
+    )
+
+
+def as_json(value: Missing | Solved | NearPage | None) -> dict[str, Any] | None:
+    """The JSON value as stored."""
+    return None if value is None else asdict(value)
+
+
+def write_event(
+    connection: Connection,
+    gap_id: str,
+    action: str,
+    by: str = "",
+    details: Mapping[str, object] | None = None,
+) -> None:
+    """Add a line to the gap's history."""
+    row = {"gap_id": gap_id, "at": now(), "action": action, "by": by, "details": dict(details or {})}
+    connection.execute(insert(events).values(**row))
+
+
+_OPEN = [status.value for status in OPEN]
+
+
+class GapStore:
+    """Gaps of all sites. Ids cannot be guessed."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def open_count(self, site_id: str = "") -> int:
+        """How many are new or planned: of one site, or of all."""
+        wanted = select(func.count()).select_from(gaps).where(gaps.c.status.in_(_OPEN))
+        if site_id:
+            wanted = wanted.where(gaps.c.site_id == site_id)
+        with self._db.connect() as connection:
+            return int(connection.execute(wanted).scalar_one())
+
+    def all(
+        self,
+        *,
+        site_id: str = "",
+        statuses: Collection[GapStatus] = (),
+        since: datetime | None = None,
+        search: str = "",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Gap]:
+        """Gaps, the ones of most visitors first; with `since`, only gaps asked since then."""
+        wanted = _chosen(site_id, statuses, since, search)
+        ordered = wanted.order_by(
+            gaps.c.visitors.desc(), gaps.c.asked.desc(), gaps.c.last_asked.desc(), gaps.c.id
+        )
+        with self._db.connect() as connection:
+            return [gap_of(row) for row in connection.execute(ordered.limit(limit).offset(offset))]
+
+    def find(self, id: str) -> Gap | None:
+        """The gap, or None."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(*GAP_COLUMNS).where(gaps.c.id == id)).first()
+        return None if row is None else gap_of(row)
+
+    def get(self, id: str) -> Gap:
+        """The gap with this id. Raises UnknownGap."""
+        found = self.find(id)
+        if found is None:
+            raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
+        return found
+
+    def questions(self, id: str, limit: int = 100, offset: int = 0) -> list[GapQuestion]:
+        """Its questions, the newest first."""
+        q = questions.c
+        wanted = (
+            select(q.message_id, q.question, q.language, q.at, q.why, messages.c.conversation_id)
+            .join(messages, messages.c.id == q.message_id)
+            .where(q.gap_id == id)
+            .order_by(q.at.desc(), q.message_id)
+        )
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted.limit(limit).offset(offset)).all()
+        return [GapQuestion(*row[:4], Why(row[4]), row[5]) for row in rows]
+
+    def history(self, id: str, limit: int = 100) -> list[GapEvent]:
+        """History of a gap, the newest event first."""
+        e = events.c
+        wanted = select(e.at, e.action, e.by, e.details).where(e.gap_id == id).order_by(e.id.desc())
+        with self._db.connect() as connection:
+            return [GapEvent(*row) for row in connection.execute(wanted.limit(limit))]
+
+    def judge(self, id: str, status: GapStatus, note: str, by: str) -> Gap:
+        """Store the status and note of an operator. Raises UnknownGap."""
+        before = self.get(id)
+        if (before.status, before.note) == (status, note):
+            return before
+        closed = None if status.is_open else before.closed_at or now()
+        solved = as_json(before.solved_by) if status.is_solved else None
+        values = {"status": status.value, "note": note, "closed_at": closed, "solved_by": solved}
+        details = {"status": status.value, "before": before.status.value}
+        if note != before.note:
+            details["note"] = note
+        with self._db.begin() as connection:
+            self._change(connection, id, values)
+            write_event(connection, id, "judged", by, details)
+        return self.get(id)
+
+    def was_asked(self, id: str, outcome: str, solved: Solved | None, by: str = "") -> None:
+        """Store the result of asking its questions again; close the gap if `solved` names what answers
+        them, and reopen it if it was considered solved and is not."""
+        values: dict[str, Any] = {"reasked_at": now(), "reasked_outcome": outcome}
+        with self._db.begin() as connection:
+            if solved is None:
+                before = connection.execute(select(gaps.c.status).where(gaps.c.id == id)).scalar()
+                if before and GapStatus(before).is_solved:
+                    values |= {"status": GapStatus.NEW.value, "solved_by": None, "closed_at": None}
+                    write_event(connection, id, "reopened", by, {"outcome": outcome})
+                elif before and by:
+                    write_event(connection, id, "asked", by, {"outcome": outcome})
+                self._change(connection, id, values)
+                return
+            status = GapStatus.SOLVED_CURATED if solved.curated else GapStatus.SOLVED_PAGE
+            values |= {"status": status.value, "solved_by": as_json(solved), "closed_at": now()}
+            self._change(connection, id, values)
+            write_event(connection, id, "closed", by, as_json(solved))
+
+    def describe(self, id: str, nearest: Sequence[NearPage], missing: Missing) -> None:
+        """Store the nearest pages, and what is missing."""
+        values = {"nearest": [as_json(page) for page in nearest], "missing": as_json(missing)}
+        with self._db.begin() as connection:
+            connection.execute(update(gaps).where(gaps.c.id == id).values(**values))
+
+    def undescribed(self, limit: int) -> list[Gap]:
+        """Gaps without a description of what is missing, the ones of most visitors first."""
+        # In a column of JSON, nothing is the word null.
+        wanted = select(*GAP_COLUMNS).where(type_coerce(gaps.c.missing, Text) == "null")
+        ordered = wanted.order_by(gaps.c.visitors.desc(), gaps.c.id).limit(limit)
+        with self._db.connect() as connection:
+            return [gap_of(row) for row in connection.execute(ordered)]
+
+    def _change(self, connection: Connection, id: str, values: dict[str, Any]) -> None:
+        if not connection.execute(update(gaps).where(gaps.c.id == id).values(**values)).rowcount:
+            raise UnknownGap(f"there is no gap {id!r}: its questions were erased, or it never was")
+
+
+def _chosen(site_id: str, statuses: Collection[GapStatus], since: datetime | None, search: str) -> AnySelect:
+    wanted = select(*GAP_COLUMNS)
+    if site_id:
+        wanted = wanted.where(gaps.c.site_id == site_id)
+    if statuses:
+        wanted = wanted.where(gaps.c.status.in_(sorted(status.value for status in statuses)))
+    if since is not None:
+        wanted = wanted.where(gaps.c.last_asked >= since)
+    if search:
+        asked = select(questions.c.message_id).where(
+            questions.c.gap_id == gaps.c.id, questions.c.question.icontains(search, autoescape=True)
+        )
+        wanted = wanted.where(asked.exists())
+    return wanted

@@ -1,0 +1,107 @@
+"""Runs of the playground: the question, and the result of each variant."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, delete, insert, select, update
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownPlaygroundRun
+from server.storage.schema.playground import playground_runs as runs
+from server.storage.schema.playground import playground_ways as ways
+
+ASKING, DONE, FAILED = "asking", "done", "failed"
+"""States of a variant."""
+REMOVED_AT_ONCE = 100
+"""Old runs that one transaction deletes."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptWay:
+    """One variant of a run. `result` is empty while it runs, and holds the reason if it failed."""
+
+    number: int
+    state: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """One question of an operator with its settings."""
+
+    id: str
+    """Not guessable: any operator who knows it may look."""
+    site_id: str
+    asked_at: datetime
+    asked_by: str
+    question: str
+    asked: Mapping[str, Any]
+    ways: tuple[KeptWay, ...] = ()
+
+
+class PlaygroundStore:
+    """Runs of all sites, kept for a limited time and number."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(
+        self, site_id: str, question: str, asked: Mapping[str, Any], count: int, asked_by: str
+    ) -> KeptRun:
+        """Store a new run of `count` variants, none of which has run yet."""
+        run = KeptRun(secrets.token_urlsafe(16), site_id, now(), asked_by, question, asked)
+        row = {name: getattr(run, name) for name in ("id", "site_id", "asked_at", "asked_by", "question")}
+        waiting = [{"run_id": run.id, "number": n, "state": ASKING, "result": {}} for n in range(count)]
+        with self._db.begin() as connection:
+            connection.execute(insert(runs).values(**row, asked=dict(asked)))
+            connection.execute(insert(ways), waiting)
+        return run
+
+    def finish(self, run_id: str, number: int, state: str, result: Mapping[str, Any]) -> bool:
+        """Store the result of a variant; False if it has one already, or the run is gone."""
+        open_one = (ways.c.run_id == run_id, ways.c.number == number, ways.c.state == ASKING)
+        with self._db.begin() as connection:
+            done = connection.execute(update(ways).where(*open_one).values(state=state, result=dict(result)))
+        return bool(done.rowcount)
+
+    def get(self, run_id: str) -> KeptRun:
+        """The run with this id. Raises UnknownPlaygroundRun."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(runs).where(runs.c.id == run_id)).first()
+            found = connection.execute(
+                select(ways.c.number, ways.c.state, ways.c.result)
+                .where(ways.c.run_id == run_id)
+                .order_by(ways.c.number)
+            ).all()
+        if row is None:
+            raise UnknownPlaygroundRun("this run of the playground is not known: it may have been removed")
+        return KeptRun(**row._mapping, ways=tuple(KeptWay(*one) for one in found))
+
+    def recent(self, limit: int = 10) -> list[KeptRun]:
+        """The newest runs of all sites, without results."""
+        wanted = select(runs).order_by(runs.c.asked_at.desc()).limit(limit)
+        with self._db.connect() as connection:
+            return [KeptRun(**row._mapping) for row in connection.execute(wanted)]
+
+    def forget(self, before: datetime) -> int:
+        """Delete one batch of older runs; return how many. Call it again until it returns 0."""
+        old = select(runs.c.id).where(runs.c.asked_at < before).limit(REMOVED_AT_ONCE)
+        return self._remove(old)
+
+    def prune(self, site_id: str, most: int) -> int:
+        """Delete one batch of a site's oldest runs beyond `most`; return how many."""
+        newest_first = select(runs.c.id).where(runs.c.site_id == site_id).order_by(runs.c.asked_at.desc())
+        return self._remove(newest_first.offset(most).limit(REMOVED_AT_ONCE))
+
+    def _remove(self, chosen: Select[tuple[str]]) -> int:
+        with self._db.begin() as connection:
+            gone = connection.execute(chosen).scalars().all()
+            if gone:
+                connection.execute(delete(runs).where(runs.c.id.in_(gone)))
+        return len(gone)

@@ -1,0 +1,246 @@
+"""Test sets: questions whose answers are known, by which a site is measured.
+
+Each question is stored as its line of a question file, so that exporting and importing a set changes nothing.
+Only server.evaluation.questions parses the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.content.reader import literal_pattern
+from server.storage.database import Database
+from server.storage.errors import UnknownSite, UnknownTestSet
+from server.storage.leases import RUNNING, WAITING, WorkStates
+from server.storage.schema.quality import test_cases as cases
+from server.storage.schema.quality import testsets
+from server.storage.statements import AnyRow
+
+READY, FAILED = "ready", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTestSet:
+    """A set without its questions."""
+
+    id: int
+    site_id: str
+    name: str
+    origin: str
+    """headings, upload, conversations or hand."""
+    state: str
+    """ready; waiting or running while it is being made; failed."""
+    message: str
+    """Why it could not be built, or what is missing."""
+    chosen: Mapping[str, Any]
+    """Options from which it is built."""
+    made_at: datetime
+    changed_at: datetime
+    count: int
+    """Questions that it holds."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether questions can be asked from it."""
+        return self.state == READY and self.count > 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still being built."""
+        return self.state in (WAITING, RUNNING)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCase:
+    """One question of a set."""
+
+    number: int
+    """Its permanent place in the set."""
+    case_id: str
+    """Id in reports; unique in the set."""
+    question: str
+    type: str
+    answerable: bool
+    line: str
+    """The whole question, as JSON."""
+
+
+_FIELDS = tuple(StoredCase.__dataclass_fields__)
+_SHOWN = ("id", "site_id", "name", "origin", "state", "message", "chosen", "made_at", "changed_at")
+
+
+class TestSetStore:
+    """Test sets of all sites; one of another site is as if it did not exist."""
+
+    __test__ = False  # so that pytest does not collect it
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.work = WorkStates(db, testsets)
+
+    def all(self, site_id: str, limit: int = 100) -> list[StoredTestSet]:
+        """Newest first, of one site."""
+        return self._load(testsets.c.site_id == site_id, limit=limit)
+
+    def get(self, site_id: str, id: int) -> StoredTestSet:
+        """Raises UnknownTestSet."""
+        found = self._load(testsets.c.site_id == site_id, testsets.c.id == id)
+        if not found:
+            raise _unknown(site_id, id)
+        return found[0]
+
+    def counts(self) -> dict[str, int]:
+        """Site -> number of sets."""
+        with self._db.connect() as connection:
+            rows = connection.execute(select(testsets.c.site_id, func.count()).group_by(testsets.c.site_id))
+            return {site_id: count for site_id, count in rows}
+
+    def create(self, site_id: str, name: str, origin: str, made: Sequence[StoredCase] = ()) -> StoredTestSet:
+        """A new set with these questions, all of it or nothing. Raises UnknownSite."""
+        return self._create(site_id, name, origin, made, state=READY, chosen={})
+
+    def order(self, site_id: str, name: str, origin: str, chosen: Mapping[str, Any]) -> StoredTestSet:
+        """Queue a set that a worker builds from these options. Raises UnknownSite."""
+        return self._create(site_id, name, origin, (), state=WAITING, chosen=dict(chosen))
+
+    def fill(self, id: int, holder: str, made: Sequence[StoredCase], message: str) -> bool:
+        """Store the questions of a queued set; false if it belongs to another holder now."""
+        same = (testsets.c.id == id, testsets.c.holder == holder, testsets.c.state == RUNNING)
+        values = {"state": READY, "holder": "", "message": message, "changed_at": now()}
+        with self._db.begin() as connection:
+            if not connection.execute(update(testsets).where(*same).values(values)).rowcount:
+                return False
+            self._insert(connection, id, made)
+        return True
+
+    def find(self, id: int) -> StoredTestSet | None:
+        """The set of any site."""
+        found = self._load(testsets.c.id == id)
+        return found[0] if found else None
+
+    def rename(self, site_id: str, id: int, name: str) -> None:
+        """Raises UnknownTestSet."""
+        with self._db.begin() as connection:
+            self._touch(connection, site_id, id, name=name)
+
+    def remove(self, site_id: str, id: int) -> bool:
+        """Delete a set; return whether it existed. Reports of its runs stay."""
+        with self._db.begin() as connection:
+            gone = delete(testsets).where(testsets.c.site_id == site_id, testsets.c.id == id)
+            return bool(connection.execute(gone).rowcount)
+
+    def cases(
+        self, site_id: str, id: int, limit: int | None = None, offset: int = 0, search: str = ""
+    ) -> list[StoredCase]:
+        """Questions in order; with `search`, the ones whose question or known pages contain it."""
+        wanted = self._of(site_id, id).order_by(cases.c.number).limit(limit).offset(offset)
+        if search:
+            pattern = f"%{literal_pattern(search.lower())}%"
+            held = [
+                func.lower(column).like(pattern, escape="\\") for column in (cases.c.question, cases.c.line)
+            ]
+            wanted = wanted.where(or_(*held))
+        with self._db.connect() as connection:
+            return [_case(row) for row in connection.execute(wanted)]
+
+    def case(self, site_id: str, id: int, number: int) -> StoredCase:
+        """Raises UnknownTestSet."""
+        with self._db.connect() as connection:
+            row = connection.execute(self._of(site_id, id).where(cases.c.number == number)).first()
+        if row is None:
+            raise UnknownTestSet(f"the test set {id} of {site_id!r} has no question {number}")
+        return _case(row)
+
+    def add(self, site_id: str, id: int, case: StoredCase) -> StoredCase:
+        """Append a question under the next free number, which also gives an empty `case_id`.
+        Raises UnknownTestSet."""
+        with self._db.begin() as connection:
+            self._touch(connection, site_id, id)
+            last = select(func.max(cases.c.number)).where(cases.c.testset_id == id)
+            number = int(connection.execute(last).scalar() or 0) + 1
+            taken = set(connection.execute(select(cases.c.case_id).where(cases.c.testset_id == id)).scalars())
+            kept = StoredCase(
+                number, case.case_id or _free(f"added-{number}", taken), case.question, case.type,
+                case.answerable, case.line,
+            )  # fmt: skip
+            self._insert(connection, id, [kept])
+        return kept
+
+    def replace(self, site_id: str, id: int, case: StoredCase) -> None:
+        """Replace a question, by its number. Raises UnknownTestSet."""
+        values = {name: getattr(case, name) for name in ("question", "type", "answerable", "line")}
+        same = (cases.c.testset_id == id, cases.c.number == case.number)
+        with self._db.begin() as connection:
+            self._touch(connection, site_id, id)
+            if not connection.execute(update(cases).where(*same).values(**values)).rowcount:
+                raise UnknownTestSet("the question was removed meanwhile")
+
+    def take_out(self, site_id: str, id: int, number: int) -> bool:
+        """Delete a question; return whether it existed. Raises UnknownTestSet."""
+        same = (cases.c.testset_id == id, cases.c.number == number)
+        with self._db.begin() as connection:
+            self._touch(connection, site_id, id)
+            return bool(connection.execute(delete(cases).where(*same)).rowcount)
+
+    def _create(
+        self, site_id: str, name: str, origin: str, made: Sequence[StoredCase], **values: Any
+    ) -> StoredTestSet:
+        moment = now()
+        row = {"site_id": site_id, "name": name, "origin": origin, "made_at": moment, "changed_at": moment}
+        row |= {"holder": "", "message": "", **values}
+        try:
+            with self._db.begin() as connection:
+                key: Any = connection.execute(insert(testsets).values(row)).inserted_primary_key
+                self._insert(connection, int(key[0]), made)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {site_id!r} to make a test set for") from error
+        return self.get(site_id, int(key[0]))
+
+    def _of(self, site_id: str, id: int) -> Any:
+        columns = [cases.c[name] for name in _FIELDS]
+        joined = select(*columns).join(testsets, testsets.c.id == cases.c.testset_id)
+        return joined.where(testsets.c.site_id == site_id, cases.c.testset_id == id)
+
+    def _touch(self, connection: Connection, site_id: str, id: int, **values: str) -> None:
+        """First statement of each change: it also makes changes of one set wait for each other."""
+        same = (testsets.c.site_id == site_id, testsets.c.id == id)
+        changed = connection.execute(update(testsets).where(*same).values(changed_at=now(), **values))
+        if not changed.rowcount:
+            raise _unknown(site_id, id)
+
+    def _insert(self, connection: Connection, id: int, made: Sequence[StoredCase]) -> None:
+        if made:
+            rows = [{"testset_id": id, **{name: getattr(one, name) for name in _FIELDS}} for one in made]
+            connection.execute(insert(cases), rows)
+
+    def _load(self, *where: Any, limit: int | None = None) -> list[StoredTestSet]:
+        held = select(func.count()).where(cases.c.testset_id == testsets.c.id).scalar_subquery()
+        shown = [testsets.c[name] for name in _SHOWN]
+        wanted = select(*shown, held.label("count")).where(*where)
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted.order_by(testsets.c.id.desc()).limit(limit)).all()
+        return [StoredTestSet(**row._mapping) for row in rows]
+
+
+def _case(row: AnyRow) -> StoredCase:
+    return StoredCase(**row._mapping)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 1
+    free = name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    return free
+
+
+def _unknown(site_id: str, id: int) -> UnknownTestSet:
+    return UnknownTestSet(f"the site {site_id!r} has no test set {id}: it was removed, or never was")

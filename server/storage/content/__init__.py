@@ -1,0 +1,1 @@
+"""Stores of pages, chunks, sources, and what is derived from them."""

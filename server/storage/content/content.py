@@ -1,0 +1,245 @@
+"""Pages and chunks of a site, in generations, so that readers never see a half-built index.
+
+A build writes to the generation after the live one. A row that it adds is `born` in that generation, a row
+that it removes has `died` in it. Visitors get answers from the live generation until `go_live` moves the site
+to the next one, in one atomic step. An interrupted build leaves rows born or died in a generation that never
+went live: the next build continues from them, or `discard_unfinished` reverts them. A stored page is
+`unindexed` until `mark_indexed`, so that an interrupted build knows what is missing from the indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, case, delete, exists, or_, select, true, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from server.domain.chunk import Chunk
+from server.storage.columns import now
+from server.storage.content.reader import ContentReader, PageRecord, page_of
+from server.storage.database import Database
+from server.storage.errors import UnknownSite
+from server.storage.schema.content import chunks, pages
+from server.storage.schema.sites import sites
+from server.storage.statements import among, upsert
+
+_NEWEST_PAGE = (pages.c.site_id == bindparam("site"), pages.c.died.is_(None))
+
+
+class ContentStore:
+    """Builds the next generation of one site's content, one writer at a time. `live` reads the live one."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self.site_id = site_id
+        self.live = ContentReader(db, site_id)
+
+    def next_generation(self) -> int:
+        """The generation that is being built."""
+        return self.live.live_generation() + 1
+
+    def coming(self) -> ContentReader:
+        """Reads the generation that is being built, as if it were live."""
+        return ContentReader(self._db, self.site_id, self.next_generation())
+
+    def newest(self) -> ContentReader:
+        """Reads the generation that is being built if there is one, otherwise the live one."""
+        return self.coming() if self.is_changed() else self.live
+
+    def known_pages(self) -> dict[str, PageRecord]:
+        """All pages by address in their newest state, live or not yet."""
+        columns = [pages.c[name] for name in PageRecord.__dataclass_fields__]
+        with self._db.connect() as connection:
+            rows = connection.execute(select(*columns).where(*_NEWEST_PAGE), {"site": self.site_id})
+            return {row.url: page_of(row) for row in rows}
+
+    def chunk_ids(self, url: str) -> list[str]:
+        """Ids of the chunks of a page in the newest state written, in page order."""
+        ids = select(chunks.c.id).where(
+            chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
+        )
+        with self._db.connect() as connection:
+            return list(connection.execute(ids.order_by(chunks.c.position)).scalars())
+
+    def put_page(self, page: PageRecord, added: Sequence[Chunk], removed: Sequence[str]) -> None:
+        """Store a page's new state in the next generation, all of it or nothing. Idempotent.
+
+        A chunk in `added` that is alive already only gets its new title, position and anchor, at once: pass
+        chunks that moved on the page too.
+        """
+        with self._db.begin() as connection:
+            live = self._hold(connection)
+            self._end(connection, removed, live + 1)
+            if added:
+                rows = [self._row(chunk, live + 1) for chunk in added]
+                connection.execute(self._birth(live), rows)
+            self._replace_page(connection, page, live + 1)
+
+    def mark_indexed(self, urls: Sequence[str]) -> None:
+        """Notes that the chunks of these pages are in every index."""
+        found = update(pages).where(*_NEWEST_PAGE, among(self._db.dialect, pages.c.url, "urls"))
+        with self._db.begin() as connection:
+            connection.execute(found.values(indexed=true()), {"site": self.site_id, "urls": list(urls)})
+
+    def unindexed(self) -> list[str]:
+        """Addresses of the pages that were put and not marked as indexed yet."""
+        waiting = select(pages.c.url).where(*_NEWEST_PAGE, pages.c.indexed.is_not(true()))
+        with self._db.connect() as connection:
+            found = connection.execute(waiting.order_by(pages.c.url), {"site": self.site_id})
+            return list(found.scalars())
+
+    def newest_chunks(self, url: str) -> list[tuple[Chunk, bool]]:
+        """The chunks of a page in the newest state written, each with whether it is not live yet."""
+        columns = [chunks.c[name] for name in Chunk.__dataclass_fields__]
+        newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        found = select(*columns, (chunks.c.born > live).label("coming")).where(*newest)
+        with self._db.connect() as connection:
+            rows = connection.execute(found.order_by(chunks.c.position)).all()
+        return [(Chunk(*row[:-1]), bool(row.coming)) for row in rows]
+
+    def is_changed(self) -> bool:
+        """Whether anything was written that is not live yet."""
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        written = [
+            exists().where(table.c.site_id == self.site_id, or_(table.c.born > live, table.c.died > live))
+            for table in (pages, chunks)
+        ]
+        with self._db.connect() as connection:
+            return bool(connection.execute(select(or_(*written))).scalar())
+
+    def touch_page(self, url: str, *, etag: str, last_modified: str) -> None:
+        """Notes that a page was found and has not changed. Unknown pages are no error."""
+        found = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+        with self._db.begin() as connection:
+            connection.execute(
+                found.values(etag=etag, last_modified=last_modified, missed=0, fetched_at=now()),
+                {"site": self.site_id, "at": url},
+            )
+
+    def miss_page(self, url: str, crawl_id: int = 0) -> int:
+        """Notes that a page was not found; returns how many crawls in a row now, 0 for an unknown page.
+        Idempotent for one crawl.
+
+        The count belongs to the page and not to a build: it stays when the build is discarded.
+        """
+        at = {"site": self.site_id, "at": url}
+        same = (*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+        missed = update(pages).where(*same)
+        if crawl_id:
+            missed = missed.where(pages.c.missed_in != crawl_id)
+        with self._db.begin() as connection:
+            connection.execute(missed.values(missed=pages.c.missed + 1, missed_in=crawl_id), at)
+            return int(connection.execute(select(pages.c.missed).where(*same), at).scalar() or 0)
+
+    def remove_page(self, url: str) -> list[str]:
+        """Remove a page and its chunks from the next generation; return the ids of the chunks."""
+        with self._db.begin() as connection:
+            generation = self._hold(connection) + 1
+            newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
+            ids = list(connection.execute(select(chunks.c.id).where(*newest)).scalars())
+            connection.execute(update(chunks).where(*newest).values(died=generation))
+            self._end_page(connection, url, generation)
+        return ids
+
+    def discard_unfinished(self) -> list[str]:
+        """Revert everything written since the last `go_live`; return the ids of the removed chunks, which are
+        among the `dead` until they are purged."""
+        with self._db.begin() as connection:
+            live = self._hold(connection)
+            for table in (pages, chunks):
+                written = (table.c.site_id == self.site_id, table.c.died > live, table.c.born <= live)
+                connection.execute(update(table).where(*written).values(died=None))
+            connection.execute(delete(pages).where(pages.c.site_id == self.site_id, pages.c.born > live))
+            unfinished = (
+                chunks.c.site_id == self.site_id,
+                chunks.c.born > live,
+                or_(chunks.c.died.is_(None), chunks.c.died > live),
+            )
+            dropped = update(chunks).where(*unfinished).values(died=live).returning(chunks.c.id)
+            return list(connection.execute(dropped).scalars())
+
+    def go_live(self) -> int:
+        """Makes the next generation the live one, in one step; returns it."""
+        step = update(sites).where(sites.c.id == self.site_id).values(generation=sites.c.generation + 1)
+        with self._db.begin() as connection:
+            generation = connection.execute(step.returning(sites.c.generation)).scalar()
+            if generation is None:
+                raise self._unknown()
+            gone = (pages.c.site_id == self.site_id, pages.c.died <= generation)
+            connection.execute(delete(pages).where(*gone))
+        return int(generation)
+
+    def dead(self) -> list[str]:
+        """Ids of chunks that readers of the live generation no longer see."""
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        gone = select(chunks.c.id).where(chunks.c.site_id == self.site_id, chunks.c.died <= live)
+        with self._db.connect() as connection:
+            return list(connection.execute(gone).scalars())
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Delete the dead chunks among these; live chunks and unknown ids are left alone."""
+        live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+        gone = delete(chunks).where(
+            chunks.c.site_id == self.site_id,
+            among(self._db.dialect, chunks.c.id, "ids"),
+            chunks.c.died <= live,
+        )
+        with self._db.begin() as connection:
+            connection.execute(gone, {"ids": list(ids)})
+
+    def _hold(self, connection: Connection) -> int:
+        """Return the live generation and lock it until the transaction ends. Raises UnknownSite."""
+        held = select(sites.c.generation).where(sites.c.id == self.site_id).with_for_update(read=True)
+        generation = connection.execute(held).scalar()
+        if generation is None:
+            raise self._unknown()
+        return int(generation)
+
+    def _end(self, connection: Connection, ids: Sequence[str], generation: int) -> None:
+        alive = (chunks.c.site_id == self.site_id, chunks.c.died.is_(None))
+        ended = update(chunks).where(*alive, among(self._db.dialect, chunks.c.id, "ids"))
+        if ids:
+            connection.execute(ended.values(died=generation), {"ids": list(ids)})
+
+    def _row(self, chunk: Chunk, generation: int) -> Mapping[str, Any]:
+        return {
+            "site_id": self.site_id,
+            "id": chunk.id,
+            "url": chunk.url,
+            "title": chunk.title,
+            "heading_path": chunk.heading_path,
+            "text": chunk.text,
+            "position": chunk.position,
+            "language": chunk.language,
+            "anchor": chunk.anchor,
+            "born": generation,
+            "died": None,
+        }
+
+    def _birth(self, live: int) -> sqlite.Insert | postgresql.Insert:
+        # A row that died in an earlier generation and was not purged yet is born again: until the next
+        # generation is live no reader may see it. Any other row that exists keeps its birth.
+        born = case((chunks.c.died <= live, live + 1), else_=chunks.c.born)
+        return upsert(self._db.dialect, chunks, key=("site_id", "id"), instead={"born": born})
+
+    def _replace_page(self, connection: Connection, page: PageRecord, generation: int) -> None:
+        old = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"), pages.c.born < generation)
+        connection.execute(old.values(died=generation), {"site": self.site_id, "at": page.url})
+        connection.execute(
+            upsert(self._db.dialect, pages, key=("site_id", "url", "born")),
+            {
+                **asdict(page),
+                **{"site_id": self.site_id, "born": generation, "died": None, "missed": 0, "missed_in": 0},
+                **{"indexed": False, "first_seen_at": page.first_seen_at or page.fetched_at},
+            },
+        )
+
+    def _end_page(self, connection: Connection, url: str, generation: int) -> None:
+        newest = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
+        connection.execute(newest.values(died=generation), {"site": self.site_id, "at": url})
+
+    def _unknown(self) -> UnknownSite:
+        return UnknownSite(f"there is no site {self.site_id!r}: it was deleted, or never made")

@@ -1,0 +1,153 @@
+"""Decisions of operators about pages: corrected, excluded or pinned. Crawls do not change them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, delete, func, or_, select, true, update
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import TooManyPins, UnknownSite
+from server.storage.schema.content import page_decisions as decisions
+from server.storage.statements import among, upsert
+
+MOST_PINS = 5
+"""Pinned pages of one site: each takes the place of a passage in every answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageDecision:
+    """The decisions about one page. Without any it only keeps what is needed to undo the last one."""
+
+    url: str
+    excluded: bool = False
+    pinned: bool = False
+    edited: bool = False
+    title: str = ""
+    """The operator's title, if the page is edited."""
+    text: str = ""
+    """The operator's text, in Markdown."""
+    accepted_hash: str = ""
+    """Content hash of the website's version that the operator saw when writing or keeping the text."""
+    site_hash: str = ""
+    """Content hash of the website's version when it was last crawled."""
+    changed_by: str = ""
+    changed_at: datetime | None = None
+    site_page: Mapping[str, Any] | None = None
+    """The website's version, from Page.to_json."""
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the website's version has changed since the operator wrote this one."""
+        return self.edited and bool(self.site_hash) and self.site_hash != self.accepted_hash
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no decision is left."""
+        return not (self.excluded or self.pinned or self.edited)
+
+
+_COLUMNS = tuple(decisions.c[name] for name in PageDecision.__dataclass_fields__)
+_KEY = ("site_id", "url")
+
+
+class PageDecisions:
+    """Decisions about the pages of one site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def get(self, url: str) -> PageDecision | None:
+        """The decisions about one page."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(*_COLUMNS).where(*self._at(url))).first()
+        return None if row is None else PageDecision(*row)
+
+    def put(self, decision: PageDecision, by: str = "") -> None:
+        """Store a decision, replacing the earlier one. Raises UnknownSite and TooManyPins."""
+        row: dict[str, Any] = {name: getattr(decision, name) for name in PageDecision.__dataclass_fields__}
+        row |= {"site_id": self._site_id, "changed_at": now(), "changed_by": by or decision.changed_by}
+        pinned = select(func.count()).select_from(decisions).where(
+            decisions.c.site_id == self._site_id,
+            decisions.c.pinned == true(),
+            decisions.c.url != decision.url,
+        )  # fmt: skip
+        try:
+            with self._db.begin() as connection:
+                if decision.pinned and connection.execute(pinned).scalar_one() >= MOST_PINS:
+                    raise TooManyPins(f"only {MOST_PINS} pages of a site may be pinned: unpin one first")
+                connection.execute(upsert(self._db.dialect, decisions, key=_KEY), row)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+
+    def site_said(self, url: str, content_hash: str, page: Mapping[str, Any]) -> None:
+        """Store the website's version of a page that has a decision."""
+        said = update(decisions).where(*self._at(url))
+        with self._db.begin() as connection:
+            connection.execute(said.values(site_hash=content_hash, site_page=dict(page)))
+
+    def move(self, old_url: str, new_url: str) -> bool:
+        """Move a decision to the new address of its page, unless that address has one; false when there was
+        nothing to move."""
+        if self.get(new_url) is not None:
+            return False
+        moved = update(decisions).where(*self._at(old_url)).values(url=new_url)
+        with self._db.begin() as connection:
+            return connection.execute(moved).rowcount == 1
+
+    def tidy(self, url: str) -> None:
+        """Delete the row of a page without any decision left."""
+        idle = [decisions.c[name] != true() for name in ("excluded", "pinned", "edited")]
+        with self._db.begin() as connection:
+            connection.execute(delete(decisions).where(*self._at(url), *idle))
+
+    def site_hashes(self) -> dict[str, str]:
+        """Address -> content hash of the website's own version, of the edited pages."""
+        edited = (decisions.c.site_id == self._site_id, decisions.c.edited == true())
+        with self._db.connect() as connection:
+            rows = connection.execute(select(decisions.c.url, decisions.c.site_hash).where(*edited))
+            return {row.url: row.site_hash for row in rows}
+
+    def for_search(self, urls: Collection[str]) -> tuple[set[str], list[str]]:
+        """(The excluded pages among these, every pinned page). Every answer needs this: one statement."""
+        wanted = select(decisions.c.url, decisions.c.excluded, decisions.c.pinned).where(
+            decisions.c.site_id == self._site_id,
+            or_(
+                decisions.c.pinned == true(),
+                and_(decisions.c.excluded == true(), among(self._db.dialect, decisions.c.url, "urls")),
+            ),
+        )
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted, {"urls": sorted(urls)}).all()
+        out = {row.url for row in rows if row.excluded}
+        return out, sorted(row.url for row in rows if row.pinned and not row.excluded)
+
+    def excluded(self, limit: int, offset: int = 0, search: str = "") -> list[PageDecision]:
+        """Excluded pages, sorted by address; with `search`, the ones whose address contains it."""
+        found = select(*_COLUMNS[:-1]).where(
+            decisions.c.site_id == self._site_id, decisions.c.excluded == true()
+        )
+        if search:
+            found = found.where(func.lower(decisions.c.url).contains(search.lower(), autoescape=True))
+        with self._db.connect() as connection:
+            rows = connection.execute(found.order_by(decisions.c.url).limit(limit).offset(offset))
+            return [PageDecision(*row) for row in rows]
+
+    def counts(self) -> dict[str, int]:
+        """How many pages are excluded, pinned, edited, and edited with news from the website."""
+        own = decisions.c.site_id == self._site_id
+        news = and_(decisions.c.edited == true(), decisions.c.site_hash != "",
+                    decisions.c.site_hash != decisions.c.accepted_hash)  # fmt: skip
+        kinds = {name: decisions.c[name] == true() for name in ("excluded", "pinned", "edited")}
+        counted = [func.count().filter(kind).label(name) for name, kind in {**kinds, "news": news}.items()]
+        with self._db.connect() as connection:
+            return dict(connection.execute(select(*counted).where(own)).one()._mapping)
+
+    def _at(self, url: str) -> tuple[Any, Any]:
+        return decisions.c.site_id == self._site_id, decisions.c.url == url

@@ -1,0 +1,155 @@
+"""Derived indexes of a site, and the replies of models from which they were built.
+
+A state belongs to the generation of the chunks from which it was built. It is read as soon as that generation
+is live, in the same atomic step: a query sees the old state or the new one, never a mixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, and_, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownSite
+from server.storage.schema.content import derived_indexes as indexes
+from server.storage.schema.content import model_replies as replies
+from server.storage.schema.sites import sites
+from server.storage.statements import among, upsert
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedState:
+    """One state of a derived index, without its body."""
+
+    key: str
+    """Strategy, options and models."""
+    generation: int
+    signature: str
+    """Signature of the chunks and facts from which it was built."""
+    figures: Mapping[str, Any]
+    """Time and cost of the build, for the operator."""
+    built_at: datetime
+
+
+_STATE = (indexes.c.key, indexes.c.generation, indexes.c.signature, indexes.c.figures, indexes.c.built_at)
+
+
+class DerivedStore:
+    """The derived indexes of one site."""
+
+    def __init__(self, db: Database, site_id: str, generation: int | None = None) -> None:
+        """With `generation`, `live` reads as if that generation were live."""
+        self._db = db
+        self.site_id = site_id
+        self._at = generation
+
+    def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
+        """Store a state and delete the states that nobody can read any more. Raises UnknownSite."""
+        row = {
+            **{"site_id": self.site_id, "key": key, "generation": generation, "signature": signature},
+            **{"figures": dict(figures), "built_at": now(), "body": body},
+        }
+        statement = upsert(self._db.dialect, indexes, key=("site_id", "key", "generation"))
+        try:
+            with self._db.begin() as connection:
+                connection.execute(statement, row)
+                self._drop_replaced(connection, key)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self.site_id!r}") from error
+
+    def live(self, key: str) -> DerivedState | None:
+        """The state in use: of the live generation, or the newest before it."""
+        at = self._live() if self._at is None else self._at
+        return self._newest(key, indexes.c.generation <= at)
+
+    def newest(self, key: str) -> DerivedState | None:
+        """The newest state, live or not yet."""
+        return self._newest(key, indexes.c.generation >= 0)
+
+    def body(self, state: DerivedState) -> bytes:
+        """The bytes of a state; b"" if it was deleted in the meantime."""
+        found = select(indexes.c.body).where(
+            indexes.c.site_id == self.site_id,
+            indexes.c.key == state.key,
+            indexes.c.generation == state.generation,
+        )
+        with self._db.connect() as connection:
+            return bytes(connection.execute(found).scalar() or b"")
+
+    def states(self) -> list[DerivedState]:
+        """All states of the site, by key, newest first."""
+        found = select(*_STATE).where(indexes.c.site_id == self.site_id)
+        ordered = found.order_by(indexes.c.key, indexes.c.generation.desc())
+        with self._db.connect() as connection:
+            return [DerivedState(*row) for row in connection.execute(ordered)]
+
+    def drop_coming(self) -> None:
+        """Delete the states of generations that never went live."""
+        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.generation > self._live())
+        with self._db.begin() as connection:
+            connection.execute(gone)
+
+    def drop(self, key: str) -> None:
+        """Removes every state of a derived index."""
+        gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.key == key)
+        with self._db.begin() as connection:
+            connection.execute(gone)
+
+    def _live(self) -> Any:
+        return select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
+
+    def _newest(self, key: str, where: Any) -> DerivedState | None:
+        found = select(*_STATE).where(indexes.c.site_id == self.site_id, indexes.c.key == key, where)
+        with self._db.connect() as connection:
+            row = connection.execute(found.order_by(indexes.c.generation.desc()).limit(1)).first()
+        return DerivedState(*row) if row else None
+
+    def _drop_replaced(self, connection: Connection, key: str) -> None:
+        mine = and_(indexes.c.site_id == self.site_id, indexes.c.key == key)
+        read = select(func.max(indexes.c.generation)).where(mine, indexes.c.generation <= self._live())
+        last = connection.execute(read).scalar()
+        if last is not None:
+            connection.execute(delete(indexes).where(mine, indexes.c.generation < last))
+
+
+class ModelReplies:
+    """Replies of models for one site, by a key of the request."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def known(self, keys: Sequence[str]) -> dict[str, str]:
+        """Stored replies to these requests, by key; marks them as used now."""
+        ours = (replies.c.site_id == self._site_id, among(self._db.dialect, replies.c.key, "keys"))
+        with self._db.begin() as connection:
+            rows = connection.execute(
+                select(replies.c.key, replies.c.reply).where(*ours), {"keys": list(keys)}
+            )
+            found = {row.key: row.reply for row in rows}
+            if found:
+                used = update(replies).where(*ours).values(used_at=now())
+                connection.execute(used, {"keys": list(found)})
+        return found
+
+    def keep(self, key: str, kind: str, reply: str) -> None:
+        """Store a reply. Raises UnknownSite."""
+        row = {"site_id": self._site_id, "key": key, "kind": kind, "reply": reply, "used_at": now()}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, replies, key=("site_id", "key")), row)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+
+    def drop_unused(self, since: datetime, kinds: Sequence[str]) -> None:
+        """Delete the replies of these kinds that no build used after `since`."""
+        ours = (replies.c.site_id == self._site_id, replies.c.used_at < since)
+        gone = delete(replies).where(*ours, among(self._db.dialect, replies.c.kind, "kinds"))
+        with self._db.begin() as connection:
+            connection.execute(gone, {"kinds": list(kinds)})

@@ -1,0 +1,124 @@
+"""Facts of pages in addition to their text, where pages moved, and the whole text of a generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.chunk import Chunk
+from server.domain.derived import PageFacts
+from server.storage.columns import now
+from server.storage.content.reader import ContentReader
+from server.storage.database import Database
+from server.storage.errors import UnknownSite
+from server.storage.schema.content import page_facts as facts
+from server.storage.schema.content import page_moves, pages
+from server.storage.statements import among, upsert
+
+
+class PageFactStore:
+    """The facts of one site's pages, as the last crawl saw them."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def put(self, found: Mapping[str, PageFacts]) -> None:
+        """Store the facts of these pages, by address. Raises UnknownSite."""
+        rows = [{"site_id": self._site_id, "url": url, "facts": asdict(of)} for url, of in found.items()]
+        if not rows:
+            return
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, facts, key=("site_id", "url")), rows)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+
+    def all(self) -> dict[str, PageFacts]:
+        """By address."""
+        links: dict[tuple[str, str], tuple[str, str]] = {}
+        with self._db.connect() as connection:
+            found = connection.execute(
+                select(facts.c.url, facts.c.facts).where(facts.c.site_id == self._site_id)
+            )
+            return {row.url: _facts(row.facts, links) for row in found}
+
+    def urls(self) -> set[str]:
+        """Addresses of the pages that have facts."""
+        with self._db.connect() as connection:
+            return set(
+                connection.execute(select(facts.c.url).where(facts.c.site_id == self._site_id)).scalars()
+            )
+
+    def remove(self, urls: Sequence[str]) -> None:
+        """Delete the facts of these pages. Unknown addresses are no error."""
+        gone = delete(facts).where(
+            facts.c.site_id == self._site_id, among(self._db.dialect, facts.c.url, "urls")
+        )
+        with self._db.begin() as connection:
+            connection.execute(gone, {"urls": list(urls)})
+
+
+def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str]]) -> PageFacts:
+    """`links` holds each link once: navigation links are on every page."""
+    return PageFacts(
+        value["description"],
+        tuple(value["breadcrumbs"]),
+        tuple(links.setdefault(link, link) for link in map(tuple, value["links"])),
+        tuple((str(question), str(answer)) for question, answer in value["questions"]),
+    )
+
+
+class PageMoves:
+    """Moves of the pages of one site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def record(self, old_url: str, new_url: str) -> None:
+        """Record a move; the page at the new address inherits when the old one was first seen. Idempotent."""
+        row = {"site_id": self._site_id, "old_url": old_url, "new_url": new_url, "at": now()}
+        mine = pages.c.site_id == self._site_id
+        first = select(func.min(pages.c.first_seen_at)).where(mine, pages.c.url.in_([old_url, new_url]))
+        with self._db.begin() as connection:
+            connection.execute(upsert(self._db.dialect, page_moves, key=("site_id", "old_url")), row)
+            seen = connection.execute(first).scalar()
+            if seen is not None:
+                moved = update(pages).where(mine, pages.c.url == new_url)
+                connection.execute(moved.values(first_seen_at=seen))
+
+    def all(self) -> dict[str, str]:
+        """Old address -> new address."""
+        mine = select(page_moves.c.old_url, page_moves.c.new_url)
+        with self._db.connect() as connection:
+            rows = connection.execute(mine.where(page_moves.c.site_id == self._site_id))
+            return {old: new for old, new in rows}
+
+
+class StoredText:
+    """All pages of one generation, from which derived indexes are built. Implements SiteText."""
+
+    def __init__(self, content: ContentReader, facts: PageFactStore) -> None:
+        self._content = content.pinned()
+        self._facts = facts
+        self.generation = self._content.live_generation()
+
+    def pages(self) -> Iterator[list[Chunk]]:
+        """The chunks of each page in page order, pages by address."""
+        for _, of_page in groupby(self._content.every_chunk(), key=lambda chunk: chunk.url):
+            yield list(of_page)
+
+    def facts(self, url: str) -> PageFacts:
+        """The facts of a page; empty for an unknown page."""
+        return self._known.get(url, PageFacts())
+
+    @cached_property
+    def _known(self) -> dict[str, PageFacts]:
+        return self._facts.all()

@@ -1,0 +1,142 @@
+"""How often pages are cited, with which words, and which quotes are no longer on their page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownSite
+from server.storage.schema.content import page_citations as citations
+from server.storage.schema.content import page_quotes as quotes
+from server.storage.schema.conversations import cited
+from server.storage.statements import among, upsert
+
+LOOKED_AT = 2000
+"""How many of the newest citations of a page are grouped by quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words that were quoted from a page."""
+
+    text: str
+    times: int
+    """Times among the newest citations of the page."""
+    last_at: datetime
+
+
+class CitedPages:
+    """Citations of one site. Addresses as visitors open them, see server.domain.addresses."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def urls(self) -> set[str]:
+        """Addresses of all pages that were ever cited."""
+        found = select(citations.c.url).where(citations.c.site_id == self._site_id)
+        with self._db.connect() as connection:
+            return set(connection.execute(found).scalars())
+
+    def figures(self, urls: Collection[str]) -> dict[str, tuple[int, datetime]]:
+        """Address -> (times cited, last cited), for the pages that were cited."""
+        counted = select(citations.c.url, citations.c.times, citations.c.last_at).where(
+            citations.c.site_id == self._site_id, among(self._db.dialect, citations.c.url, "urls")
+        )
+        with self._db.connect() as connection:
+            rows = connection.execute(counted, {"urls": sorted(urls)})
+            return {url: (times, last) for url, times, last in rows}
+
+    def quotes(self, url: str, limit: int) -> list[Quote]:
+        """Distinct quotes from a page, the most recent first."""
+        newest = (
+            select(cited.c.quote, cited.c.at, cited.c.message_id)
+            .where(cited.c.site_id == self._site_id, cited.c.url == url)
+            .order_by(cited.c.at.desc())
+            .limit(LOOKED_AT)
+            .subquery()
+        )
+        times, last = func.count(), func.max(newest.c.at)
+        grouped = select(newest.c.quote, times, last).group_by(newest.c.quote)
+        with self._db.connect() as connection:
+            rows = connection.execute(grouped.order_by(last.desc(), newest.c.quote).limit(limit))
+            return [Quote(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteHealth:
+    """The state of the quotes from one page."""
+
+    url: str
+    content_hash: str
+    """Hash of the text that was checked; empty if the page was not in the index."""
+    checked: int
+    """How many different quotes were checked, the newest ones."""
+    broken: int
+    """How many of them were no longer on the page."""
+    checked_at: datetime
+
+
+_COLUMNS = tuple(quotes.c[name] for name in QuoteHealth.__dataclass_fields__)
+
+
+class PageQuotes:
+    """The state of the quotes from the pages of one site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self._site_id = site_id
+
+    def hashes(self) -> dict[str, str]:
+        """Address -> content hash of the page when it was last checked."""
+        own = select(quotes.c.url, quotes.c.content_hash).where(quotes.c.site_id == self._site_id)
+        with self._db.connect() as connection:
+            return {row.url: row.content_hash for row in connection.execute(own)}
+
+    def get(self, url: str) -> QuoteHealth | None:
+        """The state of one page, or None."""
+        own = select(*_COLUMNS).where(quotes.c.site_id == self._site_id, quotes.c.url == url)
+        with self._db.connect() as connection:
+            row = connection.execute(own).first()
+        return None if row is None else QuoteHealth(*row)
+
+    def put(self, url: str, content_hash: str, checked: int, broken: int) -> None:
+        """Store the result of a check of a page. Raises UnknownSite."""
+        row = {"site_id": self._site_id, "url": url, "content_hash": content_hash, "checked": checked}
+        row |= {"broken": broken, "checked_at": now()}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, quotes, key=("site_id", "url")), row)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {self._site_id!r}") from error
+
+    def remove(self, urls: Collection[str]) -> None:
+        """Delete the results of these pages."""
+        gone = delete(quotes).where(
+            quotes.c.site_id == self._site_id, among(self._db.dialect, quotes.c.url, "urls")
+        )
+        with self._db.begin() as connection:
+            connection.execute(gone, {"urls": sorted(urls)})
+
+    def lost(self, limit: int, offset: int = 0) -> list[QuoteHealth]:
+        """Quoted pages that are no longer in the index, the ones with most quotes first."""
+        own = select(*_COLUMNS).where(quotes.c.site_id == self._site_id, quotes.c.content_hash == "")
+        with self._db.connect() as connection:
+            rows = connection.execute(
+                own.order_by(quotes.c.broken.desc(), quotes.c.url).limit(limit).offset(offset)
+            )
+            return [QuoteHealth(*row) for row in rows]
+
+    def counts(self) -> tuple[int, int]:
+        """(pages in the index with a broken quote, pages that were quoted and left the index)."""
+        live = func.count().filter(quotes.c.broken > 0, quotes.c.content_hash != "")
+        gone = func.count().filter(quotes.c.content_hash == "")
+        with self._db.connect() as connection:
+            row = connection.execute(select(live, gone).where(quotes.c.site_id == self._site_id)).one()
+        return int(row[0]), int(row[1])

@@ -1,0 +1,140 @@
+"""Pages read from a site's sources, version by version, and the state of each part of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import and_, bindparam, delete, exists, or_, select
+
+from server.storage.content.reader import alive_in
+from server.storage.database import Database
+from server.storage.schema.content import pages, source_blobs, source_items, source_pages, sources
+from server.storage.schema.sites import sites
+from server.storage.statements import upsert
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """A file, an address or a question-answer pair, with its state after the last reading of its source."""
+
+    url: str
+    name: str
+    state: str
+    """The state, as for an address of a crawl: "fetched", "empty", "error" and so on."""
+    reason: str = ""
+    content_hash: str = ""
+    """Content hash of its page; empty if it has none."""
+    missed: int = 0
+    """How many readings in a row did not find it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageVersion:
+    """A page as it was read from a source."""
+
+    url: str
+    content_hash: str
+    page: dict[str, Any]
+    """The page, from Page.to_json."""
+    digest: str = ""
+    """Digest of the file it was read from; empty if there was none."""
+    name: str = ""
+    """The file's name."""
+
+
+_VERSION = tuple(source_pages.c[name] for name in PageVersion.__dataclass_fields__)
+_ITEM = tuple(source_items.c[name] for name in SourceItem.__dataclass_fields__)
+_LIVE = select(*_VERSION).where(
+    source_pages.c.site_id == bindparam("site"),
+    source_pages.c.url == bindparam("url"),
+    sites.c.id == bindparam("site"),
+    pages.c.site_id == bindparam("site"),
+    pages.c.url == bindparam("url"),
+    pages.c.content_hash == source_pages.c.content_hash,
+    alive_in(pages, sites.c.generation),
+)
+
+
+class SourcePages:
+    """Pages and parts of the sources of one site."""
+
+    def __init__(self, db: Database, site_id: str) -> None:
+        self._db = db
+        self.site_id = site_id
+
+    def live(self, url: str) -> PageVersion | None:
+        """The live version of a page, or None."""
+        with self._db.connect() as connection:
+            row = connection.execute(_LIVE, {"site": self.site_id, "url": url}).first()
+        return None if row is None else PageVersion(*row)
+
+    def version(self, url: str, content_hash: str) -> PageVersion | None:
+        """A version of a page, live or not."""
+        key = (
+            source_pages.c.site_id == self.site_id,
+            source_pages.c.url == url,
+            source_pages.c.content_hash == content_hash,
+        )
+        with self._db.connect() as connection:
+            row = connection.execute(select(*_VERSION).where(*key)).first()
+        return None if row is None else PageVersion(*row)
+
+    def put(self, version: PageVersion) -> None:
+        """Stores a version."""
+        with self._db.begin() as connection:
+            connection.execute(
+                upsert(self._db.dialect, source_pages, key=("site_id", "url", "content_hash")),
+                {"site_id": self.site_id, **asdict(version)},
+            )
+
+    def items(self, source_id: str) -> dict[str, SourceItem]:
+        """Parts of a source at its last reading, by address."""
+        own = select(*_ITEM).where(
+            source_items.c.site_id == self.site_id, source_items.c.source_id == source_id
+        )
+        with self._db.connect() as connection:
+            return {
+                row.url: SourceItem(*row) for row in connection.execute(own.order_by(source_items.c.name))
+            }
+
+    def replace_items(self, source_id: str, items: Sequence[SourceItem]) -> None:
+        """Replace the parts of a source. A source that was removed in the meantime is no error."""
+        own = (source_items.c.site_id == self.site_id, source_items.c.source_id == source_id)
+        known = select(sources.c.id).where(sources.c.site_id == self.site_id, sources.c.id == source_id)
+        rows = [{"site_id": self.site_id, "source_id": source_id, **asdict(item)} for item in items]
+        with self._db.begin() as connection:
+            connection.execute(delete(source_items).where(*own))
+            if rows and connection.execute(known.with_for_update(read=True)).first():
+                connection.execute(
+                    upsert(self._db.dialect, source_items, key=("site_id", "source_id", "url")), rows
+                )
+
+    def tidy(self) -> None:
+        """Deletes versions that are neither current nor live, pages of removed sources, and unused bytes."""
+        same_url = and_(
+            source_items.c.site_id == source_pages.c.site_id, source_items.c.url == source_pages.c.url
+        )
+        current = and_(same_url, source_items.c.content_hash == source_pages.c.content_hash)
+        indexed = and_(
+            pages.c.site_id == source_pages.c.site_id,
+            pages.c.url == source_pages.c.url,
+            pages.c.content_hash == source_pages.c.content_hash,
+        )
+        old = or_(
+            ~exists().where(same_url, source_items.c.content_hash != ""),
+            and_(~exists().where(current), ~exists().where(indexed)),
+        )
+        unused = and_(
+            ~exists().where(
+                sources.c.site_id == source_blobs.c.site_id, sources.c.digest == source_blobs.c.digest
+            ),
+            ~exists().where(
+                source_pages.c.site_id == source_blobs.c.site_id,
+                source_pages.c.digest == source_blobs.c.digest,
+            ),
+        )
+        with self._db.begin() as connection:
+            connection.execute(delete(source_pages).where(source_pages.c.site_id == self.site_id, old))
+            connection.execute(delete(source_blobs).where(source_blobs.c.site_id == self.site_id, unused))

@@ -1,0 +1,1 @@
+"""Stores of conversations, and of curated answers."""

@@ -1,0 +1,299 @@
+"""Conversations of visitors: storing, reading, erasing, and deleting old ones."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.conversation import Conversation, Message
+from server.storage.columns import now
+from server.storage.conversations.curated import count_hit
+from server.storage.conversations.gap_counts import leave_gaps
+from server.storage.conversations.search import index_rows
+from server.storage.database import Database
+from server.storage.errors import UnknownConversation
+from server.storage.schema.conversations import cited, conversations, messages
+from server.storage.schema.delivery import contact_requests as wrote
+from server.storage.schema.sites import sites
+from server.storage.statements import AnyRow, AnySelect, among
+
+_STEPS = (10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91)
+TIMES_MS = (0, *range(1, 10), *(step * 10**power for power in range(6) for step in _STEPS), 10**7)
+"""Steps of the histogram of times: precise to about a tenth, without sorting every time."""
+
+
+def figures_of(timings_ms: Mapping[str, float], trace: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns took_ms, within_ms, cost, tokens and support of `messages`."""
+    took = round(sum(map(_amount, timings_ms.values())), 3)
+    used = trace.get("usage")
+    used = used if isinstance(used, Mapping) else {}
+    support = trace.get("support")
+    return {
+        "took_ms": took,
+        "within_ms": within(took),
+        "cost": _amount(used.get("cost")),
+        "tokens": int(_amount(used.get("tokens_in")) + _amount(used.get("tokens_out"))),
+        "support": _share(support),
+    }
+
+
+def within(took_ms: float) -> int:
+    """The smallest step of TIMES_MS that a time does not exceed."""
+    step: int = TIMES_MS[min(bisect_left(TIMES_MS, took_ms), len(TIMES_MS) - 1)]
+    return step
+
+
+def cited_rows(
+    message_id: str, site_id: str, at: datetime, citations: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The rows of `cited` for one answer; of two citations with one number the first counts."""
+    rows: dict[int, dict[str, Any]] = {}
+    for one in citations:
+        row = {"message_id": message_id, "number": one["number"], "site_id": site_id, "at": at}
+        rows.setdefault(one["number"], {**row, "url": one["url"], "quote": one["quote"]})
+    return list(rows.values())
+
+
+def _amount(value: object) -> float:
+    """A number that can be summed; 0 for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return float(value) if 0 <= value < 1e12 else 0.0
+
+
+def _share(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
+
+
+_BEFORE = select(func.count()).where(messages.c.conversation_id == bindparam("conversation"))
+_ADD = insert(messages).values(turn=_BEFORE.scalar_subquery() + 1)
+_CITE = insert(cited)
+_START = insert(conversations)
+_OWNED = select(conversations.c.id).where(
+    conversations.c.id == bindparam("id"),
+    conversations.c.site_id == bindparam("site"),
+    conversations.c.visitor_id == bindparam("visitor"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is stored about one visitor of a site."""
+
+    conversations: tuple[str, ...]
+    """Their ids."""
+    questions: int
+    written: int
+    """Messages to people."""
+
+
+class ConversationStore:
+    """Conversations of all sites. A message is on disk when `add` returns."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(self, site_id: str, visitor_id: str) -> str:
+        """Begins a conversation; returns its id. Raises UnknownConversation when there is no such site."""
+        id = uuid4().hex
+        row = {"id": id, "site_id": site_id, "visitor_id": visitor_id, "started_at": now()}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(_START, row)
+        except IntegrityError as error:
+            raise UnknownConversation(f"no conversation can start: there is no site {site_id!r}") from error
+        return id
+
+    def belongs(self, conversation_id: str, site_id: str, visitor_id: str) -> bool:
+        """Whether the conversation exists and is this visitor's on this site."""
+        key = {"id": conversation_id, "site": site_id, "visitor": visitor_id}
+        with self._db.connect() as connection:
+            return connection.execute(_OWNED, key).first() is not None
+
+    def add(self, message: Message) -> None:
+        """Stores a message with its answer. Raises UnknownConversation."""
+        row = _row(message)
+        cited = cited_rows(message.id, message.site_id, message.asked_at, row["citations"])
+        try:
+            with self._db.begin() as connection:
+                added = connection.execute(_ADD, {**row, "conversation": message.conversation_id})
+                # Not None: it is the key that the database made.
+                number = added.inserted_primary_key[0]  # type: ignore[index]
+                if cited:
+                    connection.execute(_CITE, [one | {"message_number": number} for one in cited])
+                index_rows(connection, [(number, message.question, message.answer.text)])
+                _count_curated(connection, message)
+        except IntegrityError as error:
+            raise UnknownConversation(
+                f"the message {message.id!r} cannot be stored: the conversation "
+                f"{message.conversation_id!r} was erased or never started, or the message's id is taken"
+            ) from error
+
+    def get(self, conversation_id: str) -> Conversation:
+        """The conversation with its messages. Raises UnknownConversation."""
+        found = self._load(select(conversations).where(conversations.c.id == conversation_id))
+        if not found:
+            raise UnknownConversation(
+                f"there is no conversation {conversation_id!r}: it was erased, or never was"
+            )
+        return found[0]
+
+    def recent(self, site_id: str, limit: int, offset: int = 0) -> list[Conversation]:
+        """Conversations of a site with their messages, the newest first."""
+        ordered = (
+            select(conversations)
+            .where(conversations.c.site_id == site_id)
+            .order_by(conversations.c.started_at.desc(), conversations.c.id)
+        )
+        return self._load(ordered.limit(limit).offset(offset))
+
+    def said_by(self, site_id: str, visitor_id: str) -> Said:
+        """What is stored about a visitor of a site."""
+        theirs = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        talked = select(conversations.c.id).where(*theirs)
+        asked = select(func.count()).where(messages.c.conversation_id.in_(talked))
+        written = select(func.count()).where(wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+        with self._db.connect() as connection:
+            ids = tuple(connection.execute(talked).scalars())
+            return Said(ids, connection.execute(asked).scalar_one(), connection.execute(written).scalar_one())
+
+    def erase_visitor(self, site_id: str, visitor_id: str) -> int:
+        """Delete everything a visitor wrote on a site, messages to people included; return the number of
+        conversations."""
+        said = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        with self._db.begin() as connection:
+            # Those that belong to no conversation go with none.
+            theirs = (wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+            connection.execute(delete(wrote).where(*theirs))
+            of_these = select(conversations.c.id).where(*said)
+            leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(of_these)))
+            return connection.execute(delete(conversations).where(*said)).rowcount
+
+    def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
+        """Outcome -> number of messages since then; every outcome is a key."""
+        counted = (
+            select(messages.c.outcome, func.count())
+            .where(messages.c.site_id == site_id, messages.c.asked_at >= since)
+            .group_by(messages.c.outcome)
+        )
+        with self._db.connect() as connection:
+            found = {outcome: number for outcome, number in connection.execute(counted)}
+        return {outcome: found.get(outcome.value, 0) for outcome in Outcome}
+
+    def _load(self, wanted: AnySelect) -> list[Conversation]:
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted).all()
+            said = self._messages(connection, [row.id for row in rows])
+        return [
+            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(said.get(row.id, ())))
+            for row in rows
+        ]
+
+    def _messages(self, connection: Connection, ids: Sequence[str]) -> dict[str, list[Message]]:
+        of_these = among(self._db.dialect, messages.c.conversation_id, "ids")
+        ordered = select(messages).where(of_these).order_by(messages.c.asked_at, messages.c.number)
+        return _grouped(connection.execute(ordered, {"ids": list(ids)}))
+
+
+def _grouped(rows: Iterable[AnyRow]) -> dict[str, list[Message]]:
+    grouped: dict[str, list[Message]] = {}
+    for row in rows:
+        grouped.setdefault(row.conversation_id, []).append(message_of(row))
+    return grouped
+
+
+def _count_curated(connection: Connection, message: Message) -> None:
+    given = message.answer.trace.get("curated")
+    if message.answer.outcome is Outcome.CURATED and isinstance(given, dict):
+        count_hit(connection, message.site_id, int(given["id"]))
+
+
+def _row(message: Message) -> dict[str, Any]:
+    answer = message.answer
+    return {
+        "id": message.id,
+        "conversation_id": message.conversation_id,
+        "site_id": message.site_id,
+        "asked_at": message.asked_at,
+        "question": message.question,
+        "query": message.query,
+        "language": message.language,
+        "outcome": answer.outcome.value,
+        "text": answer.text,
+        "citations": [asdict(citation) for citation in answer.citations],
+        "suggestions": answer.suggestions,
+        "pages": answer.pages,
+        "strategy": answer.strategy,
+        "flow": answer.flow,
+        "model": answer.model,
+        "timings_ms": answer.timings_ms,
+        "trace": answer.trace,
+        **figures_of(answer.timings_ms, answer.trace),
+    }
+
+
+def message_of(row: AnyRow) -> Message:
+    """The message that a row of `messages` holds."""
+    answer = Answer(
+        outcome=Outcome(row.outcome),
+        text=row.text,
+        citations=tuple(Citation(**citation) for citation in row.citations),
+        suggestions=tuple(row.suggestions),
+        pages=tuple((url, title) for url, title in row.pages),
+        strategy=row.strategy,
+        flow=row.flow,
+        model=row.model,
+        timings_ms=row.timings_ms,
+        trace=row.trace,
+    )
+    return Message(
+        *(row.id, row.conversation_id, row.site_id, row.asked_at),
+        *(row.question, row.query, row.language, answer),
+    )
+
+
+BATCH = 500
+"""Conversations that one transaction deletes, so that visitors' writes need not wait long."""
+
+
+class Retention:
+    """Deletes old conversations. The age of a conversation is that of its last message."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def count(self, before: datetime) -> int:
+        """How many conversations began before that moment. Nearly as many as `forget` would delete,
+        because few last for days, and counted from the index alone."""
+        of_sites = conversations.c.site_id.in_(select(sites.c.id))
+        counted = select(func.count()).select_from(conversations)
+        with self._db.connect() as connection:
+            found = connection.execute(counted.where(of_sites, conversations.c.started_at < before))
+            return int(found.scalar_one())
+
+    def forget(self, before: datetime) -> int:
+        """Delete one batch with everything that refers to it; return how many, 0 when none is left."""
+        oldest = select(conversations.c.id).where(*_over(before)).order_by(conversations.c.started_at)
+        with self._db.begin() as connection:
+            ids = list(connection.execute(oldest.limit(BATCH)).scalars())
+            if ids:
+                leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
+                connection.execute(delete(conversations).where(conversations.c.id.in_(ids)))
+        return len(ids)
+
+
+def _over(before: datetime) -> tuple[ColumnElement[bool], ...]:
+    later = select(messages.c.id).where(
+        messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
+    )
+    return conversations.c.started_at < before, ~later.exists()

@@ -1,0 +1,134 @@
+"""The operators' own answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.curated import ContentCheck, CuratedAnswer
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownCuratedAnswer, UnknownSite
+from server.storage.schema.conversations import curated_answers as curated
+from server.storage.statements import AnyRow
+
+_FIELDS = tuple(name for name in CuratedAnswer.__dataclass_fields__)
+_COLUMNS = [curated.c[name] for name in _FIELDS]
+_COUNTED = ("hits", "last_given")
+"""Fields that saving does not change."""
+_DAYS = ("valid_from", "valid_until")
+
+
+class CuratedStore:
+    """Curated answers by number."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def all(self, site_id: str, limit: int | None = None, offset: int = 0) -> list[CuratedAnswer]:
+        """Those of a site, the last edited first."""
+        wanted = select(*_COLUMNS).where(curated.c.site_id == site_id)
+        wanted = wanted.order_by(curated.c.edited_at.desc(), curated.c.id.desc()).limit(limit).offset(offset)
+        with self._db.connect() as connection:
+            return [_answer(row) for row in connection.execute(wanted)]
+
+    def count(self, site_id: str) -> int:
+        """How many a site has."""
+        wanted = select(func.count()).where(curated.c.site_id == site_id)
+        with self._db.connect() as connection:
+            return int(connection.execute(wanted).scalar_one())
+
+    def get(self, site_id: str, id: int) -> CuratedAnswer:
+        """Raises UnknownCuratedAnswer."""
+        wanted = select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id)
+        with self._db.connect() as connection:
+            row = connection.execute(wanted).first()
+        if row is None:
+            raise UnknownCuratedAnswer(
+                f"the site {site_id!r} has no curated answer {id}: it was removed, or never was"
+            )
+        return _answer(row)
+
+    def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
+        """Stores a new one (id 0), or replaces one. Raises UnknownCuratedAnswer, UnknownSite."""
+        with self._of_known_site(), self._db.begin() as connection:
+            return self._save(connection, answer, edited_by)
+
+    def save_all(self, answers: Sequence[CuratedAnswer], edited_by: str) -> tuple[int, int]:
+        """Store all or none, replacing answers with the same question; return (new, replaced).
+
+        Raises UnknownSite.
+        """
+        new = 0
+        with self._of_known_site(), self._db.begin() as connection:
+            for site_id in {answer.site_id for answer in answers}:
+                known = self._known(connection, site_id)
+                for answer in answers:
+                    if answer.site_id == site_id:
+                        id = known.get(answer.questions[0], 0)
+                        self._save(connection, replace(answer, id=id), edited_by)
+                        new += not id
+        return new, len(answers) - new
+
+    def note_check(self, site_id: str, id: int, check: ContentCheck) -> None:
+        """Store what the site's own pages answer. An answer that was removed in the meantime is no error."""
+        same = (curated.c.site_id == site_id, curated.c.id == id)
+        value = {**asdict(check), "at": check.at.isoformat()}
+        with self._db.begin() as connection:
+            connection.execute(update(curated).where(*same).values(content_check=value))
+
+    @contextmanager
+    def _of_known_site(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError as error:
+            raise UnknownSite("the answer cannot be stored: its site was removed") from error
+
+    def _known(self, connection: Connection, site_id: str) -> dict[str, int]:
+        wanted = select(curated.c.id, curated.c.questions).where(curated.c.site_id == site_id)
+        return {row.questions[0]: row.id for row in connection.execute(wanted.order_by(curated.c.id.desc()))}
+
+    def _save(self, connection: Connection, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
+        kept = replace(answer, edited_by=edited_by, edited_at=now(), content_check=None)
+        values = {name: getattr(kept, name) for name in _FIELDS if name not in ("id", "site_id", *_COUNTED)}
+        values |= {"questions": list(kept.questions), "links": list(kept.links)}
+        values |= {name: day.isoformat() if (day := values[name]) else None for name in _DAYS}
+        if not kept.id:
+            made = connection.execute(insert(curated).values(site_id=kept.site_id, **values))
+            key: Any = made.inserted_primary_key
+            return replace(kept, id=int(key[0]), hits=0, last_given=None)
+        same = (curated.c.site_id == kept.site_id, curated.c.id == kept.id)
+        if not connection.execute(update(curated).where(*same).values(**values)).rowcount:
+            raise UnknownCuratedAnswer(f"the curated answer {kept.id} was removed meanwhile: add it again")
+        return kept
+
+    def remove(self, site_id: str, id: int) -> bool:
+        """Delete it; return whether it existed."""
+        same = (curated.c.site_id == site_id, curated.c.id == id)
+        with self._db.begin() as connection:
+            return bool(connection.execute(delete(curated).where(*same)).rowcount)
+
+
+def count_hit(connection: Connection, site_id: str, id: int) -> None:
+    """Count one use of an answer. An answer that was removed in the meantime is no error."""
+    same = (curated.c.site_id == site_id, curated.c.id == id)
+    values = {"hits": curated.c.hits + 1, "last_given": now()}
+    connection.execute(update(curated).where(*same).values(values))
+
+
+def _answer(row: AnyRow) -> CuratedAnswer:
+    values: dict[str, Any] = dict(zip(_FIELDS, row, strict=True))
+    values |= {name: date.fromisoformat(values[name]) if values[name] else None for name in _DAYS}
+    check = values["content_check"]
+    if check:
+        moment, said = datetime.fromisoformat(check["at"]), tuple(check["differences"])
+        values["content_check"] = ContentCheck(**{**check, "at": moment, "differences": said})
+    return CuratedAnswer(
+        **{**values, "questions": tuple(values["questions"]), "links": tuple(values["links"])}
+    )

@@ -1,0 +1,67 @@
+"""Updates the figures of gaps when questions join or leave them.
+
+Deleting conversations needs this, so it is part of storage; the other statements on gaps are in server.gaps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, case, delete, distinct, func, select, update
+
+from server.domain.gap import Why
+from server.storage.schema.gaps import gap_questions as questions
+from server.storage.schema.gaps import gaps
+
+_FIGURES = select(
+    func.count(),
+    func.count(distinct(questions.c.visitor_id)),
+    func.min(questions.c.at),
+    func.max(questions.c.at),
+    *(func.sum(case((questions.c.why == why.value, 1), else_=0)) for why in Why),
+).where(questions.c.gap_id == bindparam("gap"))
+_COUNTED = ("asked", "visitors", "first_asked", "last_asked", "why")
+_COUNT = (
+    update(gaps)
+    .where(gaps.c.id == bindparam("gap"))
+    .values({gaps.c[name]: bindparam(f"new_{name}", type_=gaps.c[name].type) for name in _COUNTED})
+)
+
+
+def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool:
+    """Count the questions of a gap again. False when it has none left and was deleted.
+
+    With `shrunk` the sum of vectors is dropped too: it contains questions that are gone."""
+    asked, visitors, first, last, *whys = connection.execute(_FIGURES, {"gap": gap_id}).one()
+    if not asked:
+        connection.execute(delete(gaps).where(gaps.c.id == gap_id))
+        return False
+    counted = {why.value: int(count) for why, count in zip(Why, whys, strict=True) if count}
+    values = {"asked": asked, "visitors": visitors, "first_asked": first, "last_asked": last, "why": counted}
+    connection.execute(_COUNT, {"gap": gap_id, **{f"new_{name}": value for name, value in values.items()}})
+    if shrunk:
+        standing = {"total": None, "embedded": 0, **_standing(connection, gap_id)}
+        connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**standing))
+    return True
+
+
+def _standing(connection: Connection, gap_id: str) -> dict[str, Any]:
+    """New values when the question that names the gap is gone: none of its words may be kept."""
+    shown = connection.execute(select(gaps.c.question).where(gaps.c.id == gap_id)).scalar_one()
+    of_gap = questions.c.gap_id == gap_id
+    there = select(questions.c.message_id).where(of_gap, questions.c.question == shown).limit(1)
+    if connection.execute(there).first():
+        return {}
+    wanted = select(questions.c.question, questions.c.language).where(of_gap)
+    question, language = connection.execute(wanted.order_by(questions.c.at).limit(1)).one()
+    return {"question": question, "language": language, "missing": None, "nearest": []}
+
+
+def leave_gaps(connection: Connection, messages_of: Any) -> None:
+    """Remove messages that are about to be deleted from their gaps. `messages_of` selects the ids of the
+    messages. The counts of the gaps stay correct, and none of the visitors' words are kept."""
+    theirs = questions.c.message_id.in_(messages_of)
+    found = connection.execute(select(questions.c.gap_id).where(theirs).distinct()).scalars().all()
+    connection.execute(delete(questions).where(theirs))
+    for gap_id in found:
+        recount(connection, gap_id)

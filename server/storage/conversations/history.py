@@ -1,0 +1,95 @@
+"""The last turns of each conversation, the context of a follow-up question."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from diskcache import Cache
+
+from server.domain.question import Turn
+from server.storage.columns import storable
+from server.storage.shared_cache import DiskFolder, RedisServer
+
+MEGABYTES = 256
+
+
+class DiskHistory:
+    """History in a folder, for all processes of one machine. Implements the protocol History."""
+
+    def __init__(self, folder: str | Path, turns: int, minutes: float) -> None:
+        self._folder = DiskFolder(folder, MEGABYTES)
+        self._turns = turns
+        self._seconds = minutes * 60
+
+    def turns(self, conversation_id: str) -> tuple[Turn, ...]:
+        """Turns of a conversation, oldest first; () for an unknown or expired one."""
+        stored = self._folder.run(lambda cache: cache.get(storable(conversation_id)))
+        return () if stored is None else tuple(map(_turn, json.loads(stored)))
+
+    def add(self, conversation_id: str, turn: Turn) -> None:
+        """Append a turn and restart the conversation's time to live."""
+        if self._turns:
+            self._folder.run(lambda cache: self._append(cache, storable(conversation_id), _text(turn)))
+
+    def forget(self, conversation_id: str) -> None:
+        """Drops the conversation. An unknown one is no error."""
+        self._folder.run(lambda cache: cache.delete(storable(conversation_id)))
+
+    def close(self) -> None:
+        """Closes the folder."""
+        self._folder.close()
+
+    def _append(self, cache: Cache, key: str, turn: str) -> None:
+        # The transaction keeps another process from adding between the look and the write.
+        with cache.transact():
+            stored = cache.get(key)
+            turns = [*(json.loads(stored) if stored else []), turn]
+            cache.set(key, json.dumps(turns[-self._turns :]), expire=self._seconds)
+
+
+class RedisHistory:
+    """History in Redis, for any number of machines. Implements the protocol History."""
+
+    def __init__(self, url: str, turns: int, minutes: float) -> None:
+        self._server = RedisServer(url)
+        self._turns = turns
+        self._milliseconds = max(1, round(minutes * 60_000))
+
+    def turns(self, conversation_id: str) -> tuple[Turn, ...]:
+        """Turns of a conversation, oldest first; () for an unknown or expired one."""
+        with self._server.client() as client:
+            return tuple(_turn(text) for text in client.lrange(_key(conversation_id), 0, -1))
+
+    def add(self, conversation_id: str, turn: Turn) -> None:
+        """Append a turn and restart the conversation's time to live."""
+        if not self._turns:
+            return
+        key = _key(conversation_id)
+        with self._server.client() as client, client.pipeline(transaction=True) as pipeline:
+            pipeline.rpush(key, _text(turn))
+            pipeline.ltrim(key, -self._turns, -1)
+            pipeline.pexpire(key, self._milliseconds)
+            pipeline.execute()
+
+    def forget(self, conversation_id: str) -> None:
+        """Drops the conversation. An unknown one is no error."""
+        with self._server.client() as client:
+            client.delete(_key(conversation_id))
+
+    def close(self) -> None:
+        """Closes every connection."""
+        self._server.close()
+
+
+def _key(conversation_id: str) -> str:
+    return f"docent:turns:{storable(conversation_id)}"
+
+
+def _text(turn: Turn) -> str:
+    return json.dumps(asdict(turn))
+
+
+def _turn(text: str | bytes) -> Turn:
+    return Turn(**json.loads(text))

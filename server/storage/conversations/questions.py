@@ -1,0 +1,265 @@
+"""Questions with their answers across conversations, with every filter that the dashboard offers.
+
+The index ix_messages_figures holds every column but the words, so that only the rows on show are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, select, true, union_all
+
+from server.domain.answer import Outcome
+from server.domain.conversation import Message
+from server.storage.conversations.conversations import message_of
+from server.storage.conversations.search import count_found, found_by
+from server.storage.database import Database
+from server.storage.schema.conversations import cited as cited
+from server.storage.schema.conversations import conversation_labels as labels
+from server.storage.schema.conversations import feedback, messages
+from server.storage.schema.delivery import contact_requests as requests
+
+
+class QuestionLog:
+    """Reads what `ConversationStore` wrote, message by message."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def find(self, message_id: str) -> Message | None:
+        """The message, or None."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
+        return None if row is None else message_of(row)
+
+    def recent(
+        self,
+        *,
+        site_id: str | None = None,
+        outcomes: Collection[Outcome] = (),
+        since: datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Message]:
+        """Messages, newest first: of one site or all, with these outcomes or any, since then or ever."""
+        newest_first = [messages.c.asked_at.desc(), messages.c.number.desc()]
+        if site_id is None and not outcomes and since is None:
+            # There is no index on the time alone, and numbers grow with it.
+            del newest_first[0]
+        # The narrow inner query is answered by the index; only the rows that are shown are read whole.
+        shown = select(messages.c.number).order_by(*newest_first).limit(limit).offset(offset)
+        if site_id is not None:
+            shown = shown.where(messages.c.site_id == site_id)
+        if outcomes:
+            shown = shown.where(messages.c.outcome.in_([outcome.value for outcome in outcomes]))
+        if since is not None:
+            shown = shown.where(messages.c.asked_at >= since)
+        wanted = select(messages).where(messages.c.number.in_(shown)).order_by(*newest_first)
+        with self._db.connect() as connection:
+            return [message_of(row) for row in connection.execute(wanted)]
+
+
+LOW_SUPPORT = 0.5
+"""Answers with a claim below that support are worth reviewing."""
+MERGED_SITES = 30
+"""Lists of up to so many sites are merged in order of time; larger ones are sorted."""
+BATCH = 500
+FEW = 10_000
+"""Up to so many matches of a search are looked up one by one."""
+LATELY = 1000
+"""Newest messages of a site from which the choices of a filter are taken."""
+_TICK = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFilter:
+    """Filters of the list, all of which must match."""
+
+    site_ids: tuple[str, ...]
+    outcome: Outcome | None = None
+    helpful: bool | None = None
+    language: str = ""
+    strategy: str = ""
+    page_url: str = ""
+    """A page that the answer cites."""
+    low_support: bool = False
+    written: bool = False
+    """The visitor wrote a message to people in the conversation."""
+    label: str = ""
+    """A label of the conversation."""
+    first: bool = False
+    """The first one of its conversation."""
+    slower_ms: int = 0
+    """Took longer than that."""
+    paid: bool = False
+    """It used tokens of a model."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Exclusive."""
+    search: str = ""
+    """Words, or beginnings of words, in question or answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question in a list."""
+
+    message: Message
+    helpful: bool | None
+    support: float | None
+    took_ms: float
+    tokens: int
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Totals of the filtered list."""
+
+    questions: int
+    cost: float = 0.0
+    tokens: int = 0
+
+
+class QuestionList:
+    """Reads what `ConversationStore` wrote, message by message, the newest first. For one request."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._rare: dict[str, bool] = {}
+
+    def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[Row]:
+        """One page of the list."""
+        if not wanted.site_ids:
+            return []
+        numbers = self._numbers(wanted, limit, offset)
+        rows = select(messages).where(messages.c.number.in_(numbers))
+        with self._db.connect() as connection:
+            found = connection.execute(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
+            return [
+                Row(message_of(row), row.helpful, row.support, row.took_ms, row.tokens, row.cost)
+                for row in found
+            ]
+
+    def totals(self, wanted: QuestionFilter) -> Totals:
+        """Totals of the whole list; cost and tokens only when filtered by `paid`."""
+        if not wanted.site_ids:
+            return Totals(0)
+        counted = select(func.count())
+        if wanted.paid:
+            counted = counted.add_columns(func.sum(messages.c.cost), func.sum(messages.c.tokens))
+        with self._db.connect() as connection:
+            held = self._conditions(wanted, wanted.site_ids)
+            return Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
+
+    def every(self, wanted: QuestionFilter) -> Iterator[Row]:
+        """The whole list, one batch in memory at a time, without questions asked in the meantime."""
+        left, same = wanted, 0
+        while rows := self.page(left, BATCH, same):
+            yield from rows
+            last = rows[-1].message.asked_at
+            as_late = sum(row.message.asked_at == last for row in rows)
+            goes_on = left.until == last + _TICK
+            same = same + as_late if goes_on else as_late
+            left = replace(left, until=last + _TICK)
+
+    def known(self, site_ids: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """(languages, strategies) of the newest messages."""
+        found: set[tuple[str, str]] = set()
+        with self._db.connect() as connection:
+            for site_id in site_ids:
+                lately = select(messages.c.language, messages.c.strategy).where(messages.c.site_id == site_id)
+                lately = lately.order_by(messages.c.asked_at.desc()).limit(LATELY)
+                rows = connection.execute(select(lately.subquery()).distinct())
+                found |= {(row.language, row.strategy) for row in rows}
+        languages, strategies = ({pair[at] for pair in found} - {""} for at in (0, 1))
+        return sorted(languages), sorted(strategies)
+
+    def _numbers(self, wanted: QuestionFilter, limit: int, offset: int) -> Any:
+        if not 1 < len(wanted.site_ids) <= MERGED_SITES or self._is_led(wanted):
+            return self._newest(wanted, wanted.site_ids, limit, offset).with_only_columns(messages.c.number)
+        # Each site's part comes from the index in order already.
+        parts = [self._newest(wanted, (site,), limit + offset).subquery() for site in wanted.site_ids]
+        merged = union_all(*(select(part.c.number, part.c.asked_at) for part in parts)).subquery()
+        newest = select(merged.c.number).order_by(merged.c.asked_at.desc(), merged.c.number.desc())
+        return newest.limit(limit).offset(offset)
+
+    def _newest(
+        self, wanted: QuestionFilter, site_ids: tuple[str, ...], limit: int, offset: int = 0
+    ) -> Select[Any]:
+        rows = select(messages.c.number, messages.c.asked_at).where(*self._conditions(wanted, site_ids))
+        rows = rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc())
+        return rows.limit(limit).offset(offset)
+
+    def _conditions(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> list[ColumnElement[bool]]:
+        found = list(self._elsewhere(wanted, site_ids))
+        # Where another table leads to few messages, the index by site and time would be slower.
+        site = func.coalesce(messages.c.site_id, "") if self._is_led(wanted) else messages.c.site_id
+        return [_of(site, site_ids), *_in_the_index(wanted), *found]
+
+    def _is_led(self, wanted: QuestionFilter) -> bool:
+        return bool(wanted.page_url or wanted.written or wanted.label) or self._is_rare(wanted.search)
+
+    def _is_rare(self, search: str) -> bool:
+        """Whether the search matches so few messages that each may be looked up."""
+        if search not in self._rare:
+            with self._db.connect() as connection:
+                self._rare[search] = 0 <= count_found(connection, search, FEW + 1) <= FEW
+        return self._rare[search]
+
+    def _elsewhere(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> Iterator[ColumnElement[bool]]:
+        """Conditions on other tables."""
+        if wanted.page_url:
+            held = (_of(cited.c.site_id, site_ids), cited.c.url == wanted.page_url)
+            yield messages.c.number.in_(select(cited.c.message_number).where(*held))
+        if wanted.written:
+            theirs = select(requests.c.conversation_id).where(requests.c.conversation_id.is_not(None))
+            yield messages.c.conversation_id.in_(theirs.where(_of(requests.c.site_id, site_ids)))
+        if wanted.label:
+            held = (_of(labels.c.site_id, site_ids), labels.c.label == wanted.label)
+            yield messages.c.conversation_id.in_(select(labels.c.conversation_id).where(*held))
+        if wanted.search.strip():
+            found = found_by(self._db.dialect, wanted.search)
+            if found is not None:
+                yield found
+
+
+# Conditions that ix_messages_figures answers, each for a field of the filter that is set.
+_TESTS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
+    "since": lambda moment: messages.c.asked_at >= moment,
+    "until": lambda moment: messages.c.asked_at < moment,
+    "outcome": lambda outcome: messages.c.outcome == outcome.value,
+    "language": lambda language: messages.c.language == language,
+    "strategy": lambda strategy: messages.c.strategy == strategy,
+    "low_support": lambda _: messages.c.support < LOW_SUPPORT,
+    "first": lambda _: messages.c.turn == 1,
+    "slower_ms": lambda step: messages.c.within_ms > step,
+    "paid": lambda _: messages.c.tokens > 0,
+}
+
+
+def _in_the_index(wanted: QuestionFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.helpful is not None:
+        yield messages.c.helpful.is_(wanted.helpful)
+    for name, test in _TESTS.items():
+        if value := getattr(wanted, name):
+            yield test(value)
+
+
+def _of(column: Any, site_ids: tuple[str, ...]) -> ColumnElement[bool]:
+    held: ColumnElement[bool] = column == site_ids[0] if len(site_ids) == 1 else column.in_(site_ids)
+    return held
+
+
+def helped_messages(database: Database, site_id: str, since: datetime, limit: int) -> list[Message]:
+    """Messages of a site since then that got a thumb up, the newest first."""
+    liked = select(messages).join(feedback, feedback.c.message_id == messages.c.id)
+    liked = liked.where(
+        messages.c.site_id == site_id, messages.c.asked_at >= since, feedback.c.helpful == true()
+    )
+    newest_first = liked.order_by(messages.c.asked_at.desc(), messages.c.number.desc()).limit(limit)
+    with database.connect() as connection:
+        return [message_of(row) for row in connection.execute(newest_first)]

@@ -1,0 +1,171 @@
+"""The state of each address of a crawl: filtered, searched, counted, paged."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
+
+from server.storage.columns import now
+from server.storage.content.reader import literal_pattern
+from server.storage.database import Database
+from server.storage.schema.crawls import crawl_urls
+from server.storage.statements import among
+
+BATCH = 2000
+EXCLUDED = "excluded"
+ANYTHING = "…"
+MOST_REASONS = 30
+_ADDRESS = re.compile(r"https?://\S+?(?=,? |\.?$)")
+KEPT_OUT = "an operator keeps it out of the answers"
+"""Reason of pages that were read and are not indexed."""
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """The result of one address in one crawl."""
+
+    url: str
+    state: str
+    reason: str = ""
+    status: int = 0
+    """HTTP status; 0 when there was no answer."""
+    at: datetime = field(default_factory=now)
+    found_on: str = ""
+    """The page that links to it."""
+    depth: int = 0
+    """Clicks from a start address."""
+
+
+_ROW = tuple(crawl_urls.c[name] for name in UrlRow.__dataclass_fields__)
+
+
+class CrawlAddresses:
+    """Addresses of crawls by crawl number."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def urls(
+        self,
+        crawl_id: int,
+        state: str | None = None,
+        search: str = "",
+        limit: int = 100,
+        offset: int = 0,
+        *,
+        reason: str = "",
+    ) -> list[UrlRow]:
+        """Addresses of a crawl, sorted; with `search`, the ones that contain it in address or reason; with
+        `reason`, the ones with that reason, as returned by `reasons`."""
+        # The page of addresses comes from an index alone, however far down it lies; then its rows are read.
+        page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search, reason))
+        page = page.order_by(crawl_urls.c.url).limit(limit).offset(offset)
+        with self._db.connect() as connection:
+            urls = list(connection.execute(page).scalars())
+            rows = select(*_ROW).where(
+                crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
+            )
+            found = {row.url: UrlRow(*row) for row in connection.execute(rows, {"urls": urls})}
+        return [found[url] for url in urls if url in found]
+
+    def every_url(
+        self, crawl_id: int, state: str | None = None, search: str = "", *, reason: str = ""
+    ) -> Iterator[UrlRow]:
+        """All rows of the same list, one batch in memory at a time."""
+        after = ""
+        while True:
+            rows = select(*_ROW).where(*_wanted(crawl_id, state, search, reason), crawl_urls.c.url > after)
+            with self._db.connect() as connection:
+                found = connection.execute(rows.order_by(crawl_urls.c.url).limit(BATCH)).all()
+            yield from (UrlRow(*row) for row in found)
+            if len(found) < BATCH:
+                return
+            after = found[-1].url
+
+    def reasons(self, crawl_id: int, state: str | None = None) -> list[tuple[str, int]]:
+        """(reason, number of addresses), the most frequent first; ANYTHING replaces addresses within a
+        reason."""
+        of_crawl = [crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.reason != ""]
+        if state is not None:
+            of_crawl.append(crawl_urls.c.state == state)
+        counted = select(crawl_urls.c.reason, func.count()).where(*of_crawl).group_by(crawl_urls.c.reason)
+        found: Counter[str] = Counter()
+        with self._db.connect() as connection:
+            for reason, count in connection.execute(counted):
+                found[_ADDRESS.sub(ANYTHING, reason)] += count
+        return found.most_common(MOST_REASONS)
+
+    def newest(self, crawl_id: int, states: Collection[str], limit: int) -> list[UrlRow]:
+        """The newest addresses in these states, newest first."""
+        rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states)))
+        with self._db.connect() as connection:
+            ended = connection.execute(rows.order_by(crawl_urls.c.at.desc()).limit(limit))
+            return [UrlRow(*row) for row in ended]
+
+    def keep_out(self, crawl_id: int, urls: Collection[str]) -> None:
+        """Mark these pages as excluded by an operator."""
+        if not urls:
+            return
+        kept = (crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls"))
+        with self._db.begin() as connection:
+            noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
+            connection.execute(noted, {"urls": list(urls)})
+
+    def at_start(self, crawl_id: int) -> list[UrlRow]:
+        """The addresses that a crawl began with, and where redirects led it from there."""
+        rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.depth == 0)
+        with self._db.connect() as connection:
+            return [UrlRow(*row) for row in connection.execute(rows.order_by(crawl_urls.c.hops))]
+
+    def fingerprints(self, crawl_id: int) -> dict[str, int]:
+        """Address -> fingerprint of its page, for the addresses that have one."""
+        rows = select(crawl_urls.c.url, crawl_urls.c.fingerprint).where(
+            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.fingerprint != 0
+        )
+        with self._db.connect() as connection:
+            return {row.url: row.fingerprint for row in connection.execute(rows)}
+
+    def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
+        """(address, state, content hash) of the addresses in these states, sorted by address."""
+        rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(
+            crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
+        )
+        with self._db.connect() as connection:
+            return [(row[0], row[1], row[2]) for row in connection.execute(rows.order_by(crawl_urls.c.url))]
+
+    def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
+        """Crawl -> state -> how many addresses are in it."""
+        counted = (
+            select(crawl_urls.c.crawl_id, crawl_urls.c.state, func.count())
+            .where(among(self._db.dialect, crawl_urls.c.crawl_id, "ids"))
+            .group_by(crawl_urls.c.crawl_id, crawl_urls.c.state)
+        )
+        counts: dict[int, dict[str, int]] = {crawl_id: {} for crawl_id in crawl_ids}
+        if counts:
+            with self._db.connect() as connection:
+                for crawl_id, state, number in connection.execute(counted, {"ids": list(counts)}):
+                    counts[crawl_id][state] = number
+        return counts
+
+
+def _wanted(crawl_id: int, state: str | None, search: str, reason: str = "") -> list[ColumnElement[bool]]:
+    wanted = [crawl_urls.c.crawl_id == crawl_id]
+    if state is not None:
+        wanted.append(crawl_urls.c.state == state)
+    if search:
+        pattern = literal_pattern(search.lower())
+        wanted.append(
+            or_(
+                func.lower(crawl_urls.c.url).contains(pattern, escape="\\"),
+                func.lower(crawl_urls.c.reason).contains(pattern, escape="\\"),
+            )
+        )
+    if reason:
+        pattern = literal_pattern(reason).replace(ANYTHING, "%")
+        wanted.append(crawl_urls.c.reason.like(pattern, escape="\\"))
+    return [and_(*wanted)]

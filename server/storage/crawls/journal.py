@@ -1,0 +1,121 @@
+"""The journal of one crawl in the database: the result of each address, and what is still waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from functools import cache
+
+from sqlalchemy import Insert, Update, bindparam, func, null, select, true, update
+from sqlalchemy.exc import IntegrityError
+
+from crawler.journal import Entry
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import UnknownCrawl
+from server.storage.schema.crawls import crawl_notes, crawl_urls
+from server.storage.statements import among, upsert
+
+BATCH = 4000
+"""Entries read at once."""
+
+_FIELDS = tuple(field.name for field in fields(Entry))
+_DEPTHS = (
+    select(crawl_urls.c.depth)
+    .where(crawl_urls.c.crawl_id == bindparam("crawl"))
+    .distinct()
+    .order_by(crawl_urls.c.depth)
+)
+# Depth by depth in the order of the key: no index of depths has to be kept while a crawl writes.
+_NEXT = (
+    select(
+        *(
+            func.coalesce(crawl_urls.c.visit, "") if name == "visit" else crawl_urls.c[name]
+            for name in _FIELDS
+        )
+    )
+    .where(
+        crawl_urls.c.crawl_id == bindparam("crawl"),
+        crawl_urls.c.depth == bindparam("depth"),
+        crawl_urls.c.url > bindparam("after"),
+    )
+    .order_by(crawl_urls.c.url)
+    .limit(BATCH)
+)
+
+
+class CrawlJournal:
+    """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownCrawl."""
+
+    def __init__(self, db: Database, crawl_id: int) -> None:
+        self._db = db
+        self._crawl_id = crawl_id
+
+    def entries(self) -> Iterator[Entry]:
+        """All entries, lowest depth first, one batch in memory at a time."""
+        with self._db.connect() as connection:
+            depths = list(connection.execute(_DEPTHS, {"crawl": self._crawl_id}).scalars())
+        for depth in depths:
+            after = ""
+            while True:
+                with self._db.connect() as connection:
+                    values = {"crawl": self._crawl_id, "depth": depth, "after": after}
+                    rows = connection.execute(_NEXT, values).all()
+                for row in rows:
+                    yield Entry(*row)
+                if len(rows) < BATCH:
+                    break
+                after = rows[-1].url
+
+    def write(self, entries: Sequence[Entry]) -> None:
+        """Adds entries; one of the same address is replaced."""
+        if not entries:
+            return
+        at = now()
+        rows = []
+        for entry in entries:
+            row = {name: getattr(entry, name) for name in _FIELDS}
+            row["crawl_id"], row["at"], row["visit"] = self._crawl_id, at, entry.visit or None
+            rows.append(row)
+        try:
+            with self._db.begin() as connection:
+                connection.execute(_write(self._db.dialect), rows)
+        except IntegrityError as error:
+            raise self._unknown() from error
+
+    def settle(self, urls: Sequence[str]) -> None:
+        """Marks entries as settled and drops their visits."""
+        if not urls:
+            return
+        with self._db.begin() as connection:
+            connection.execute(_settle(self._db.dialect), {"crawl": self._crawl_id, "urls": list(urls)})
+
+    def notes(self) -> dict[str, str]:
+        """Notes on the whole crawl: name -> value."""
+        mine = select(crawl_notes.c.name, crawl_notes.c.value)
+        with self._db.connect() as connection:
+            rows = connection.execute(mine.where(crawl_notes.c.crawl_id == self._crawl_id))
+            return {name: value for name, value in rows}
+
+    def note(self, name: str, value: str) -> None:
+        """Store a note on the whole crawl, replacing an earlier value."""
+        row = {"crawl_id": self._crawl_id, "name": name, "value": value}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(upsert(self._db.dialect, crawl_notes, key=("crawl_id", "name")), row)
+        except IntegrityError as error:
+            raise self._unknown() from error
+
+    def _unknown(self) -> UnknownCrawl:
+        return UnknownCrawl(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")
+
+
+@cache
+def _write(dialect: str) -> Insert:
+    return upsert(dialect, crawl_urls, key=("crawl_id", "url"))
+
+
+@cache
+def _settle(dialect: str) -> Update:
+    mine = (crawl_urls.c.crawl_id == bindparam("crawl"), among(dialect, crawl_urls.c.url, "urls"))
+    return update(crawl_urls).where(*mine).values(settled=true(), visit=null())

@@ -1,0 +1,282 @@
+"""Every crawl of a site: which process works on it, its progress, and what its operator asked for.
+
+    waiting ──claim──> running ──finish──> done, failed, stopped, held
+       ^                 │  ^
+       │  release        │  └─ claimed again after its process was killed
+       └─ release ─ paused (set_aside)
+
+The database decides which process works on a crawl: any number of workers may try. Only one crawl of a site
+runs at a time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from server.storage.columns import now
+from server.storage.crawls.addresses import CrawlAddresses
+from server.storage.database import Database
+from server.storage.errors import UnknownCrawl, UnknownSite
+from server.storage.leases import is_left
+from server.storage.schema.crawls import crawls
+from server.storage.schema.sites import sites
+from server.storage.statements import AnyRow, AnySelect
+
+WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
+DONE, FAILED, STOPPED = "done", "failed", "stopped"
+HELD = "held"
+"""Ended, but its content is not live: the quality gate holds it back."""
+OPEN = frozenset({WAITING, RUNNING, PAUSED})
+"""States of a crawl that has not ended."""
+
+PAUSE, STOP = "pause", "stop"
+"""Requests of an operator to a running crawl."""
+
+WHOLE, PAGE, DECISION = "site", "page", "decision"
+"""Kinds of crawls: of the whole site, of one page, or without reading: it applies the decisions of operators
+to one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRun:
+    """One crawl of a site."""
+
+    STORED: ClassVar[tuple[str, ...]] = (
+        *("id", "site_id", "state", "started_at", "finished_at", "found", "fetched", "indexed", "message"),
+        *("wanted", "holder", "beat_at", "rate", "remaining_s", "kind", "url"),
+    )
+
+    id: int
+    site_id: str
+    state: str
+    """waiting, running, paused, done, failed or stopped."""
+    started_at: datetime
+    finished_at: datetime | None
+    found: int
+    fetched: int
+    indexed: int
+    message: str
+    wanted: str = ""
+    """The pending request of an operator: "pause", "stop" or empty."""
+    holder: str = ""
+    """The process that works on it."""
+    beat_at: datetime | None = None
+    """The process's last sign of life; None if no process has started it."""
+    rate: float = 0.0
+    """Addresses per second, recently."""
+    remaining_s: int | None = None
+    """Estimated seconds left at this rate; None if unknown."""
+    kind: str = WHOLE
+    """site, page or decision."""
+    url: str = ""
+    """The address, for a run about one page."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many addresses are in each state."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has not ended."""
+        return self.state in OPEN
+
+
+KEPT_CRAWLS = 20
+"""Older crawls of a site are forgotten with their addresses when a new one starts."""
+KEPT_PAGES = 5
+"""Runs of single pages that are kept for each kept crawl."""
+
+
+class CrawlStore:
+    """Crawls of all sites; methods that name no kind are about crawls of whole sites."""
+
+    def __init__(self, db: Database, kept: int = KEPT_CRAWLS) -> None:
+        self._db = db
+        self._kept = kept
+        self.addresses = CrawlAddresses(db)
+
+    def wait(self, site_id: str) -> int:
+        """Queue a crawl, or find the one that is waiting; return its number."""
+        return self._enter(site_id, WAITING)
+
+    def wait_for_page(self, site_id: str, kind: str, url: str) -> int:
+        """Queue a run about one page: to read it again (PAGE), or to apply decisions to it (DECISION)."""
+        return self._enter(site_id, WAITING, kind, url)
+
+    def start(self, site_id: str) -> int:
+        """Start a crawl, the waiting one if there is one; return its number. Raises UnknownSite."""
+        return self._enter(site_id, RUNNING)
+
+    def claim(self, crawl_id: int, holder: str) -> CrawlRun | None:
+        """Claim a crawl that waits, or whose process is gone; None if it has ended, or if a process works on
+        it or on another crawl of the site."""
+        with self._db.begin() as connection:
+            row = connection.execute(select(crawls).where(crawls.c.id == crawl_id)).first()
+            if row is None:
+                return None
+            # Claims of one site come one after the other.
+            held = select(sites.c.id).where(sites.c.id == row.site_id)
+            connection.execute(held.with_for_update(key_share=True))
+            same_site = select(crawls).where(crawls.c.site_id == row.site_id, crawls.c.state == RUNNING)
+            running = connection.execute(same_site).all()
+            if any(not is_left(other) for other in running):
+                return None
+            row = connection.execute(select(crawls).where(crawls.c.id == crawl_id)).one()
+            if row.state not in (WAITING, RUNNING):
+                return None
+            values = {"state": RUNNING, "holder": holder, "beat_at": now(), "finished_at": None}
+            if row.beat_at is None:
+                values["started_at"] = now()
+            connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(values))
+        return self.get(crawl_id)
+
+    def beat(self, crawl_id: int, holder: str) -> str | None:
+        """Record that `holder` still works on a crawl; return the request of its operator: "", "pause" or
+        "stop", or None if the crawl belongs to another holder now."""
+        mine = update(crawls).where(crawls.c.id == crawl_id, crawls.c.holder == holder)
+        with self._db.begin() as connection:
+            found = connection.execute(mine.values(beat_at=now()).returning(crawls.c.wanted)).first()
+        return None if found is None else str(found.wanted)
+
+    def progress(
+        self,
+        crawl_id: int,
+        found: int,
+        fetched: int,
+        indexed: int,
+        rate: float = 0.0,
+        remaining_s: int | None = None,
+    ) -> None:
+        """Store the progress of a crawl. Raises UnknownCrawl."""
+        values = {"found": found, "fetched": fetched, "indexed": indexed}
+        self._change(crawl_id, **values, rate=rate, remaining_s=remaining_s)
+
+    def finish(self, crawl_id: int, state: str, message: str = "") -> None:
+        """End a crawl as done, failed, stopped or held. Raises UnknownCrawl."""
+        counts = self.addresses.counts([crawl_id])[crawl_id]
+        self._change(crawl_id, state=state, message=message, finished_at=now(), counts=counts, **_IDLE)
+
+    def set_aside(self, run: CrawlRun, message: str = "") -> bool:
+        """Pause a crawl; false if its state has changed in the meantime."""
+        return self._shift(run, state=PAUSED, message=message, **_IDLE)
+
+    def release(self, run: CrawlRun, wanted: str | None = None) -> bool:
+        """Return a crawl to the queue, with a new request of its operator (None: unchanged); false if its
+        state or its holder has changed in the meantime."""
+        values = {**_IDLE, "wanted": crawls.c.wanted if wanted is None else wanted}
+        return self._shift(run, state=WAITING, message="", finished_at=None, counts=None, **values)
+
+    def want(self, run: CrawlRun, wanted: str) -> bool:
+        """Store a request for the worker of a crawl: "pause", "stop", or "" to continue; false if its
+        state has changed in the meantime."""
+        return self._shift(run, wanted=wanted)
+
+    def latest(self, site_id: str) -> CrawlRun | None:
+        """The newest crawl of a site."""
+        runs = self.history(site_id, 1)
+        return runs[0] if runs else None
+
+    def get(self, crawl_id: int) -> CrawlRun:
+        """Raises UnknownCrawl."""
+        runs = self._load(select(crawls).where(crawls.c.id == crawl_id))
+        if not runs:
+            raise _unknown(crawl_id)
+        return runs[0]
+
+    def history(self, site_id: str, limit: int = KEPT_CRAWLS) -> list[CrawlRun]:
+        """Crawls of a site, the newest first."""
+        return self.runs(site_id, WHOLE, limit)
+
+    def runs(self, site_id: str, kind: str = "", limit: int = KEPT_CRAWLS, offset: int = 0) -> list[CrawlRun]:
+        """Runs of a site, of one kind or all, the newest first."""
+        found = select(crawls).where(crawls.c.site_id == site_id)
+        if kind:
+            found = found.where(crawls.c.kind == kind)
+        return self._load(found.order_by(crawls.c.id.desc()).limit(limit).offset(offset))
+
+    def latest_of_page(self, site_id: str, url: str) -> CrawlRun | None:
+        """The newest run about this page alone."""
+        of_page = select(crawls).where(
+            crawls.c.site_id == site_id, crawls.c.url == url, crawls.c.kind != WHOLE
+        )
+        runs = self._load(of_page.order_by(crawls.c.id.desc()).limit(1))
+        return runs[0] if runs else None
+
+    def waiting(self) -> list[CrawlRun]:
+        """Waiting crawls of sites without a running crawl, the oldest first."""
+        busy = select(crawls.c.site_id).where(crawls.c.state == RUNNING)
+        free = select(crawls).where(crawls.c.state == WAITING, crawls.c.site_id.not_in(busy))
+        return self._load(free.order_by(crawls.c.id))
+
+    def interrupted(self) -> list[CrawlRun]:
+        """Running crawls whose process is gone, the oldest first."""
+        under_way = select(crawls).where(crawls.c.state == RUNNING).order_by(crawls.c.id)
+        with self._db.connect() as connection:
+            left = [row for row in connection.execute(under_way) if is_left(row)]
+        return [_run(row, {}) for row in left]
+
+    def is_left(self, run: CrawlRun) -> bool:
+        """Whether a crawl is stored as running but its process is gone."""
+        return run.state == RUNNING and any(run.id == left.id for left in self.interrupted())
+
+    def _enter(self, site_id: str, state: str, kind: str = WHOLE, url: str = "") -> int:
+        same = (crawls.c.site_id == site_id, crawls.c.kind == kind, crawls.c.url == url)
+        waits = (*same, crawls.c.state == WAITING)
+        row = {"site_id": site_id, "state": state, "started_at": now(), "message": ""}
+        row |= {"kind": kind, "url": url}
+        row |= {"found": 0, "fetched": 0, "indexed": 0}
+        try:
+            with self._db.begin() as connection:
+                waiting = connection.execute(select(crawls.c.id).where(*waits).with_for_update()).scalar()
+                if waiting is not None:
+                    if state != WAITING:
+                        again = update(crawls).where(crawls.c.id == waiting)
+                        connection.execute(again.values(state=state, started_at=now()))
+                    return int(waiting)
+                made = connection.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+                _forget_old(connection, site_id, kind, self._kept)
+                return int(made)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
+
+    def _change(self, crawl_id: int, **values: Any) -> None:
+        with self._db.begin() as connection:
+            changed = connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(**values))
+        if not changed.rowcount:
+            raise _unknown(crawl_id)
+
+    def _shift(self, run: CrawlRun, **values: Any) -> bool:
+        same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
+        with self._db.begin() as connection:
+            return connection.execute(update(crawls).where(*same).values(**values)).rowcount == 1
+
+    def _load(self, wanted: AnySelect) -> list[CrawlRun]:
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted).all()
+        # Of a crawl that ended the counts were stored: it may have had very many addresses.
+        live = self.addresses.counts([row.id for row in rows if row.counts is None or row.state in OPEN])
+        return [_run(row, live.get(row.id, row.counts)) for row in rows]
+
+
+_IDLE: dict[str, Any] = {"wanted": "", "holder": "", "rate": 0.0, "remaining_s": None}
+
+
+def _forget_old(connection: Connection, site_id: str, kind: str, most: int) -> None:
+    whole = kind == WHOLE
+    same = (crawls.c.site_id == site_id, (crawls.c.kind == WHOLE) if whole else (crawls.c.kind != WHOLE))
+    newest = select(crawls.c.id).where(*same).order_by(crawls.c.id.desc())
+    kept = newest.limit(most if whole else most * KEPT_PAGES)
+    # Of single pages many may wait: what was asked for is not forgotten.
+    connection.execute(delete(crawls).where(*same, crawls.c.id.not_in(kept), crawls.c.state != WAITING))
+
+
+def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
+    values = row._mapping
+    return CrawlRun(**{name: values[name] for name in CrawlRun.STORED}, counts=counts)
+
+
+def _unknown(crawl_id: int) -> UnknownCrawl:
+    return UnknownCrawl(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")

@@ -1,0 +1,1 @@
+"""Stores of messages to people, events and webhooks, and their deliveries."""

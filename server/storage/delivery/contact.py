@@ -1,0 +1,209 @@
+"""Messages from visitors to people, and the replies of operators."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import delete, exists, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.contact import Channel, ContactRequest, Delivery, DeliveryState, Reply
+from server.storage.columns import now, storable
+from server.storage.database import Database
+from server.storage.delivery.deliveries import CONTACT, Deliveries, DeliveryTables, new_delivery
+from server.storage.errors import UnknownContactRequest, UnknownConversation
+from server.storage.schema import delivery as tables
+from server.storage.schema.delivery import contact_deliveries, contact_requests, replies
+from server.storage.statements import AnySelect
+
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+"""Letters of references that are not confused when read aloud."""
+LENGTH = 10
+
+
+class ContactStore:
+    """Messages to people, of all sites. They are deleted with their conversation, visitor or site."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(
+        self,
+        site_id: str,
+        visitor_id: str,
+        email: str,
+        message: str,
+        conversation_id: str | None,
+        channels: Iterable[Channel],
+    ) -> ContactRequest:
+        """Store a message to be sent through these channels. Raises UnknownConversation if the site or the
+        conversation is gone."""
+        at = now()
+        request = ContactRequest(
+            *(uuid4().hex, site_id, _reference(), visitor_id, conversation_id, at),
+            *(storable(email), storable(message)),
+        )
+        row = {name: getattr(request, name) for name in ContactRequest.__dataclass_fields__}
+        ways = [new_delivery(CONTACT, request.id, channel, at) for channel in channels]
+        try:
+            with self._db.begin() as connection:
+                connection.execute(insert(contact_requests), row)
+                connection.execute(insert(contact_deliveries), ways)
+        except IntegrityError as error:
+            raise UnknownConversation(
+                f"the message cannot be stored: the conversation {conversation_id!r} or the site "
+                f"{site_id!r} is gone"
+            ) from error
+        return request
+
+    def get(self, id: str) -> ContactRequest:
+        """The request. Raises UnknownContactRequest."""
+        found = self._load(select(contact_requests).where(contact_requests.c.id == id))
+        if not found:
+            raise UnknownContactRequest(f"there is no message {id!r}: it was erased, or never was")
+        return found[0]
+
+    def of_conversation(self, conversation_id: str) -> list[ContactRequest]:
+        """Messages of a conversation, the oldest first."""
+        theirs = select(contact_requests).where(contact_requests.c.conversation_id == conversation_id)
+        return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
+
+    def recent(
+        self,
+        *,
+        site_id: str | None = None,
+        state: DeliveryState | None = None,
+        since: datetime | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[ContactRequest]:
+        """Messages, newest first: of one site or all, with any delivery in this state, since then or ever."""
+        wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
+        wanted = wanted.where(*_held(site_id, state, since))
+        return self._load(wanted.limit(limit).offset(offset))
+
+    def total(
+        self,
+        *,
+        site_id: str | None = None,
+        state: DeliveryState | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> int:
+        """Length of that list, until just before a moment or now."""
+        counted = (
+            select(func.count()).select_from(contact_requests).where(*_held(site_id, state, since, until))
+        )
+        with self._db.connect() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def handed_over(self, conversation_ids: Collection[str]) -> frozenset[str]:
+        """The conversations among these with a message to people."""
+        ours = select(contact_requests.c.conversation_id).where(
+            contact_requests.c.conversation_id.in_(conversation_ids)
+        )
+        with self._db.connect() as connection:
+            return frozenset(connection.execute(ours.distinct()).scalars())
+
+    def count(self, state: DeliveryState) -> int:
+        """How many deliveries are in a state."""
+        counted = (
+            select(func.count())
+            .select_from(contact_deliveries)
+            .where(contact_deliveries.c.state == state.value)
+        )
+        with self._db.connect() as connection:
+            return int(connection.execute(counted).scalar_one())
+
+    def forget_sent(self, before: datetime) -> int:
+        """Delete older messages that arrived through every channel; return how many."""
+        sent = ~_has(contact_deliveries.c.state != DeliveryState.SENT.value)
+        with self._db.begin() as connection:
+            return connection.execute(
+                delete(contact_requests).where(contact_requests.c.at < before, sent)
+            ).rowcount
+
+    def _load(self, wanted: AnySelect) -> list[ContactRequest]:
+        columns = [contact_requests.c[name] for name in ContactRequest.__dataclass_fields__]
+        with self._db.connect() as connection:
+            return [ContactRequest(*row) for row in connection.execute(wanted.with_only_columns(*columns))]
+
+
+def _held(
+    site_id: str | None,
+    state: DeliveryState | None,
+    since: datetime | None,
+    until: datetime | None = None,
+) -> Iterator[Any]:
+    if site_id is not None:
+        yield contact_requests.c.site_id == site_id
+    if state is not None:
+        yield _has(contact_deliveries.c.state == state.value)
+    if since is not None:
+        yield contact_requests.c.at >= since
+    if until is not None:
+        yield contact_requests.c.at < until
+
+
+def _has(condition: Any) -> Any:
+    return exists().where(contact_deliveries.c.request_id == contact_requests.c.id, condition)
+
+
+def _reference() -> str:
+    letters = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+    return f"{letters[: LENGTH // 2]}-{letters[LENGTH // 2 :]}"
+
+
+REPLIES = DeliveryTables(tables.reply_deliveries, tables.reply_tries, owner="reply_id", way="channel")
+_FIELDS = tuple(Reply.__dataclass_fields__)
+
+
+def reply_deliveries(db: Database) -> Deliveries[Channel]:
+    """Deliveries of replies, all by e-mail."""
+    return Deliveries(db, REPLIES, Channel)
+
+
+class ReplyStore:
+    """Replies to messages. They are deleted with the message."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, request_id: str, operator: str, text: str) -> Reply:
+        """Stores a reply that is to be sent. Raises UnknownContactRequest when the message is gone."""
+        at: datetime = now()
+        reply = Reply(uuid4().hex, request_id, at, operator, storable(text))
+        row = {name: getattr(reply, name) for name in _FIELDS}
+        try:
+            with self._db.begin() as connection:
+                connection.execute(insert(replies), row)
+                delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, at)
+                connection.execute(insert(REPLIES.deliveries), delivery)
+        except IntegrityError as error:
+            raise UnknownContactRequest(
+                f"there is no message {request_id!r} any more: it was erased"
+            ) from error
+        return reply
+
+    def find(self, id: str) -> Reply | None:
+        """The reply, or None."""
+        wanted = select(*(replies.c[name] for name in _FIELDS)).where(replies.c.id == id)
+        with self._db.connect() as connection:
+            row = connection.execute(wanted).first()
+        return None if row is None else Reply(*row)
+
+    def of(self, request_ids: Collection[str]) -> dict[str, list[tuple[Reply, list[Delivery[Channel]]]]]:
+        """Message id -> its replies with their deliveries, the oldest first."""
+        columns = [replies.c[name] for name in _FIELDS]
+        wanted = select(*columns).where(replies.c.request_id.in_(request_ids)).order_by(replies.c.at)
+        with self._db.connect() as connection:
+            written = [Reply(*row) for row in connection.execute(wanted)]
+        sent = reply_deliveries(self._db).of([reply.id for reply in written])
+        found: dict[str, list[tuple[Reply, list[Delivery[Channel]]]]] = {}
+        for reply in written:
+            found.setdefault(reply.request_id, []).append((reply, sent.get(reply.id, [])))
+        return found

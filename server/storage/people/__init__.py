@@ -1,0 +1,1 @@
+"""Stores of operators, their logins, API keys and the audit log."""

@@ -1,0 +1,141 @@
+"""Keys for the API of other servers."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import delete, insert, select, update
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.schema.people import api_keys
+
+MARK = "docent_"
+"""Prefix of every key, by which scanners for leaked secrets recognise one."""
+SHOWN_CHARS = 6
+USED_EVERY = timedelta(minutes=1)
+
+
+class Scope(StrEnum):
+    """Permissions of a key."""
+
+    ASK = "ask"
+    READ = "read"
+    CRAWL = "crawl"
+    ANSWERS = "answers"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """One key, without its secret, which was shown once."""
+
+    id: str
+    shown: str
+    """The first characters, to recognise the key."""
+    name: str
+    scopes: frozenset[Scope]
+    site_id: str | None
+    """The only site that it is for; None for all."""
+    made_by: str
+    made_at: datetime
+    ends_at: datetime | None
+    used_at: datetime | None
+    on: bool
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the key has expired."""
+        return self.ends_at is not None and self.ends_at <= now()
+
+    def may(self, scope: Scope, site_id: str) -> bool:
+        """Whether it has this scope for this site."""
+        return scope in self.scopes and self.site_id in (None, site_id)
+
+
+class ApiKeyStore:
+    """API keys by secret. Only the hash is stored: with 256 random bits, one pass of SHA-256 is enough."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def create(
+        self,
+        name: str,
+        scopes: Collection[Scope],
+        made_by: str,
+        *,
+        site_id: str | None = None,
+        ends_at: datetime | None = None,
+    ) -> tuple[ApiKey, str]:
+        """A new key and its secret."""
+        secret = MARK + secrets.token_urlsafe(32)
+        row = {
+            "id": uuid4().hex,
+            "hash": _hash(secret),
+            "shown": secret[: len(MARK) + SHOWN_CHARS],
+            "name": name,
+            "scopes": sorted(scope.value for scope in scopes),
+            "site_id": site_id,
+            "made_by": made_by,
+            "made_at": now(),
+            "ends_at": ends_at,
+            "used_at": None,
+            "on": True,
+        }
+        with self._db.begin() as connection:
+            connection.execute(insert(api_keys).values(row))
+        return _key(row), secret
+
+    def find(self, secret: str) -> ApiKey | None:
+        """The key with this secret, even if revoked or expired; None if there is none."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(api_keys).where(api_keys.c.hash == _hash(secret))).first()
+        return None if row is None else _key(row._mapping)
+
+    def used(self, key: ApiKey) -> None:
+        """Record that the key was used now, at most once a minute."""
+        at = now()
+        if key.used_at is None or at - key.used_at > USED_EVERY:
+            with self._db.begin() as connection:
+                connection.execute(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
+
+    def all(self) -> list[ApiKey]:
+        """The newest first."""
+        with self._db.connect() as connection:
+            rows = connection.execute(select(api_keys).order_by(api_keys.c.made_at.desc()).limit(500)).all()
+        return [_key(row._mapping) for row in rows]
+
+    def get(self, id: str) -> ApiKey | None:
+        """The key with this id."""
+        with self._db.connect() as connection:
+            row = connection.execute(select(api_keys).where(api_keys.c.id == id)).first()
+        return None if row is None else _key(row._mapping)
+
+    def revoke(self, id: str) -> bool:
+        """Revoke a key; False if there is none with this id."""
+        with self._db.begin() as connection:
+            return (
+                connection.execute(update(api_keys).where(api_keys.c.id == id).values(on=False)).rowcount == 1
+            )
+
+    def remove(self, id: str) -> bool:
+        """Delete a key; False if there is none with this id."""
+        with self._db.begin() as connection:
+            return connection.execute(delete(api_keys).where(api_keys.c.id == id)).rowcount == 1
+
+
+def _key(row: Any) -> ApiKey:
+    values = {name: row[name] for name in ApiKey.__dataclass_fields__}
+    known = {scope.value for scope in Scope}
+    return ApiKey(**{**values, "scopes": frozenset(Scope(one) for one in values["scopes"] if one in known)})
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

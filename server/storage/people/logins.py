@@ -1,0 +1,241 @@
+"""Sessions of operators, and the links for invitations and password resets."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, delete, insert, select, update
+
+from server.domain.roles import Role
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.people.operators import Operator
+from server.storage.schema.people import operator_links, operator_sessions, operators
+
+SEEN_EVERY = timedelta(minutes=1)
+"""How often the requests of a session update `seen_at`."""
+SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSession:
+    """One browser that is logged in."""
+
+    id: str
+    """For ending the session. It does not log in: the browser has a separate secret, stored as a hash."""
+    operator_id: int
+    started_at: datetime
+    seen_at: datetime
+    ends_at: datetime
+    address: str
+    browser: str
+
+
+class SessionStore:
+    """Sessions by the secret of the browser."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def start(self, operator_id: int, lifetime: timedelta, address: str, browser: str) -> str:
+        """Start a session; return its secret. Deletes expired sessions."""
+        secret, at = secrets.token_urlsafe(32), now()
+        row = {
+            "hash": _hash(secret),
+            "id": uuid4().hex,
+            "operator_id": operator_id,
+            "started_at": at,
+            "seen_at": at,
+            "ends_at": at + lifetime,
+            "address": address[:100],
+            "browser": browser[:300],
+        }
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
+            connection.execute(insert(operator_sessions).values(row))
+        return secret
+
+    def find(self, secret: str) -> tuple[OperatorSession, Operator] | None:
+        """The session with this secret and its operator; None if it has expired or was ended."""
+        at = now()
+        theirs = (
+            select(operator_sessions, operators)
+            .join(operators, operators.c.id == operator_sessions.c.operator_id)
+            .where(operator_sessions.c.hash == _hash(secret), operator_sessions.c.ends_at > at)
+        )
+        with self._db.connect() as connection:
+            row = connection.execute(theirs).first()
+        if row is None:
+            return None
+        values = row._mapping
+        found = OperatorSession(
+            *(values[operator_sessions.c[name]] for name in OperatorSession.__dataclass_fields__)
+        )
+        person = {name: values[operators.c[name]] for name in Operator.__dataclass_fields__}
+        if at - found.seen_at > SEEN_EVERY:
+            self._seen(found.id, at)
+        return found, Operator(**{**person, "role": Role(person["role"])})
+
+    def of(self, operator_id: int) -> list[OperatorSession]:
+        """Sessions of an operator, the most recently used first."""
+        columns = [operator_sessions.c[name] for name in OperatorSession.__dataclass_fields__]
+        theirs = (
+            select(*columns)
+            .where(operator_sessions.c.operator_id == operator_id, operator_sessions.c.ends_at > now())
+            .order_by(operator_sessions.c.seen_at.desc())
+            .limit(SHOWN)
+        )
+        with self._db.connect() as connection:
+            return [OperatorSession(*row) for row in connection.execute(theirs)]
+
+    def counts(self) -> dict[int, tuple[int, datetime]]:
+        """Operator -> (number of sessions, last use)."""
+        with self._db.connect() as connection:
+            rows = connection.execute(
+                select(operator_sessions.c.operator_id, operator_sessions.c.seen_at).where(
+                    operator_sessions.c.ends_at > now()
+                )
+            ).all()
+        found: dict[int, tuple[int, datetime]] = {}
+        for operator_id, seen_at in rows:
+            count, latest = found.get(operator_id, (0, seen_at))
+            found[operator_id] = (count + 1, max(latest, seen_at))
+        return found
+
+    def end(self, secret: str) -> None:
+        """End the session with this secret. An unknown secret is no error."""
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_sessions).where(operator_sessions.c.hash == _hash(secret)))
+
+    def end_one(self, operator_id: int, id: str) -> bool:
+        """Ends a session of this operator; False when there is none with this id."""
+        ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id == id)
+        with self._db.begin() as connection:
+            return connection.execute(delete(operator_sessions).where(*ours)).rowcount == 1
+
+    def end_all(self, operator_id: int, but: str = "") -> int:
+        """Ends all sessions of an operator, but the one with this id; returns how many."""
+        ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id != but)
+        with self._db.begin() as connection:
+            return connection.execute(delete(operator_sessions).where(*ours)).rowcount
+
+    def _seen(self, id: str, at: datetime) -> None:
+        with self._db.begin() as connection:
+            connection.execute(
+                update(operator_sessions).where(operator_sessions.c.id == id).values(seen_at=at)
+            )
+
+
+class LinkKind(StrEnum):
+    """Kinds of links."""
+
+    INVITE = "invite"
+    RESET = "reset"
+
+
+VALID = {LinkKind.INVITE: timedelta(days=7), LinkKind.RESET: timedelta(hours=24)}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLink:
+    """One link; only its recipient knows the secret in it."""
+
+    id: str
+    kind: LinkKind
+    email: str
+    role: Role
+    operator_id: int | None
+    """The operator whose password it resets; None for an invitation."""
+    made_by: str
+    made_at: datetime
+    ends_at: datetime
+
+
+class LinkStore:
+    """At most one invitation for each address, and one password reset for each operator."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def invite(self, email: str, role: Role, made_by: str) -> str:
+        """Create an invitation and return its secret; an earlier one for this address stops working."""
+        email = email.strip().lower()
+        return self._add(LinkKind.INVITE, email, role, None, made_by, operator_links.c.email == email)
+
+    def reset(self, operator_id: int, email: str, role: Role, made_by: str) -> str:
+        """Create a password reset and return its secret; an earlier one stops working."""
+        before = operator_links.c.operator_id == operator_id
+        return self._add(LinkKind.RESET, email, role, operator_id, made_by, before)
+
+    def find(self, secret: str) -> OperatorLink | None:
+        """The link with this secret; None if it was used, has expired or never existed."""
+        found = self._load((operator_links.c.hash == _hash(secret), operator_links.c.ends_at > now()))
+        return found[0] if found else None
+
+    def use(self, secret: str) -> OperatorLink | None:
+        """Use the link with this secret up and return it: of two requests at once, one gets it."""
+        found = self.find(secret)
+        if found is None:
+            return None
+        with self._db.begin() as connection:
+            used = connection.execute(
+                delete(operator_links).where(operator_links.c.hash == _hash(secret))
+            ).rowcount
+        return found if used else None
+
+    def open(self) -> list[OperatorLink]:
+        """Links that can still be used, the newest first."""
+        return self._load((operator_links.c.ends_at > now(),))
+
+    def withdraw(self, id: str) -> OperatorLink | None:
+        """Revoke a link; return it, or None if there is none with this id."""
+        found = self._load((operator_links.c.id == id,))
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_links).where(operator_links.c.id == id))
+        return found[0] if found else None
+
+    def _add(
+        self,
+        kind: LinkKind,
+        email: str,
+        role: Role,
+        operator_id: int | None,
+        made_by: str,
+        before: ColumnElement[bool],
+    ) -> str:
+        secret, at = secrets.token_urlsafe(32), now()
+        row = {
+            "hash": _hash(secret),
+            "id": uuid4().hex,
+            "kind": kind.value,
+            "email": email,
+            "role": role.value,
+            "operator_id": operator_id,
+            "made_by": made_by,
+            "made_at": at,
+            "ends_at": at + VALID[kind],
+        }
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_links).where(operator_links.c.ends_at <= at))
+            connection.execute(delete(operator_links).where(operator_links.c.kind == kind.value, before))
+            connection.execute(insert(operator_links).values(row))
+        return secret
+
+    def _load(self, which: tuple[ColumnElement[bool], ...]) -> list[OperatorLink]:
+        columns = [operator_links.c[name] for name in OperatorLink.__dataclass_fields__]
+        wanted = select(*columns).where(*which).order_by(operator_links.c.made_at.desc()).limit(200)
+        with self._db.connect() as connection:
+            rows = connection.execute(wanted).all()
+        return [
+            OperatorLink(**{**row._mapping, "kind": LinkKind(row.kind), "role": Role(row.role)})
+            for row in rows
+        ]
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

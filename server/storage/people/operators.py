@@ -1,0 +1,180 @@
+"""Accounts of the dashboard, and the setup token for the first one."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from server.domain.roles import Role
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.errors import LastOwner, OperatorExists
+from server.storage.schema.people import operators, recovery_codes, setup_tokens
+
+_OWNERS_LOCK = 0x6F776E6572
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A person who runs the dashboard."""
+
+    id: int
+    email: str
+    """In lower case."""
+    password_hash: str
+    created_at: datetime
+    role: Role = Role.OWNER
+    totp_secret: str = ""
+    """Sealed; empty without a second factor."""
+    totp_step: int = 0
+    """Time step of the last code used: no code is accepted twice."""
+
+    @property
+    def has_second_factor(self) -> bool:
+        return bool(self.totp_secret)
+
+
+class OperatorStore:
+    """Operators by e-mail address, in any case. Passwords are hashed by the caller."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def count(self) -> int:
+        """How many operators there are."""
+        with self._db.connect() as connection:
+            return int(connection.execute(select(func.count()).select_from(operators)).scalar_one())
+
+    def all(self) -> list[Operator]:
+        """All operators, by address."""
+        with self._db.connect() as connection:
+            rows = connection.execute(select(operators).order_by(operators.c.email)).all()
+        return [_operator(row._mapping) for row in rows]
+
+    def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
+        """Stores an operator; returns the number. Raises OperatorExists."""
+        row = {"email": _address(email), "password_hash": password_hash, "created_at": now(), "role": role}
+        try:
+            with self._db.begin() as connection:
+                made = connection.execute(insert(operators).values(row).returning(operators.c.id))
+                return int(made.scalar_one())
+        except IntegrityError as error:
+            raise OperatorExists(f"an operator with the address {email!r} exists: log in instead") from error
+
+    def find(self, email: str) -> Operator | None:
+        """The operator with this address, or None."""
+        return self._one(operators.c.email == _address(email))
+
+    def get(self, id: int) -> Operator | None:
+        """The operator with this number, or None."""
+        return self._one(operators.c.id == id)
+
+    def set_password(self, id: int, password_hash: str) -> None:
+        """Replace the hash of the password. An unknown number is no error."""
+        with self._db.begin() as connection:
+            changed = update(operators).where(operators.c.id == id)
+            connection.execute(changed.values(password_hash=password_hash))
+
+    def set_role(self, id: int, role: Role) -> None:
+        """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
+        with self._db.begin() as connection:
+            if role is not Role.OWNER:
+                _require_other_owner(connection, id)
+            connection.execute(update(operators).where(operators.c.id == id).values(role=role))
+
+    def remove(self, id: int) -> None:
+        """Delete an operator and all sessions. Raises LastOwner. An unknown number is no error."""
+        with self._db.begin() as connection:
+            _require_other_owner(connection, id)
+            connection.execute(delete(operators).where(operators.c.id == id))
+
+    def set_second_factor(self, id: int, sealed: str, step: int, recovery: Iterable[str]) -> None:
+        """Turn the second factor on: a login needs a code of this secret, or a recovery code, each once."""
+        with self._db.begin() as connection:
+            changed = update(operators).where(operators.c.id == id)
+            connection.execute(changed.values(totp_secret=sealed, totp_step=step))
+            _replace_codes(connection, id, recovery)
+
+    def drop_second_factor(self, id: int) -> None:
+        """Turn the second factor off."""
+        with self._db.begin() as connection:
+            changed = update(operators).where(operators.c.id == id)
+            connection.execute(changed.values(totp_secret="", totp_step=0))
+            _replace_codes(connection, id, ())
+
+    def set_recovery_codes(self, id: int, codes: Iterable[str]) -> None:
+        """Replace the recovery codes."""
+        with self._db.begin() as connection:
+            _replace_codes(connection, id, codes)
+
+    def use_step(self, id: int, step: int) -> bool:
+        """True for a later time step than any before, so that a code cannot be used twice."""
+        with self._db.begin() as connection:
+            newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
+            return connection.execute(newer.values(totp_step=step)).rowcount == 1
+
+    def use_recovery_code(self, id: int, code: str) -> bool:
+        """Use a recovery code up; true once for each code."""
+        ours = (recovery_codes.c.operator_id == id, recovery_codes.c.hash == _hash(code))
+        with self._db.begin() as connection:
+            return connection.execute(delete(recovery_codes).where(*ours)).rowcount == 1
+
+    def recovery_codes_left(self, id: int) -> int:
+        """Number of recovery codes left."""
+        left = select(func.count()).select_from(recovery_codes).where(recovery_codes.c.operator_id == id)
+        with self._db.connect() as connection:
+            return int(connection.execute(left).scalar_one())
+
+    def setup_token(self) -> str:
+        """Create a setup token and return it; an earlier one stops working. Only its hash is stored."""
+        token = secrets.token_urlsafe(32)
+        with self._db.begin() as connection:
+            connection.execute(delete(setup_tokens))
+            connection.execute(insert(setup_tokens).values(token_hash=_hash(token), made_at=now()))
+        return token
+
+    def use_setup_token(self, token: str) -> bool:
+        """Use the setup token up; true once, for the newest token."""
+        with self._db.begin() as connection:
+            used = connection.execute(delete(setup_tokens).where(setup_tokens.c.token_hash == _hash(token)))
+        return used.rowcount == 1
+
+    def _one(self, which: ColumnElement[bool]) -> Operator | None:
+        with self._db.connect() as connection:
+            row = connection.execute(select(operators).where(which)).first()
+        return None if row is None else _operator(row._mapping)
+
+
+def _operator(row: object) -> Operator:
+    values = dict(row)  # type: ignore[call-overload]
+    return Operator(**{**values, "role": Role(values["role"])})
+
+
+def _require_other_owner(connection: Connection, id: int) -> None:
+    """Two owners who remove each other at the same moment must not both succeed."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _OWNERS_LOCK})
+    owners = select(operators.c.id).where(operators.c.role == Role.OWNER)
+    known = set(connection.execute(owners).scalars())
+    if id in known and len(known) == 1:
+        raise LastOwner("this is the only owner: make another operator an owner first")
+
+
+def _replace_codes(connection: Connection, id: int, codes: Iterable[str]) -> None:
+    connection.execute(delete(recovery_codes).where(recovery_codes.c.operator_id == id))
+    if rows := [{"operator_id": id, "hash": _hash(code)} for code in codes]:
+        connection.execute(insert(recovery_codes), rows)
+
+
+def _address(email: str) -> str:
+    return email.strip().lower()
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,94 @@
+"""Operators, their sessions and links, API keys, changed settings, and the audit log."""
+
+from __future__ import annotations
+
+from sqlalchemy import Boolean, Column, Index, Table, true
+
+from server.storage.columns import Moment, Words
+from server.storage.schema.base import Number, cascade, jsons, key, metadata, moments, texts
+
+operators = Table(
+    "operators",
+    metadata,
+    Column("id", Number, primary_key=True),
+    Column("email", Words, nullable=False, unique=True),
+    *texts("password_hash"),
+    *moments("created_at"),
+    Column("role", Words, nullable=False, server_default="owner"),
+    Column("totp_secret", Words, nullable=False, server_default=""),
+    Column("totp_step", Number, nullable=False, server_default="0"),
+)
+
+# Who is logged in, and from where.
+operator_sessions = Table(
+    "operator_sessions",
+    metadata,
+    key("hash"),
+    Column("id", Words, nullable=False, unique=True),
+    Column("operator_id", Number, cascade("operators.id"), nullable=False, index=True),
+    *moments("started_at", "seen_at"),
+    Column("ends_at", Moment, nullable=False, index=True),
+    *texts("address", "browser"),
+)
+
+# Links that work once: invitations and password resets.
+operator_links = Table(
+    "operator_links",
+    metadata,
+    key("hash"),
+    Column("id", Words, nullable=False, unique=True),
+    *texts("kind", "email", "role"),
+    Column("operator_id", Number, cascade("operators.id"), index=True),
+    *texts("made_by"),
+    *moments("made_at", "ends_at"),
+)
+
+recovery_codes = Table(
+    "recovery_codes",
+    metadata,
+    Column("operator_id", Number, cascade("operators.id"), primary_key=True, autoincrement=False),
+    key("hash"),
+)
+
+setup_tokens = Table("setup_tokens", metadata, key("token_hash"), *moments("made_at"))
+
+# No foreign keys: entries outlive their operator and their site.
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Number, primary_key=True),
+    *moments("at"),
+    *texts("operator", "site_id", "action"),
+    *jsons("details"),
+    Index(None, "action", "at"),
+    Index(None, "at"),
+    Index(None, "operator", "at"),
+    Index(None, "site_id", "at"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    key("id"),
+    Column("hash", Words, nullable=False, unique=True),
+    *texts("shown", "name"),
+    *jsons("scopes"),
+    # Null: every site.
+    Column("site_id", Words, cascade("sites.id"), index=True),
+    *texts("made_by"),
+    *moments("made_at"),
+    Column("ends_at", Moment),
+    Column("used_at", Moment),
+    Column("on", Boolean, nullable=False, server_default=true()),
+)
+
+# Settings that were changed on the dashboard.
+setting_overrides = Table(
+    "setting_overrides",
+    metadata,
+    key("name"),
+    *texts("value"),
+    Column("sealed", Boolean, nullable=False),
+    *moments("at"),
+    *texts("operator"),
+)

@@ -1,0 +1,124 @@
+"""Test sets, their runs, and quality gates."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    UniqueConstraint,
+)
+
+from server.storage.columns import Moment
+from server.storage.schema.base import (
+    Number,
+    cascade,
+    integers,
+    jsons,
+    key,
+    metadata,
+    moments,
+    of_site,
+    site_key,
+    texts,
+)
+
+testsets = Table(
+    "testsets",
+    metadata,
+    Column("id", Number, primary_key=True),
+    of_site(),
+    *texts("name", "origin", "state", "holder"),
+    Column("beat_at", Moment),
+    *jsons("chosen"),
+    *texts("message"),
+    *moments("made_at", "changed_at"),
+    Index(None, "site_id", "id"),
+    Index(None, "state", "id"),
+)
+
+test_cases = Table(
+    "test_cases",
+    metadata,
+    Column("testset_id", Number, cascade("testsets.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *texts("case_id", "question", "type"),
+    Column("answerable", Boolean, nullable=False),
+    *texts("line"),
+    UniqueConstraint("testset_id", "case_id"),
+)
+
+quality_runs = Table(
+    "quality_runs",
+    metadata,
+    Column("id", Number, primary_key=True),
+    of_site(),
+    Column("testset_id", Number, ForeignKey("testsets.id", ondelete="SET NULL"), index=True),
+    *texts("testset_name", "state", "wanted", "holder"),
+    Column("beat_at", Moment),
+    *moments("queued_at"),
+    Column("started_at", Moment),
+    Column("finished_at", Moment),
+    *jsons("chosen"),
+    *texts("step"),
+    *integers("done", "total"),
+    *texts("message"),
+    *integers("generation", "questions"),
+    *jsons("summary"),
+    Index(None, "site_id", "id"),
+    Index(None, "state", "id"),
+)
+
+# Part 0 is the report without its rows, part n the rows of variant n.
+quality_reports = Table(
+    "quality_reports",
+    metadata,
+    Column("run_id", Number, cascade("quality_runs.id"), primary_key=True),
+    Column("part", Integer, primary_key=True, autoincrement=False),
+    Column("body", LargeBinary, nullable=False),
+)
+
+# What each variant answered to each question of a run.
+quality_answers = Table(
+    "quality_answers",
+    metadata,
+    Column("run_id", Number, cascade("quality_runs.id"), primary_key=True),
+    Column("way", Integer, primary_key=True, autoincrement=False),
+    key("case_id"),
+    *jsons("body"),
+)
+
+# How a new index of a site is measured before it goes live.
+quality_gates = Table(
+    "quality_gates",
+    metadata,
+    site_key(),
+    Column("testset_id", Number, cascade("testsets.id"), nullable=False, index=True),
+    *texts("metric"),
+    Column("largest_drop", Float, nullable=False),
+    *integers("most"),
+)
+
+# The crawl may be deleted before the check is: no foreign key.
+gate_checks = Table(
+    "gate_checks",
+    metadata,
+    Column("id", Number, primary_key=True),
+    of_site(),
+    Column("crawl_id", BigInteger, nullable=False),
+    *integers("generation"),
+    *moments("at"),
+    *texts("state", "decided_by", "metric"),
+    Column("before", Float, nullable=False),
+    Column("after", Float, nullable=False),
+    Column("largest_drop", Float, nullable=False),
+    *integers("questions"),
+    *jsons("details"),
+    Index(None, "site_id", "id"),
+)

@@ -1,0 +1,1 @@
+"""Stores of sites and their incidents."""

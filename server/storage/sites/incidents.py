@@ -1,0 +1,100 @@
+"""Problems during which visitors were still served."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+
+from server.storage.columns import now
+from server.storage.database import Database
+from server.storage.schema.sites import incidents
+
+log = logging.getLogger(__name__)
+
+COUNTED_TOGETHER = timedelta(hours=1)
+KEPT = timedelta(days=90)
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A problem that occurred once, or `count` times within an hour."""
+
+    id: int
+    site_id: str
+    at: datetime
+    """Time of the last occurrence."""
+    kind: str
+    message: str
+    details: dict[str, Any]
+    """Details of the last occurrence."""
+    count: int
+
+
+class IncidentStore:
+    """Implements server.domain.protocols.Incidents."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def record(
+        self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
+    ) -> None:
+        """Count a problem in the row of the same kind and message within the hour, or add a row. Never
+        raises."""
+        row = {"site_id": site_id, "kind": kind, "message": message, "details": dict(details or {})}
+        try:
+            with self._db.begin() as connection:
+                self._count(connection, row)
+        except Exception:  # a lost incident must not cost an answer, whatever the reason
+            log.exception("the incident %r of site %r was not stored: %s", kind, site_id, message)
+
+    def recent(
+        self, site_id: str | None = None, limit: int = 50, since: datetime | None = None, kind: str = ""
+    ) -> list[Incident]:
+        """Incidents, newest first, of one site or all, of one kind or any, since then or ever."""
+        columns = [incidents.c[name] for name in Incident.__dataclass_fields__]
+        newest_first = select(*columns).order_by(incidents.c.at.desc(), incidents.c.id.desc()).limit(limit)
+        if site_id is not None:
+            newest_first = newest_first.where(incidents.c.site_id == site_id)
+        if since is not None:
+            newest_first = newest_first.where(incidents.c.at >= since)
+        if kind:
+            newest_first = newest_first.where(incidents.c.kind == kind)
+        with self._db.connect() as connection:
+            return [Incident(*row) for row in connection.execute(newest_first)]
+
+    def kinds(
+        self, site_id: str | None = None, since: datetime | None = None, until: datetime | None = None
+    ) -> dict[str, int]:
+        """Kind -> number of occurrences, of one site or all, in the rows updated in that time."""
+        counted = select(incidents.c.kind, func.sum(incidents.c.count)).group_by(incidents.c.kind)
+        if site_id is not None:
+            counted = counted.where(incidents.c.site_id == site_id)
+        if since is not None:
+            counted = counted.where(incidents.c.at >= since)
+        if until is not None:
+            counted = counted.where(incidents.c.at < until)
+        with self._db.connect() as connection:
+            return {kind: int(times) for kind, times in connection.execute(counted)}
+
+    def _count(self, connection: Connection, row: dict[str, Any]) -> None:
+        at = now()
+        if self._db.dialect == "postgresql":
+            # Two at the same moment would both find no row to count in.
+            key = {"key": f"{row['site_id']}/{row['kind']}".replace("\0", "")}
+            connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))"), key)
+        same = (
+            *(incidents.c[name] == row[name] for name in ("site_id", "kind", "message")),
+            incidents.c.first_at > at - COUNTED_TOGETHER,
+        )
+        again = update(incidents).where(*same)
+        counted = connection.execute(again.values(count=incidents.c.count + 1, at=at, details=row["details"]))
+        if not counted.rowcount:
+            connection.execute(insert(incidents).values(**row, count=1, first_at=at, at=at))
+            old = (incidents.c.site_id == row["site_id"], incidents.c.at < at - KEPT)
+            connection.execute(delete(incidents).where(*old))
