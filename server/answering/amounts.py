@@ -9,51 +9,44 @@ import re
 from dataclasses import dataclass
 from unicodedata import normalize
 
-_UNITS = {
-    "eur": "€ eur euro euros евро ユーロ 유로 欧元 يورو", "usd": "$ usd us$ dollar dollars dólar dólares dolar доллар долларов ドル 달러 美元 دولار",
-    "gbp": "£ gbp pound pounds", "jpy": "¥ jpy yen 円 日元", "cny": "cny rmb yuan 元 人民币", "krw": "₩ krw won 원", "chf": "chf fr.",
-    "rub": "₽ rub руб рублей рубля рубль", "inr": "₹ inr", "brl": "r$ brl reais",
-    "percent": "% percent prozent pourcent % процентов процента パーセント 퍼센트 per-cent",
-    "bit": "bit bits", "byte": "b byte bytes octets", "kb": "kb kib kbyte kbytes kilobyte kilobytes ko", "mb": "mb mib mbyte mbytes megabyte megabytes mo",
-    "gb": "gb gib gbyte gbytes gigabyte gigabytes go", "tb": "tb tib terabyte terabytes to", "pb": "pb petabyte petabytes",
-    "ms": "ms millisecond milliseconds millisekunden", "us": "µs us microsecond microseconds",
-    "second": "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos секунд секунды 秒 초",
-    "minute": "min mins minute minutes minuten minuto minutos минут минуты 分 分钟 分鐘 분",
-    "hour": "h hr hrs hour hours stunde stunden heure heures hora horas час часа часов 小时 小時 時間 시간 ساعة ساعات",
-    "day": "d day days tag tage tagen jour jours día días dia dias день дня дней 天 日 日間 일 يوم أيام",
-    "week": "week weeks woche wochen semaine semaines semana semanas неделя недели недель 周 週間 주",
-    "month": "month months monat monate monaten mois mes meses mês месяц месяца месяцев 个月 個月 か月 ヶ月 개월",
-    "year": "year years jahr jahre jahren an ans année années año años ano anos год года лет 年 年間 년",
-    "mm": "mm millimeter millimeters millimetres", "cm": "cm centimeter centimeters centimetres", "m": "m meter meters metre metres метров",
-    "km": "km kilometer kilometers kilometre kilometres kilómetros", "g": "g gram grams gramm", "kg": "kg kilo kilos kilogram kilograms kilogramm",
-    "l": "l liter liters litre litres", "w": "w watt watts", "kw": "kw", "v": "v volt volts", "hz": "hz", "mhz": "mhz", "ghz": "ghz",
-    "celsius": "°c ℃", "fahrenheit": "°f ℉", "mile": "mile miles", "inch": "inch inches zoll",
+from server.languages.loader import alternatives, compiled, languages
+
+SYMBOLS = {
+    "eur": "€ eur", "usd": "$ usd us$", "gbp": "£ gbp", "jpy": "¥ jpy", "cny": "cny rmb",
+    "krw": "₩ krw", "chf": "chf fr.", "rub": "₽ rub", "inr": "₹ inr", "brl": "r$ brl", "percent": "%",
+    "bit": "bit", "byte": "b", "kb": "kb kib", "mb": "mb mib", "gb": "gb gib", "tb": "tb tib",
+    "pb": "pb", "ms": "ms", "us": "µs us", "second": "s", "minute": "min", "hour": "h", "day": "d",
+    "mm": "mm", "cm": "cm", "m": "m", "km": "km", "g": "g", "kg": "kg", "l": "l", "w": "w", "kw": "kw",
+    "v": "v", "hz": "hz", "mhz": "mhz", "ghz": "ghz", "celsius": "°c ℃", "fahrenheit": "°f ℉",
 }  # fmt: skip
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_WORDS = {
-    "en": "zero one two three four five six seven eight nine ten eleven twelve",
-    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "fr": "zéro - deux trois quatre cinq six sept huit neuf dix onze douze",
-    "es": "cero - dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    "pt": "zero - dois três quatro cinco seis sete oito nove dez onze doze",
-    "ru": "ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать",
+"""How units are written in every language; their words are in the language files."""
+_UNIT_OF = {
+    word: unit
+    for words in (
+        {unit: tuple(symbols.split()) for unit, symbols in SYMBOLS.items()},
+        *(one.amounts.units for one in languages().values()),
+    )
+    for unit, written in words.items()
+    for word in written
 }
 _NUMBER_WORDS = {
-    word: float(value) for words in _WORDS.values() for value, word in enumerate(words.split()) if word != "-"
+    word: float(value)
+    for one in languages().values()
+    for value, word in enumerate(one.amounts.numbers)
+    if word != "-"
 }
 """Words that mean one number in every language that has them: "one" itself is left to the lexical check."""
-_NUMBER_WORDS.pop("one")
 _BEFORE = r"(?P<before>US\$|R\$|[$€£¥₩₽₹]|\b(?:EUR|USD|GBP|CHF)\b)?\s?"
 _NUMBER = re.compile(
-    rf"{_BEFORE}(?<![\w.,])(?P<number>\d{{1,3}}(?:[ \u00a0\u202f',.]\d{{3}})+(?:[.,]\d{{1,2}})?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
+    rf"{_BEFORE}(?<![\w.,])"
+    r"(?P<number>\d{1,3}(?:[ \u00a0\u202f',.]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?![.,]?\d)"
     r"(?:[\s\u00a0\u202f-]?(?P<after>per-?\ ?cent|us\$|[%€£¥₩₽₹$℃℉]|°[cf]|[^\W\d_]+))?",
     re.I | re.X,
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _SPANS = re.compile(r"(?<=\d)\s?[–—-]\s?(?=\d)")
-_ADJECTIVES = re.compile(
-    r"\s+(?:working|business|calendar|full|more|further|arbeits|jours|ouvrables|hábiles|úteis)\s+"
-)
+_ADJECTIVES = compiled(rf"\s+(?:{alternatives(lambda one: one.amounts.adjectives)})\s+", re.NOFLAG)
+_RANGE = compiled(rf"\d\s({alternatives(lambda one: one.amounts.between)}|–)$", re.NOFLAG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +90,7 @@ def _carried(found: list[Amount]) -> list[Amount]:
     """ "2 to 3 days": a unit is often written once for two numbers; the first then may have it too."""
     return [
         Amount(one.shown, one.values, found[at + 1].unit)
-        if not one.unit and at + 1 < len(found) and re.search(r"\d\s(to|bis|à|a|до|–|and|or|und|oder)$", one.shown)
+        if not one.unit and at + 1 < len(found) and _RANGE.search(one.shown)
         else one
         for at, one in enumerate(found)
     ]  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from server.answering.phrases import Said, said_which, say
 from server.answering.quotation import escape_markdown
 from server.answering.reference import content_size
-from server.answering.talk import Said, said_which, say
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt

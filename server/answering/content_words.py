@@ -14,6 +14,7 @@ from statistics import median
 
 from server.domain.question import Query
 from server.indexes.tokens import tokens
+from server.languages.loader import language
 from server.retrieval.rarity import Rarity
 
 CHANCE_PAIR = 0.25
@@ -25,23 +26,8 @@ _HIRAGANA = re.compile(r"[\u3041-\u3096]+")
 _KANA = re.compile(r"[\u3041-\u30fa]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ASCII = re.compile(r"[\x00-\x7f]")
-_CHINESE = re.compile(
-    "为什么|為什麼|怎么样|怎麼樣|怎么办|怎麼辦|怎么|怎麼|如何|什么时候|什麼時候|什么|什麼|哪些|哪个|哪個|哪里|哪裡|哪儿|谁|誰"
-    "|多少|几个|幾個|有没有|有沒有|能不能|可不可以|是不是|要不要|可以|能够|能夠|应该|應該|需要|想要|我们|我們|你们|你們|他们|他們"
-    "|或者|还是|還是|这个|這個|那个|那個|这些|這些|那些|时候|時候|一下|一个|一個|没有|沒有|请问|請問|告诉|告訴"
-    "|[我你您它他她请請吗嗎呢吧啊的了着著过過是在和与與或把被让讓给給对對到从從为為就都也还還又很最这這那个個会會要想能用有不做]"
-)
-_KOREAN = frozenset(
-    word
-    for line in (
-        "어떻게 무엇 무엇을 무엇이 뭐 뭐가 뭘 뭔가요 어디 어디서 어디에 언제 왜 얼마",
-        "얼마나 어떤 어느 누가 누구 있는 있나요 있어요 있습니까 없나요 하나요 되나요 해야 하려면",
-        "하면 할 수 것 것은 게 거 좀 그 이 저 제 내 우리",
-        "나 저는 나는 싶어요 싶은데 싶습니다 알려줘 알려주세요 주세요 해주세요 방법 방법은 방법이 그리고",
-        "그런데 하는 한",
-    )
-    for word in line.split()
-)
+_CHINESE = re.compile("|".join(map(re.escape, language("zh").stop_words.cut)) or "(?!)")
+_KOREAN = frozenset(language("ko").stop_words.cut)
 
 
 @dataclass(frozen=True, slots=True)

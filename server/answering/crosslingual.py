@@ -16,6 +16,8 @@ from server.answering.glossary import Found, languages, look_up, words
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt, Rewriter
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
+from server.languages.loader import language as known
+from server.languages.scripts import script_of_language
 from server.retrieval.rarity import Rarity
 
 UNDERSTOOD = 0.5
@@ -79,7 +81,7 @@ class GlossaryRewriter:
         """Whether the site uses a Latin word of the question as it stands: a name, a term, a cognate."""
         if not word.isascii() or not tokens(word, language):
             return False
-        special = not word.isalpha() or not word.islower() or language in ("zh", "ja", "ko", "ru", "ar")
+        special = not word.isalpha() or not word.islower() or script_of_language(language) != "latin"
         asked = tokens(word, self._language)
         return len(self._rarity.unused(asked)) < len(asked) and (special or len(word) > 3)
 
@@ -146,10 +148,11 @@ def _question(reply: str) -> str:
 
 def _share(text: str, language: str, taken: Sequence[tuple[int, int]]) -> float:
     """How much of what carries meaning is within the spans: words, or characters where no spaces are."""
-    if language in ("zh", "ja"):
+    writing = known(language).writing
+    if not writing.spaces:
         meaning = [match.span() for match in _UNSPACED_MEANING.finditer(text)]
         meaning += [match.span() for match in _SPACED.finditer(text) if match.group().isascii()]
-    elif language == "ko":  # endings are written to the word that they belong to
+    elif writing.endings:  # endings are written to the word that they belong to
         meaning = [match.span() for match in _SPACED.finditer(text)]
     else:
         meaning = [span.span() for span in _SPACED.finditer(text) if tokens(span.group(), language)]

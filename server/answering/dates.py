@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import re
 
-_MONTHS = (
-    "january jan januar jänner janvier enero janeiro января январь يناير",
-    "february feb februar février febrero fevereiro февраля февраль فبراير",
-    "march mar märz mars marzo março марта март مارس",
-    "april apr avril abril апреля апрель أبريل",
-    "may mai mayo maio мая май مايو",
-    "june jun juni juin junio junho июня июнь يونيو",
-    "july jul juli juillet julio julho июля июль يوليو",
-    "august aug août agosto августа август أغسطس",
-    "september sep sept septembre septiembre setembro сентября сентябрь سبتمبر",
-    "october oct okt oktober octobre octubre outubro октября октябрь أكتوبر",
-    "november nov novembre noviembre novembro ноября ноябрь نوفمبر",
-    "december dec dez dezember décembre diciembre dezembro декабря декабрь ديسمبر",
+from server.languages.loader import alternatives, compiled, languages
+
+_MONTH_OF = {
+    name: number
+    for one in languages().values()
+    for number, names in enumerate(one.dates.months, 1)
+    for name in names.split()
+}
+_NAMES = "|".join(sorted(map(re.escape, _MONTH_OF), key=len, reverse=True)) or "(?!)"
+_ORDINALS = alternatives(lambda one: one.dates.ordinals)
+_BEHIND_MONTH = alternatives(lambda one: one.dates.ordinals_behind_month)
+_OF = alternatives(lambda one: one.dates.of)
+_YEAR, _MONTH, _DAY = (
+    alternatives(lambda one: one.dates.year_sign),
+    alternatives(lambda one: one.dates.month_sign),
+    alternatives(lambda one: one.dates.day_sign),
 )
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
-_NAMES = "|".join(sorted(map(re.escape, _MONTH_OF), key=len, reverse=True))
 _WRITINGS = (
     re.compile(r"\b(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})\b"),
     re.compile(r"\b(?P<d>\d{1,2})[-/.]\s?(?P<m>\d{1,2})[-/.]\s?(?P<y>\d{4})\b"),
-    re.compile(
-        rf"\b(?P<d>\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?\s(?:of\s|de\s)?(?P<name>{_NAMES})\b\.?(?:,?\s(?:de\s)?(?P<y>\d{{4}}))?",
-        re.I,
+    compiled(
+        rf"\b(?P<d>\d{{1,2}})(?:\.|{_ORDINALS})?\s(?:(?:{_OF})\s)?(?P<name>{_NAMES})\b\.?(?:,?\s(?:(?:{_OF})\s)?(?P<y>\d{{4}}))?"
     ),
-    re.compile(
-        rf"\b(?P<name>{_NAMES})\.?\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s(?P<y>\d{{4}}))?", re.I
+    compiled(
+        rf"\b(?P<name>{_NAMES})\.?\s(?P<d>\d{{1,2}})(?:{_BEHIND_MONTH})?\b(?!\d)(?:,?\s(?P<y>\d{{4}}))?"
     ),
-    re.compile(r"(?:(?P<y>\d{4})\s?[年년]\s?)?(?P<m>\d{1,2})\s?[月월]\s?(?P<d>\d{1,2})\s?[日号號일]"),
+    compiled(
+        rf"(?:(?P<y>\d{{4}})\s?(?:{_YEAR})\s?)?(?P<m>\d{{1,2}})\s?(?:{_MONTH})\s?(?P<d>\d{{1,2}})\s?(?:{_DAY})"
+    ),
 )
 
 Date = tuple[int, int, int]

@@ -8,33 +8,10 @@ from __future__ import annotations
 
 import re
 
-_AMOUNT = re.compile(
-    r"""\bhow\ (many|much|long|large|big|often|far|old|high|deep|fast|soon)\b
-      | \b(what|which)\ (is\ the\ )?(port|version|number|size|year|price|percentage|date)\b
-      | \b(maximum|minimum|longest|biggest|largest|smallest|limit|price|cost|costs|deadline)\b
-      | \bwie\ ?(viele?|lange|oft|gro(ß|ss)|hoch|teuer|weit)\b | \bwelche[nrs]?\ (port|version|gr(ö|oe)(ß|ss)e|zahl)\b
-      | \bcu[áa]nt[oa]s?\b | \bcombien\b | \bquant[oai]s?\b | \bсколько\b | \bكم\b
-      | 几|幾|多少|多大|多久|多长|多快 | いくつ|いくら|どれ(くらい|ぐらい)|どの(くらい|ぐらい)|何[^か]{0,3}(個|回|日|時間|円|人|年|台|番) | 몇|얼마
-    """,
-    re.I | re.X,
-)
-_DANGLING = re.compile(
-    r"""^(however|but|and|or|so|thus|hence|therefore|otherwise|also|additionally|moreover|furthermore|instead|likewise
-          |similarly|consequently|nevertheless|nonetheless|conversely|then|this|that|these|those|it|its|they|them|their
-          |he|she|such|in\ (this|that|such|these)\ |in\ addition|on\ the\ other\ hand|for\ this|as\ a\ result|the\ (latter|former|same)
-          |both|neither|either
-      | jedoch|aber|allerdings|deshalb|daher|dennoch|außerdem|zudem|ebenso|stattdessen|diese[rsmn]?|dies|dadurch|dabei|damit|dazu|hierbei|sie|er|es
-      | cependant|toutefois|mais|donc|ainsi|en\ outre|par\ contre|sinon|ceci|cela|cette|ces|il|elle|ils|elles
-      | sin\ embargo|pero|además|por\ (lo\ )?tanto|así|esto|ésta?|este|esta|estos|estas|ello
-      | no\ entanto|porém|mas|além\ disso|portanto|isso|isto|esse|essa|este|esta
-      | однако|но|поэтому|также|кроме\ того|это|этот|эта|эти|он|она|они)\b(?!\ (is\ possible\ to|es\ posible))
-      | ^(但是|但|然而|不过|因此|所以|此外|另外|而且|这|那|它|他们|其|该)
-      | ^(しかし|ただし|また|さらに|そのため|したがって|それ|これ|その|この|そこで|なお|ですが|つまり)
-      | ^(그러나|하지만|그런데|또한|따라서|그래서|이는|이것|그것|이러한|그러한|이를|그)(?=[\s,가-힣])
-      | ^(لكن|ومع\ ذلك|لذلك|كما|وهذا|هذا|هذه|وهي|وهو)\b
-    """,
-    re.I | re.X,
-)
+from server.languages.loader import alternatives, compiled
+
+_AMOUNT = compiled(alternatives(lambda one: one.questions.amount))
+_DANGLING = compiled(f"^(?:{alternatives(lambda one: one.sentences.points_back)})")
 _ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "：", "؟", "।", "”", '"', "）", ")")
 _INTRODUCES = re.compile(r"[:：]\W{0,2}$")
 _LABEL_WORDS = 6
@@ -56,7 +33,8 @@ def introduces(sentence: str) -> bool:
 
 
 def is_label(sentence: str) -> bool:
-    """Lines such as "max_connections (integer)" or "Note": they may hold the words asked for and tell nothing."""
+    """Lines such as "max_connections (integer)" or "Note": they hold words that are asked for and tell
+    nothing."""
     if re.search(r"\d{2}|@", sentence):
         return False  # an address, a number to call
     if sentence.endswith(_ENDS) and not re.fullmatch(r"[^\s()]+ \([^()]*\)", sentence):

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from server.answering.citations import Citer
 from server.answering.landmarks import Landmarks
+from server.answering.phrases import Said, say
 from server.answering.proofs import Proof
 from server.answering.quotation import escape_markdown
 from server.answering.routing import Kind, read
-from server.answering.talk import Said, say
 from server.answering.units import UnitKind, units
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk

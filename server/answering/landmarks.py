@@ -12,6 +12,7 @@ from server.domain.addresses import stored
 from server.domain.chunk import Chunk
 from server.domain.site import Site
 from server.domain.titles import main_first, plain_title
+from server.languages.loader import alternatives, compiled
 from server.storage.content.reader import ContentReader
 
 SAMPLE = 3000
@@ -19,24 +20,14 @@ SAMPLE = 3000
 SHORTEST = 3
 """A title of no more characters tells nothing."""
 _ABOUT = (
-    r"about( us)?\b|what is|what's|introduction|overview|preface|getting started|welcome|who we are|our (company|story)|foreword"
-    r"|über (uns|dieses)|was ist|einführung|einleitung|überblick|vorwort|erste schritte|willkommen|wir über uns"
-    r"|à propos|qui sommes|qu'est-ce|présentation|introduction|avant-propos|préface|accueil|bienvenue"
-    r"|acerca de|sobre nosotros|qui[ée]nes somos|qu[ée] es|introducci[óo]n|presentaci[óo]n|prefacio|bienvenid"
-    r"|sobre (n[óo]s|a empresa)|quem somos|o que [ée]|introdu[çc][ãa]o|pref[áa]cio|apresenta[çc][ãa]o|bem-vindo|chi siamo"
-    r"|о (нас|компании|проекте)|что такое|введение|предисловие|обзор|добро пожаловать"
-    r"|关于|關於|简介|簡介|介绍|介紹|概述|概览|什么是|前言|欢迎|序$|について|とは|概要|はじめに|序文|前書き|ようこそ|会社案内|紹介"
-    r"|소개|개요|서문|머리말|이란|시작하기|환영|회사|من نحن|حول|مقدمة|نبذة|ما هو|تمهيد|مرحبا"
+    compiled(alternatives(lambda one: one.key_pages.about)),
+    compiled(rf"(?:{alternatives(lambda one: one.key_pages.about_address)})(?:[-_.]\w+)?"),
 )
 _CONTACT = (
-    r"contacts?\b|contact us|get in touch|kontakt|kontaktformular|nous contacter|contactez|contact[eo]s?\b|cont[áa]ctanos"
-    r"|fale conosco|entre em contato|contatti|контакт|связаться|обратная связь|联系|聯[繫絡]|お?問い?合わ?せ|連絡先|문의|연락처|고객센터"
-    r"|اتصل|تواصل|الاتصال"
+    compiled(alternatives(lambda one: one.key_pages.contact)),
+    compiled(rf"(?:{alternatives(lambda one: one.key_pages.contact_address)})(?:[-_.]\w+)?"),
 )
-_ADDRESS = {
-    "about": r"about(-?us)?|ueber-uns|uber-uns|a-propos|acerca-de|quienes-somos|sobre|quem-somos|company|intro\w*|overview|preface|getting-?started|welcome",
-    "contact": r"contact(-?us)?|kontakt|contacto|contato|contatti|impressum|support-contact|get-in-touch",
-}  # fmt: skip
+"""What a page's title begins with, and what the last part of its address is."""
 _FOLDED_AWAY = re.compile(r"[?!.:»«\"]+")
 
 
@@ -60,13 +51,13 @@ class Landmarks:
     def about(self) -> tuple[str, ...]:
         """Stored addresses of pages on which a site may say what it is: its start, then those named so."""
         start = tuple(url for url in self._start if self._content.page(url))
-        named = self._named(_ABOUT, _ADDRESS["about"])
+        named = self._named(*_ABOUT)
         return tuple(dict.fromkeys((*start, *named)))
 
     @cached_property
     def contact(self) -> str:
         """Stored address of the page about getting in touch; empty when there is none."""
-        return next(iter(self._named(_CONTACT, _ADDRESS["contact"])), "")
+        return next(iter(self._named(*_CONTACT)), "")
 
     def chunks(self, url: str) -> list[Chunk]:
         """Those of a page, with the address that a visitor opens."""
@@ -80,9 +71,8 @@ class Landmarks:
                 found.setdefault(plain_title(title), self._address(url))
         return tuple((url, title) for title, url in found.items())[:limit]
 
-    def _named(self, title: str, address: str) -> list[str]:
+    def _named(self, by_title: re.Pattern[str], by_address: re.Pattern[str]) -> list[str]:
         """Those whose title begins with such words or whose address ends with them."""
-        by_title, by_address = re.compile(title, re.I), re.compile(rf"(?:{address})(?:[-_.]\w+)?", re.I)
         own = {word for word in re.findall(r"\w{4,}", (self._site.title or self._site.name).lower())}
         ranked = []
         for place, (url, name) in enumerate(self._pages):

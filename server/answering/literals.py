@@ -9,6 +9,7 @@ from unicodedata import normalize
 
 from server.answering.amounts import Amount, amounts
 from server.answering.dates import Date, dates, without_dates
+from server.languages.loader import alternatives, compiled
 
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`，。]+|www\.[\w-]+\.[\w./-]+")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
@@ -18,9 +19,12 @@ _PHONE = re.compile(r"(?<![\w.])(?:\+|00)?\(?\d[\d\s()/.\u2010-\u2013-]{5,}\d(?!
 _IDENTIFIER = re.compile(
     r"(?<![\w.])(?=[\w.\-/:]*\d)(?:\w*[^\W\d]\w*\d[\w.-]*\w|\w*\d\w*[^\W\d_][\w.-]*|\d+(?:\.\d+){2,}[\w.-]*|\d+(?:[:/]\d+)+)"
 )
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|er|e|º|ª|\.)?", re.I)
+_ORDINAL = compiled(rf"\d+(?:{alternatives(lambda one: one.dates.ordinals)}|e|ª|\.)?")
 _LABEL = re.compile(r"[\"“„«「『‹]([^\"“”„«»「」『』‹›\n]{2,60})[\"”“»」』›]")
-_NAME = re.compile(r"(?<![^\W_])(?:[A-Z][\w&'’.-]*[\w])(?: (?:of |de |van |von |and |& )?[A-Z][\w&'’-]*\w)+")
+_JOINING = alternatives(lambda one: one.names.joining_in_claims)
+_NAME = compiled(
+    rf"(?<![^\W_])(?:[A-Z][\w&'’.-]*[\w])(?: (?:(?:{_JOINING}|&) )?[A-Z][\w&'’-]*\w)+", re.NOFLAG
+)
 _MIN_PHONE = 7
 
 

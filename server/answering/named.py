@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from server.languages.loader import language as known
+
 _WORD = re.compile(r"[A-Za-z][\w.+-]*\w|[A-Z]")
 _IDENTIFIER = re.compile(r"[A-Za-z]_|_[A-Za-z]|[a-z][A-Z]|[A-Z]{2}|[A-Za-z]\d|\w\.[A-Za-z]")
 _UNSPACED = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u0400-\u052f\u0600-\u06ff]")
@@ -49,10 +51,11 @@ def lacks_edition(text: str, name: str, number: str) -> bool:
 def _names(text: str, language: str) -> Iterator[str]:
     foreign = bool(_UNSPACED.search(text))
     shouting = text.isupper()
+    tells = not known(language).writing.capital_nouns
     for found in _WORD.finditer(text):
         before = text[: found.start()].rstrip()
         starts = not before or before.endswith(_SENTENCE_ENDS)
-        capital = found[0][0].isupper() and not starts and not shouting and language != "de"
+        capital = tells and found[0][0].isupper() and not starts and not shouting
         named = capital or foreign or (not shouting and _IDENTIFIER.search(found[0]))
         if named and len(found[0]) > 1:
             yield found[0]

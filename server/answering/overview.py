@@ -7,27 +7,23 @@ from collections.abc import Callable, Sequence
 
 from server.answering.citations import Citer
 from server.answering.landmarks import Landmarks
-from server.answering.phrases import refusal
+from server.answering.phrases import Said, refusal, say
 from server.answering.proofs import Proof
 from server.answering.quotation import escape_markdown
 from server.answering.routing import Kind, Message, read
 from server.answering.small_talk import offered
-from server.answering.talk import Said, say
 from server.answering.units import UnitKind, units
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question
 from server.domain.site import Site
+from server.languages.loader import alternatives, compiled
 
 SENTENCES = 3
 PAGES = 5
 LOOKED_AT = 4
 """Pages that are read for sentences about the site."""
-_LEGAL = re.compile(
-    r"©|copyright|licen[sc]|lizenz|benutzungsrecht|garantie|gewähr|warranty|all rights|cookie|javascript|newsletter|alle rechte|tous droits"
-    r"|derechos|direitos|лиценз|авторск|гаранти|许可证|授权|版权|保证|担保|許諾|ライセンス|著作権|保証|라이선스|저작권|보증|حقوق|ترخيص",
-    re.I,
-)
+_LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
 class Overview:

@@ -10,32 +10,19 @@ import re
 from collections.abc import Sequence
 
 from server.indexes.tokens import tokens
+from server.languages.loader import alternatives, compiled, languages
 
-_NOT = re.compile(
-    r"""\b(not|never|no|none|neither|nor|cannot|without|unable|impossible|\w+n['’]t)\b
-      | \b(nicht|kein\w{0,2}|nie|niemals|ohne|weder)\b | \b(ne|n['’]|pas|jamais|aucune?|sans)\b
-      | \b(nunca|jamás|sin|ning[uú]n[ao]?|não|nem|sem|nenhum[a]?|tampoco)\b | \b(не|нет|нельзя|без|никогда|ни)\b
-      | (?<!\w)(لا|ليس|ليست|لم|لن|غير|بدون|ما)(?!\w)
-      | 不(?!同|断|仅|但|管|久|论)|没|沒|無|无(?!论)|非(?!常)|未|勿|别(?!的) | ない|ません|なく|ず(?=に|、|。)|ぬ(?=。) | 않|없|못|아니|안(?=\ )
-    """,
-    re.I | re.X,
-)
-_AGREEING = frozenset({"fr", "es", "pt", "it", "ru", "ar"})
+_NOT = compiled(alternatives(lambda one: one.sentences.negations))
+_AGREEING = frozenset(code for code, one in languages().items() if one.sentences.negatives_agree)
 """In these languages two negatives deny once: "ne ... pas", "no ... nunca"."""
-_CLAUSES = re.compile(
-    r"[,;:()、，；：。]|\s[–—-]\s|\b(?:but|unless|if|when|whereas|although|because|while|except|until|that is"
-    r"|aber|wenn|falls|außer|weil|obwohl|mais|si|sauf|pero|salvo|mas|exceto|но|если|кроме)\b",
-    re.I,
+_CLAUSES = compiled(
+    rf"[,;:()、，；：。]|\s[–—-]\s|\b(?:{alternatives(lambda one: one.sentences.clause_words)})\b"
 )
-_OPPOSITES = (
-    "before after", "minimum maximum", "always never", "enable disable", "enabled disabled", "increase decrease",
-    "increases decreases", "allow forbid", "allowed forbidden", "allowed prohibited", "include exclude", "included excluded",
-    "open closed", "more less", "above below", "required optional", "on off", "with without", "first last", "earlier later",
-    "supported unsupported", "available unavailable", "valid invalid", "possible impossible", "free paid", "accepted rejected",
-    "vor nach", "aktiviert deaktiviert", "erlaubt verboten", "mindestens höchstens", "avant après", "antes después", "antes depois",
-)  # fmt: skip
 _OPPOSITE = {
-    one: other for pair in _OPPOSITES for one, other in (pair.split(), reversed(pair.split()))
+    one: other
+    for known in languages().values()
+    for pair in known.sentences.opposites
+    for one, other in (pair.split(), reversed(pair.split()))
 }  # "most and least" style pairs stay out: both often stand in one true sentence
 SHARED = 0.5
 """Share of a clause's words that the other clause must hold to be about the same thing."""

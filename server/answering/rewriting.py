@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 
-from server.answering.language import text_language
-from server.answering.language_wishes import wish
+from server.answering.language import wish
 from server.answering.prompts import rewrite_prompt
 from server.answering.reference import Leaning, content_size, leaning, replaced
 from server.answering.routing import is_small_talk, read
 from server.domain.protocols import ChatModel, Incidents, ModelError
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
+from server.languages.detector import text_language
 from server.retrieval.question_kinds import asks_for_themes
 
 SHORT = 4

@@ -7,12 +7,12 @@ and its greeting is cut off so that it is not searched.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from server.answering import courtesies, wishes
+from server.languages.loader import compiled, languages
+from server.languages.loader import language as known
 
 
 class Kind(StrEnum):
@@ -42,19 +42,8 @@ class Message:
 
 LONGEST = 120
 """A longer message is never small talk alone."""
-_PATTERNS: Mapping[Kind, Mapping[str, str]] = {
-    Kind.PERSON: wishes.PERSON,
-    Kind.OVERVIEW: wishes.OVERVIEW,
-    Kind.IDENTITY: courtesies.IDENTITY,
-    Kind.WELLBEING: courtesies.WELLBEING,
-    Kind.GOODBYE: courtesies.GOODBYE,
-    Kind.THANKS: courtesies.THANKS,
-    Kind.GREETING: courtesies.GREETING,
-    Kind.FILLER: courtesies.FILLER,
-}
 _ORDER = tuple(Kind)
 _GAP = re.compile(r"[^\w\u0300-\u036f]+|_+")
-_UNSPACED = frozenset({"zh", "ja"})
 _CUT = (Kind.GREETING, Kind.FILLER, Kind.WELLBEING, Kind.THANKS)
 
 
@@ -64,10 +53,10 @@ def read(text: str, language: str = "") -> Message:
     if not any(char.isalnum() for char in text):
         return Message(Kind.GREETING, "", text)  # a wave, or "???": what can be asked is what helps
     if len(text) <= LONGEST:
-        for known in _languages(language):
-            kinds, rest = _consumed(text, known)
+        for tried in _languages(language):
+            kinds, rest = _consumed(text, tried)
             if not rest and any(kind is not Kind.FILLER for kind in kinds):
-                return Message(max(kinds, key=_ORDER.index), known, text)
+                return Message(max(kinds, key=_ORDER.index), tried, text)
     return Message(Kind.QUESTION, "", _without_greeting(text, language))
 
 
@@ -76,11 +65,10 @@ def is_small_talk(text: str, language: str = "") -> bool:
     return read(text, language).kind is not Kind.QUESTION
 
 
-def _languages(first: str) -> Iterator[str]:
-    known = courtesies.GREETING
-    if first in known:
-        yield first
-    yield from (language for language in known if language != first)
+@cache
+def _languages(first: str) -> tuple[str, ...]:
+    able = [code for code, one in languages().items() if one.courtesies.greeting]
+    return tuple(sorted(able, key=lambda code: code != first))
 
 
 def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
@@ -99,14 +87,14 @@ def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
 def _without_greeting(text: str, language: str) -> str:
     """The text from the first word that is not courtesy; only a phrase that a pause follows is cut."""
     start = 0
-    for known in _languages(language):
+    for tried in _languages(language):
         at, greeted = _gap(text, 0), False
         while at < len(text):
-            end, kind = _longest(text, at, known, _CUT)
+            end, kind = _longest(text, at, tried, _CUT)
             if kind is None:
                 break
             paused = bool(re.match(r"\s*[,.!?;:…、。！？，；：\n]|\s+-", text[end:]))
-            greeted = greeted or (kind is Kind.GREETING and known not in _UNSPACED)
+            greeted = greeted or (kind is Kind.GREETING and known(tried).writing.spaces)
             if not (paused or greeted):
                 break
             at = start = _gap(text, end)
@@ -128,7 +116,8 @@ def _gap(text: str, at: int) -> int:
 
 @cache
 def _compiled(kind: Kind, language: str) -> re.Pattern[str]:
-    source = _PATTERNS.get(kind, {}).get(language, "(?!)").replace("[- ]", r"[-\s]").replace(" ?", r"[\s,]*")
+    phrases: str = getattr(known(language).courtesies, kind, "") or "(?!)"
+    source = phrases.replace("[- ]", r"[-\s]").replace(" ?", r"[\s,]*")
     source = re.sub(r" (?!\?)", r"[\\s,]+", source).replace("'", "['’´` ]?")
-    end = "" if language in _UNSPACED else r"(?!\w)"
-    return re.compile(f"(?:{source}){end}", re.I)
+    end = r"(?!\w)" if known(language).writing.spaces else ""
+    return compiled(f"(?:{source}){end}")

@@ -8,6 +8,8 @@ from unicodedata import normalize
 
 from server.domain.protocols import Embedder, ModelError, Vector
 from server.indexes.tokens import tokens
+from server.languages.loader import alternatives, compiled
+from server.languages.loader import language as known
 from server.retrieval.parts import cosines
 from server.retrieval.rarity import Rarity
 
@@ -15,29 +17,17 @@ WORDS_SHARE = 0.3
 """Share of the words in the likeness of two questions; the rest is the nearness of their meanings."""
 BATCH = 64
 
-_NOT = re.compile(
-    r"""\b(not|no|never|without|cannot|unable|\w+n['’]t|nicht|kein\w*|nie|niemals|ohne|ne|pas|jamais|sans|nunca|sin
-      |não|nem|sem|не|нет|нельзя|без)\b | (?<!\w)(لا|ليس|لم|لن|غير|بدون)(?!\w)
-      | 不|没|沒|無|无|非|未 | ない|ません | 않|없|못|안\ """,
-    re.I | re.X,
-)
+_NOT = compiled(alternatives(lambda one: one.sentences.denials))
 _ASKS = {
-    "time": r"when|wann|quand|cu[aá]ndo|quando|когда|什么时候|何时|いつ|언제|متى",
-    "place": r"where|wo|où|d[oó]nde|onde|где|куда|哪里|哪儿|どこ|어디|أين",
-    "person": r"who|whom|wer|wen|wem|qui[eé]n|quem|кто|谁|誰|だれ|누가|누구",
+    kind: compiled(rf"(?<![a-zà-ÿа-я])(?:{words})(?![a-zà-ÿа-я])", re.NOFLAG)
+    for kind, words in (
+        ("time", alternatives(lambda one: one.questions.time)),
+        ("place", alternatives(lambda one: one.questions.place)),
+        ("person", alternatives(lambda one: one.questions.person)),
+    )
 }
-_WHICH_WAY = re.compile(r"\b(to|into|from|nach|von|vers|depuis|hacia|desde|para|в|из|на)\b", re.I)
-
-_IDLE = {
-    "en": """a an the please kindly can could would do does i we you is are there any some hi hello hey thanks
-        thank actually just exactly""",
-    "de": """der die das den dem des ein eine einen einem einer bitte kann können könnte ich wir man ist sind
-        mal denn hallo""",
-    "fr": "le la les l un une des s'il vous plaît est-ce peux puis je on nous est sont bonjour merci",
-    "es": "el la los las un una unos unas por favor puedo podemos se es son hola gracias",
-    "pt": "o a os as um uma uns umas favor posso podemos se é são olá obrigado obrigada",
-}
-_IDLE_WORDS = {language: frozenset(words.split()) for language, words in _IDLE.items()}
+"""Whole words, where there are spaces between them."""
+_WHICH_WAY = compiled(rf"\b({alternatives(lambda one: one.questions.directions)})\b")
 
 
 def plain(text: str) -> str:
@@ -52,7 +42,7 @@ def essence(text: str, language: str) -> tuple[str, ...]:
     Two questions of one essence ask the same: every question word, negation, number, name and preposition
     is part of it. Languages of which the idle words are not known keep all words.
     """
-    idle = _IDLE_WORDS.get(language, frozenset())
+    idle = known(language).stop_words.idle
     words = re.findall(r"[\w][\w.\-/+#'@&]*[\w+#]|\w", re.sub(r"\bhow to\b", "how", plain(text)))
     return tuple(_stem(word, language) for word in words if word not in idle)
 
@@ -119,12 +109,8 @@ class Likeness:
 
 
 def _asked_for(text: str) -> set[str]:
-    return {kind for kind, words in _ASKS.items() if re.search(_word(words), plain(text))}
-
-
-def _word(words: str) -> str:
-    """Whole words, where there are spaces between them."""
-    return rf"(?<![a-zà-ÿа-я])(?:{words})(?![a-zà-ÿа-я])"
+    asked = plain(text)
+    return {kind for kind, asks in _ASKS.items() if asks.search(asked)}
 
 
 def _turned_round(one: str, other: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from server.answering.phrases import Said, say
 from server.answering.quotation import escape_markdown
 from server.answering.routing import Kind, read
-from server.answering.talk import Said, hello, say
 from server.domain.answer import Answer, Outcome
 from server.domain.question import Question
 from server.domain.site import Site
 
 OFFERED = 3
 _SAID = {
+    Kind.GREETING: Said.GREETING,
     Kind.THANKS: Said.THANKS,
     Kind.GOODBYE: Said.GOODBYE,
     Kind.WELLBEING: Said.WELLBEING,
@@ -31,11 +32,10 @@ class SmallTalk:
     def answer(self, question: Question) -> Answer | None:
         """None for anything that may be a question about the site."""
         message = read(question.text, question.language)
-        if message.kind is not Kind.GREETING and message.kind not in _SAID:
+        if message.kind not in _SAID:
             return None
         language = message.language or question.language
-        said = _SAID.get(message.kind)
-        text = say(said, language, self._title) if said else hello(language, self._title)
+        text = say(_SAID[message.kind], language, self._title)
         if message.kind is Kind.GOODBYE or not self._offered:
             return Answer(Outcome.ANSWERED, text)
         return Answer(Outcome.ANSWERED, text, suggestions=self._offered)

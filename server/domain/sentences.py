@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from server.languages.loader import every_word
+
 _CLOSERS = "\"'”’»)\\]}›」』）】〉》"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)"
@@ -23,21 +25,11 @@ _NUMBERED = re.compile(r"\w+\.? \d+(?:\.\d+)*")
 _ORDINAL = re.compile(r"\d{1,2}")
 _ITEM = re.compile(r"^(?P<marker> *(?:-|\d+\.) )(?P<content>.*)$")
 
-_ABBREVIATIONS = frozenset(
-    """abb abs al allg anm apr art aug bd bsp bzw ca cap cf ch chap col corp dec dept dez dipl dr ebd ed eds
-    eig engl env esp etw ev evtl exp feb ff fig figs fr gem gen ggf gov hon hrsg ing inc incl inkl insb jan
-    jr kap kl lat lt ltd max med mi mio mr mrs ms mt mag min mind mlle mme nb no nos nov nr nrn num núm nº
-    obj oct okt op orig pag pág par prof pp ref refs rep resp rev sa sen sep sept ser sgt sog sr sra srta st
-    sta ste str sup tab tel teil tit u univ urspr usw v var vgl vol vols vs zb zit zt zus т г рис стр см др
-    пр гл им ул""".split()  # noqa: SIM905  a list of a hundred short words reads best as text
-)
-_MAY_END = frozenset({"usw", "no", "max", "min", "sa", "par", "art", "v", "u", "г", "др", "пр", "st"})
+_ABBREVIATIONS = every_word(lambda one: one.sentences.abbreviations)
+_MAY_END = every_word(lambda one: one.sentences.may_end)
 """Those that are also a word, or often the last of a sentence: they end one before a capital letter
 unless a number follows."""
-_MONTHS = frozenset(
-    """januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert
-    januari februari mars maj oktober desember januar marts""".split()  # noqa: SIM905
-)
+_BEHIND_ORDINALS = every_word(lambda one: one.sentences.behind_ordinals)
 
 
 def split_sentences(text: str) -> list[str]:
@@ -101,7 +93,7 @@ def _is_abbreviation(before: str, following: str) -> bool:
     if _ORDINAL.fullmatch(word):
         next_word = re.match(r"\w*", following)
         alone = before.strip() == word  # "1. Open the box": the number of a step
-        return alone or bool(next_word and next_word.group().lower() in _MONTHS)
+        return alone or bool(next_word and next_word.group().lower() in _BEHIND_ORDINALS)
     if lowered in _MAY_END:
         return following[0].isdigit()
     return lowered in _ABBREVIATIONS or bool(word.isascii() and _INITIALS.fullmatch(word))

@@ -6,17 +6,18 @@ import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from server.languages.loader import alternatives, compiled, languages
+
 LONGEST = 80
 _SEPARATED = re.compile(r"\s+[|–—·»]\s+")
-_CHAPTER = re.compile(
-    r"^(?:(?:chapter|kapitel|chapitre|cap[íi]tulo|capitolo|hoofdstuk|rozdział|глава|الفصل|part|teil)\s+(?P<a>\d+)[.:]?\s+"
-    r"|第\s*(?P<b>\d+)\s*[章部编編]\s*[.:：]?\s*|(?P<c>\d+)\s*장[.:]?\s*|(?P<d>\d+)[.:]\s+(?=\D))",
-    re.I,
+_SIGNS = "|".join(pattern for one in languages().values() for pattern in one.headings.chapter_signs) or "(?!)"
+_CHAPTER = compiled(
+    rf"^(?:(?:{alternatives(lambda one: one.headings.chapters)})\s+(\d+)[.:]?\s+|{_SIGNS}"
+    r"|(?P<bare>\d+)[.:]\s+(?=\D))"
 )
-_SECTION = re.compile(
-    r"^(?:(?:appendix|anhang|annexe|anexo|apêndice|apéndice|приложение|付録|附录|부록)\s*)[A-Z\d]{1,3}(?:\.\d+)*[.:]?\s+"
-    r"|^[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+",
-    re.I,
+_SECTION = compiled(
+    rf"^(?:(?:{alternatives(lambda one: one.headings.appendices)})\s*)[A-Z\d]{{1,3}}(?:\.\d+)*[.:]?\s+"
+    r"|^[A-Z\d]{0,3}(?:\.\d+)+\.?\s+|^[A-Z]\.\s+"
 )
 
 
@@ -47,6 +48,6 @@ def _depth(url: str) -> int:
 
 def _number(title: str) -> tuple[int, int]:
     chapter = _CHAPTER.match(title)
-    if chapter and not chapter["d"]:
+    if chapter and not chapter["bare"]:
         return 0, int(next(number for number in chapter.groups() if number))
     return (2, 0) if _SECTION.match(title) else (1, 0)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.indexes.tokens import tokens
+from server.retrieval.questions.phrasing import NUMBER
 
 HEADINGS, FAQ, LINKS, MODEL = "headings", "faq", "links", "model"
 KINDS = (HEADINGS, FAQ, LINKS, MODEL)
@@ -22,10 +23,6 @@ LONGEST = 200
 MOST_PAGES = 3
 """Pages that may answer one question of FAQ markup; more are a template."""
 LONGEST_EVIDENCE = 600
-_NUMBER = re.compile(
-    r"^(?:chapter|section|part|appendix)\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(r"^(?:https?://|www\.|[\w.+-]+@)|\.(?:html?|pdf|com|org|net)$", re.I)
 _WORD = re.compile(r"[\"“‘(]?[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*[\"”’),.:;?!]*")
 _CODE = re.compile(r"[_\[\]{}<>|=\\$*]|\(\)|(?:^|\s)--?\w")
@@ -126,4 +123,4 @@ def _headings(chunks: Sequence[Chunk]) -> Iterator[str]:
 
 def _bare(heading: str) -> str:
     """Without its number: it is no word of the visitor's."""
-    return _NUMBER.sub("", heading).strip()
+    return NUMBER.sub("", heading).strip()

@@ -23,9 +23,10 @@ from server.domain.spending import Spending, charged
 from server.gaps.own_answers import OwnAnswers
 from server.gaps.replay import fresh_pipeline, whole_answer
 from server.gaps.store import GapStore
-from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
+from server.languages.loader import alternatives, compiled, every_word
+from server.languages.scripts import UNSPACED_CHARACTER
 from server.retrieval.rarity import Rarity, chunk_tokens
 from server.storage.content.reader import ContentReader
 from server.storage.conversations.questions import QuestionLog
@@ -91,21 +92,9 @@ WORDS = 8
 """So many are named at most."""
 
 _WORD = re.compile(r"[\w][\w.\-/+#'’@&]*[\w+#]|\w")
-_ASKING_WORDS = """
-want wants wanted need needs know tell like get find help look looking please question give show say says
-explain possible able way ways thing things anything something someone anyone hello thanks thank hi hey
-brauche brauchen möchte möchten will wollen weiß wissen sagen finden bekomme bekommen hilfe frage gibt geht
-veux voudrais besoin savoir trouver aide dire quiero necesito saber encontrar ayuda pregunta quero preciso
-ajuda pergunta хочу нужно знать найти помощь вопрос
-"""
-_ASKING = frozenset(_ASKING_WORDS.split())
+_ASKING = every_word(lambda one: one.stop_words.asking)
 """What a page says on the subject does without them, and without the words that ask for a measure."""
-_HOW = re.compile(
-    r"\b(how (long|much|many|often|far|soon|old|big|large|late|early|fast|quickly|expensive)"
-    r"|wie (lange?|viele?|oft|weit|schnell|groß|hoch|teuer|früh|spät)|combien de temps|cu[aá]nto tiempo"
-    r"|quanto tempo)\b",
-    re.I,
-)
+_HOW = compiled(rf"\b({alternatives(lambda one: one.questions.measure)})\b")
 
 
 def near_pages(found: Sequence[ScoredChunk]) -> tuple[NearPage, ...]:

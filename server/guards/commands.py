@@ -11,14 +11,12 @@ from functools import lru_cache
 
 from server.guards.command_patterns import commands
 from server.guards.readings import mirrored, readings
+from server.languages.loader import alternatives, compiled
 
-_ASKING_HOW = re.compile(
-    r"""(\bhow\W+(do|can|could|should|would|to|does)\b((?!\band\b)[^.?!,;\n]){0,30}
-      | \b(can|could|should|do|may|must)\W+(i|we|one|users?|admins?)\W+(\w+\W+){0,2}
-      | \b(does|is|are|did|was|why|when|where|whether|if)\b((?!\band\b)[^.?!,;\n]){0,40}
-      | \b(what\W+(is|are|does|happens)|examples?\W+of|meaning\W+of|prevent|against|detect|block|protect\w*|attempts?\W+to|attacks?)\b((?!\band\b)[^.?!;\n]){0,40}
-      | \b(wie|warum|wann|comment|pourquoi|cómo|como|por\W+qu[eé]|как|почему|如何|怎么|怎样|什么是)\b((?!\bund\b|\bet\b|\by\b|\be\b|\bи\b)[^.?!,;\n]){0,30})$""",
-    re.I | re.X,
+_AND = alternatives(lambda one: one.questions.joined)
+_ASKING_HOW = compiled(
+    rf"({alternatives(lambda one: one.commands.asked_about)}"
+    rf"|\b({alternatives(lambda one: one.commands.asking)})\b((?!\b({_AND})\b)[^.?!,;\n]){{0,30}})$"
 )
 """Before the words of a command: then they are what is asked about, not what is wanted of the machine."""
 

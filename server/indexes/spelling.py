@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 
-from server.indexes.scripts import UNSPACED_CHARACTER
-from server.indexes.stopwords import is_function_word
 from server.indexes.tokens import query_tokens
 from server.indexes.vocabulary import LONGEST, SHORTEST, Vocabulary
 from server.indexes.words import SqlWordIndex
+from server.languages.scripts import UNSPACED_CHARACTER
+from server.languages.stop_words import is_function_word
 
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]+")

@@ -25,10 +25,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from server.indexes.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
-from server.indexes.stems import language_of_word, stem
-from server.indexes.stopwords import STOP_WORDS
-from server.indexes.unspaced import asked_pairs, pairs, singles
+from server.languages.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
+from server.languages.stems import language_of_word, stem
+from server.languages.stop_words import STOP_WORDS
+from server.languages.unspaced import asked_pairs, pairs, singles
 
 LONGEST_TOKEN = 64
 """Longer ones are encoded data; they are cut, so that equal ones still meet."""

@@ -16,8 +16,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from server.indexes.scripts import UNSPACED_CHARACTER, fold
 from server.indexes.tokens import letters_of
+from server.languages.scripts import UNSPACED_CHARACTER, fold
 
 SHORTEST, LONGEST = 3, 24
 """Words of fewer letters resemble too much, longer ones are no words."""

@@ -16,8 +16,8 @@ from math import ceil
 
 from crawler.page import Block, Page
 from server.domain.chunk import Chunk
-from server.indexing.language import language_of
 from server.indexing.pieces import Piece, pieces
+from server.languages.detector import piece_language
 
 MARGIN = 1.1
 """How far a chunk may go over the even share of its section, so that no short rest is left."""
@@ -49,7 +49,7 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
                     heading_path=path,
                     text=text,
                     position=len(chunks),
-                    language=language_of(text, language or page.language),
+                    language=piece_language(text, language or page.language),
                     anchor=anchor,
                 )
             )

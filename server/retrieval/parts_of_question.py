@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import re
 
+from server.languages.loader import alternatives, compiled, every_pattern
+
 MOST = 3
 LONGEST = 300
 """A longer text is not looked at: it tells a story, and patterns would take long over it."""
 _SENTENCES = re.compile(r"(?<=[?？؟])\s*")
-_COMPARED = tuple(
-    re.compile(pattern, re.I)
-    for pattern in (
-        r"\b(?:differences?|distinction|comparison|choose|choice|choosing|decide) (?:is )?(?:there )?between (?P<a>.+?) (?:and|or) (?P<b>.+)",
-        r"\bcompare (?P<a>.+?) (?:and|with|to|against) (?P<b>.+)",
-        r"(?P<a>[\w.+#-]+(?: [\w.+#-]+)?) (?:vs\.?|versus) (?P<b>.+)",
-        r"\bhow (?:does|do|is|are) (?P<a>.+?) (?:differ(?:ent)? from|compare (?:to|with)) (?P<b>.+)",
-        r"\bunterschied(?:e)? (?:besteht |gibt es |ist )?zwischen (?P<a>.+?) und (?P<b>.+)",
-        r"\bdifférences? (?:y a-t-il )?entre (?P<a>.+?) et (?P<b>.+)",
-        r"\bdiferencias? (?:hay )?entre (?P<a>.+?) [ye] (?P<b>.+)",
-        r"\bdiferenças? (?:há )?entre (?P<a>.+?) e (?P<b>.+)",
-        r"\b(?:разница|отличи[ея]|различи[ея]) между (?P<a>.+?) и (?P<b>.+)",
-        r"\bчем (?P<a>.+?) отлича\w+ от (?P<b>.+)",
-        r"(?P<a>[^，。？]+?)(?:和|与|跟|與)(?P<b>[^，。？]+?)(?:之间)?(?:的|有什么|有何|有啥)+(?:区别|區別|差别|不同|差異)",
-        r"(?P<a>[^、。？]+?)と(?P<b>[^、。？]+?)(?:の違い|はどう違|の差|を比較|の使い分け)",
-        r"(?P<a>[^,.?]+?)(?:와|과|랑|이랑|하고) (?P<b>[^,.?]+?)(?:의|은|는)? ?(?:차이|비교|어떻게 다른)",
-        r"الفرق بين (?P<a>.+?) و(?P<b>.+)",
-    )
-)
-_AND = re.compile(
-    r"[,，、،;；]?\s+(?:and|und|et|y|e|и)\s+(?=(?:also |auch )?(?:how|what|where|when|why|which|who|can|does|do|is|are|wie|was|wo|wann"
-    r"|warum|welche\w*|wer|kann|comment|où|quand|pourquoi|quel\w*|cómo|qué|dónde|cuándo|cuál\w*|como|onde|quando|qual|как|что|где|когда"
-    r"|почему|какой|какая|какие)\b)|[，,、]\s*(?:以及|并且|还有|另外|那么)",
-    re.I,
+_COMPARED = every_pattern(lambda one: one.questions.compared)
+_AND = compiled(
+    rf"[,，、،;；]?\s+(?:{alternatives(lambda one: one.questions.joined)})"
+    rf"\s+(?=(?:{alternatives(lambda one: one.questions.joined_by)})\b)"
+    rf"|[，,、]\s*(?:{alternatives(lambda one: one.questions.joined_unspaced)})"
 )
 _ENDING = re.compile(r"[\s?？؟.。!,，、]+$")
 

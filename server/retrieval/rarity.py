@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import WordIndex
-from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import page_tokens
+from server.languages.scripts import UNSPACED_CHARACTER
 
 REMEMBERED = 50_000
 """Tokens whose weight is kept."""

@@ -18,8 +18,8 @@ from scipy.sparse import csr_matrix
 
 from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
-from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import page_tokens
+from server.languages.scripts import UNSPACED_CHARACTER
 from server.retrieval.derived.asking import Task
 
 MOST_SENTENCES = 300

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from server.domain.chunk import Chunk
-from server.indexes.scripts import UNSPACED_CHARACTER
 from server.indexes.tokens import page_tokens
+from server.languages.scripts import UNSPACED_CHARACTER
 
 _WORD = re.compile(r"\w+(?:[.\-_]\w+)*")
 _FENCE = re.compile(r"```.*?(?:```|$)", re.S)

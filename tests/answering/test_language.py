@@ -1,9 +1,8 @@
 import pytest
 
-from server.answering.language import question_language, text_language
-from server.answering.language_wishes import wish
-from server.answering.phrases import refusal
-from server.answering.talk import Said, say
+from server.answering.language import question_language, wish
+from server.answering.phrases import Said, refusal, say
+from server.languages.detector import text_language
 
 
 @pytest.mark.parametrize(

@@ -6,44 +6,27 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from server.indexes.scripts import MARKS
-from server.indexes.stopwords import STOP_WORDS
+from server.languages.loader import alternatives, compiled, every_word
+from server.languages.scripts import MARKS
+from server.languages.stop_words import STOP_WORDS
 
 _UPPER = "".join(chr(code) for code in range(0x80, 0x2100) if unicodedata.category(chr(code)) in ("Lu", "Lt"))
-_JOINING = (
-    "of|the|for|de|du|des|del|della|der|den|di|da|do|dos|das|van|von|la|le|los|las|el|al|y|e|et|und|im|am|zu"
-)
-_SEVERAL = re.compile(r"\s+(?:and|&|und|et|y|e)\s+")
-_OPENING = """
-    according add additionally after all allow along already also although always among another any
-    anyone anything apart around based because before below between both call change check choose click
-    clicking configure consider contact copy create currently default delete despite download during
-    each early edit either enable ensure enter even eventually every everyone everything example except
-    find finally first follow following follows four furthermore get give given go hello here hi however
-    including initially instead keep last later learn let like look made main make many meanwhile
-    moreover most much never nevertheless next no none not nothing now often ok okay once one only open
-    optional optionally originally other others otherwise over overview per perhaps please previously
-    provide put read recently refer remember remove replace required return returns run save say second
-    see select send set several similarly simply since six someone something sometimes soon specify
-    start started still submit sure take ten thanks therefore third though three through thus today
-    together try turn two type typically under unfortunately unless until update upon use used using
-    usually visit wait warning well whatever whenever wherever within without write yes yet your born
-    named known außerdem dabei daher darüber deshalb jedoch klicken später trotz während zudem ainsi
-    après avant cependant depuis lors lorsque pendant puis selon además antes después durante según sin
-    también tras
-"""
-_OPENERS = frozenset(_OPENING.split())
+_JOINING = alternatives(lambda one: one.names.joining)
+_SEVERAL = compiled(rf"\s+(?:&|{alternatives(lambda one: one.names.several)})\s+", re.NOFLAG)
+_ABBREVIATED = alternatives(lambda one: one.names.abbreviated)
+_OPENERS = every_word(lambda one: one.names.openers)
 """Words that open sentences and are names of nothing."""
 
 
 def _pattern(upper: str, small: str) -> re.Pattern[str]:
     # "George W. Bush", "U.S. Army", "O'Brien", "Jean-Luc", "X-Ray", "iPhone" is found as a code.
-    initials = rf"(?:[{upper}]\.(?=[\s{upper}]))+|(?:St|Dr|Mr|Mrs|Ms|Jr|Sr)\.(?=\s)"
+    initials = rf"(?:[{upper}]\.(?=[\s{upper}]))+|(?:{_ABBREVIATED})\.(?=\s)"
     word = rf"(?:{initials}|[{upper}][{small}]*(?:['’.\-&][{small}]+)*)"
     number = r"\d[\d.]*\b(?![.\-/%])"
-    return re.compile(
+    return compiled(
         rf"(?<![{small}.\-/@]){word}"
-        rf"(?:[ \u00a0]{word}|(?:[ \u00a0](?:{_JOINING}|and|&)){{1,2}}[ \u00a0]{word})*(?:[ \u00a0]{number})?"
+        rf"(?:[ \u00a0]{word}|(?:[ \u00a0](?:{_JOINING}|&)){{1,2}}[ \u00a0]{word})*(?:[ \u00a0]{number})?",
+        re.NOFLAG,
     )
 
 
@@ -51,9 +34,9 @@ _PLAIN = _pattern("A-Z", r"A-Za-z0-9_")
 _ANY = _pattern(f"A-Z{_UPPER}", rf"\w{MARKS}")
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;•|\n\t\"“(*-])\s*$")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_ELIDED = re.compile(r"^(?:[cdjlmnst]|qu|all|dell|nell|sull)['’](?=\w)", re.I)
+_ELIDED = compiled(rf"^(?:{alternatives(lambda one: one.names.elided)})['’](?=\w)")
 """French and Italian: "l'Université" is the university."""
-_EDGE = re.compile(rf"^(?:{_JOINING}|and|&)\s+", re.I)
+_EDGE = compiled(rf"^(?:{_JOINING}|&)\s+")
 
 
 def capitalised(text: str, language: str = "") -> Iterator[tuple[int, str]]:

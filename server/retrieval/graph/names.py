@@ -9,19 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from server.indexes.scripts import UNSPACED, UNSPACED_CHARACTER
-from server.indexes.stopwords import is_function_word
+from server.languages.loader import every_word
+from server.languages.scripts import UNSPACED, UNSPACED_CHARACTER
+from server.languages.stop_words import is_function_word
 from server.retrieval.graph.phrases import phrase_key, phrase_words, singular
 
 LONGEST = 8
 """Words of a name; of scripts without spaces, twice as many characters."""
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
-_NAMELESS = """
-    about all an contact details example faq general get started help home index information
-    introduction list more next notes note other overview page previous read reference see summary top
-    table contents usage use what
-"""
-_GENERIC = frozenset(_NAMELESS.split())
+_GENERIC = every_word(lambda one: one.headings.nameless)
 """Headings that name nothing on the site."""
 
 

@@ -13,7 +13,8 @@ from functools import lru_cache
 from operator import itemgetter
 from unicodedata import normalize
 
-from server.indexes.scripts import MARKS, UNSPACED_CHARACTER, fold
+from server.languages.loader import every_word
+from server.languages.scripts import MARKS, UNSPACED_CHARACTER, fold
 from server.retrieval.graph.capitals import capitalised
 from server.retrieval.graph.unspaced import caseless_phrases, unspaced_phrases
 
@@ -41,6 +42,7 @@ _WORD_START = re.compile(r"\S+")
 _MOST_WORDS_QUOTED = 7
 
 _KEY_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}+#])+(?:(?<=\d)\.\d+)*")
+_ARTICLES = every_word(lambda one: one.names.articles)
 _POSSESSIVE = re.compile(r"['’]s?\b")
 
 
@@ -85,7 +87,7 @@ def phrase_key(text: str) -> str:
     """What equal phrases have in common: without case, accents, punctuation, article and plural s; "" for a
     text without letters and digits. `max_connections`, "Max connections" and "max connection" are equal."""
     words = phrase_words(text)
-    if len(words) > 1 and words[0] in ("the", "a", "an"):
+    if len(words) > 1 and words[0] in _ARTICLES:
         words = words[1:]
     if words:
         words[-1] = singular(words[-1])

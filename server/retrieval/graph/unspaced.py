@@ -5,22 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from server.indexes.scripts import MARKS, UNSPACED
-from server.indexes.stopwords import STOP_WORDS
-from server.indexes.unspaced import bare_noun
-from server.indexes.unspaced_words import CHINESE_PHRASES, KOREAN_FUNCTION_WORDS
+from server.languages.loader import alternatives
+from server.languages.scripts import MARKS, UNSPACED
+from server.languages.stop_words import STOP_WORDS
+from server.languages.unspaced import KOREAN_FUNCTION_WORDS, bare_noun
 
 _RUN = re.compile(f"[{UNSPACED}]+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
 _JAPANESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30fa\u30fc]{2,}")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
-_CHINESE_BREAKS = (
-    "的了是在和与及或等并为被将把以可能不也都就对从由于到向后前时我你他她它们这那其该此各每个有无中上"
-    "下着過过会要让给用所而但且若如因则之與為對從會後時這個們無給讓將於並"
-)
 _CHINESE = re.compile(
-    "|".join([*sorted(map(re.escape, CHINESE_PHRASES), key=len, reverse=True), f"[{_CHINESE_BREAKS}]"])
+    alternatives(lambda one: one.unspaced.phrases) + "|" + alternatives(lambda one: one.unspaced.breaks)
 )
 """Between these stand the words of a Chinese sentence, more often than not."""
 _LONGEST = 8

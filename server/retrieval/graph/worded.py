@@ -13,8 +13,8 @@ from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
 from server.domain.sentences import lines, split_sentences
 from server.domain.titles import plain_heading, plain_title
-from server.indexes.stopwords import STOP_WORDS
 from server.indexes.tokens import letters_of
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.graph.extracted import Entity, Extraction, Relation, cleaned
 from server.retrieval.graph.phrases import phrase_key, phrases
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
-from server.indexes.stopwords import STOP_WORDS
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.graph.phrases import phrase_key, phrases
 from server.retrieval.graphrag.view import GraphView
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from server.domain.protocols import ChatModel, Prompt
-from server.indexes.scripts import UNSPACED_CHARACTER
-from server.indexes.stopwords import STOP_WORDS
 from server.indexes.tokens import letters_of
+from server.languages.loader import every_word
+from server.languages.scripts import UNSPACED_CHARACTER
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.graph.phrases import phrase_key, phrases
 
 RULES = """\
@@ -25,7 +26,7 @@ LONGEST = 80
 WORDS_OF_A_NAME = 5
 CHARACTERS_OF_A_NAME = 10
 """In scripts without spaces."""
-ARTICLES = frozenset({"the", "a", "an"})
+ARTICLES = every_word(lambda one: one.names.articles)
 """Names are equal with and without them."""
 
 

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 
+from server.languages.loader import alternatives, compiled
+
 _MARK = re.compile(r"[?？؟]\s*$")
-_BEGINS = re.compile(
-    r"""(?:how|what|when|where|who|whom|whose|which|why|can|could|should
-      |wie|wann|wo|wohin|wer|warum|welche[rsnm]?|kann|können|darf|muss
-      |comment|quel\w*|quand|où|pourquoi|combien|cómo|qué|cuándo|dónde|quién|como|quando|onde
-      |как|что|когда|где|кто|почему|сколько)\ [^\W\d_]+
-    | (?:如何|怎么|怎樣|怎样|什么|什麼|为什么|為什麼|哪里|哪裡|是否|能否)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_NUMBER = re.compile(
-    r"^(?:chapter|section|part|appendix)\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+",
-    re.IGNORECASE,
+_BEGINS = compiled(alternatives(lambda one: one.questions.begins))
+NUMBER = compiled(
+    rf"^(?:{alternatives(lambda one: one.headings.numbered)})\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+"
+    r"|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+"
 )
 LONGEST = 200
 """Characters of a heading that is taken for a question; longer ones are texts."""
@@ -28,7 +23,7 @@ def is_question(text: str) -> bool:
 
 def bare(heading: str) -> str:
     """A heading without its number: "5.2. Default Values" -> "Default Values"."""
-    return _NUMBER.sub("", heading).strip() or heading.strip()
+    return NUMBER.sub("", heading).strip() or heading.strip()
 
 
 def phrase(heading: str, title: str) -> str:

@@ -11,13 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from server.indexes.unspaced_words import (
-    CHINESE_FUNCTION_WORDS,
-    CHINESE_PHRASES,
-    KOREAN_FUNCTION_WORDS,
-    KOREAN_PARTICLES,
-    KOREAN_VERB_ENDINGS,
-)
+from server.languages.loader import alternatives, language
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
@@ -25,12 +19,16 @@ _KATAKANA = re.compile(r"[\u30a1-\u30ff]+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LONG_VOWEL = re.compile(r"(?<=[\u30a1-\u30fc]{2})\u30fc(?![\u30a1-\u30ff])")
 """Half of all writers leave it out at the end of a Japanese word."""
-_JAPANESE_PARTICLES = frozenset("をはがのにでとへもやか")
-_PHRASE = re.compile("|".join(sorted(map(re.escape, CHINESE_PHRASES), key=len, reverse=True)))
-_FINAL_PARTICLES = frozenset("的了")
-_AFTER_ONE = frozenset("은는이가을를의에로와과도만")
-"""Those that are taken off a noun of one syllable, too."""
-_GLUED = sorted(KOREAN_PARTICLES | KOREAN_VERB_ENDINGS, key=len, reverse=True)
+_CHINESE, _JAPANESE, _KOREAN = (language(code).unspaced for code in ("zh", "ja", "ko"))
+_JAPANESE_PARTICLES = frozenset(_JAPANESE.particles)
+PHRASES = re.compile(alternatives(lambda one: one.unspaced.phrases))
+"""They part a Chinese question where they stand in it."""
+_CHINESE_FUNCTION_WORDS = frozenset(_CHINESE.function_words)
+"""Where one is left alone between other scripts or phrases."""
+_FINAL_PARTICLES = frozenset(_CHINESE.final_particles)
+KOREAN_FUNCTION_WORDS = frozenset(_KOREAN.function_words)
+_AFTER_ONE = frozenset(_KOREAN.particles_after_one)
+_GLUED = sorted({*_KOREAN.particles, *_KOREAN.verb_endings}, key=len, reverse=True)
 
 
 def pairs(run: str) -> tuple[str, ...]:
@@ -51,7 +49,7 @@ def asked_pairs(run: str) -> tuple[str, ...]:
     if _HIRAGANA.search(run) or _KATAKANA.search(run):
         told = tuple(pair for pair in _overlapping(run) if _tells(pair))
         return told if len(run) > 1 else (run,)
-    return tuple(pair for part in (_PHRASE.split(run) if len(run) > 1 else [run]) for pair in _chinese(part))
+    return tuple(pair for part in (PHRASES.split(run) if len(run) > 1 else [run]) for pair in _chinese(part))
 
 
 def singles(run: str) -> tuple[str, ...]:
@@ -62,12 +60,12 @@ def singles(run: str) -> tuple[str, ...]:
 def _chinese(part: str) -> Iterator[str]:
     """Pairs without those that "de" and "le" make: they follow a word, or stand between two."""
     if len(part) > 1:
-        part = part.rstrip("的了")
+        part = part.rstrip("".join(_FINAL_PARTICLES))
     for pair in _overlapping(part):
         if len(pair) == 1:
-            told = pair not in CHINESE_FUNCTION_WORDS
+            told = pair not in _CHINESE_FUNCTION_WORDS
         else:
-            told = pair == "目的" or _FINAL_PARTICLES.isdisjoint(pair)
+            told = pair in _CHINESE.no_particles or _FINAL_PARTICLES.isdisjoint(pair)
         if told:
             yield pair
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
+
+from server.languages.loader import language
+from server.languages.loader import languages as known_languages
 
 UNSPACED = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u309f\u30a1-\u30ff\u3105-\u312f\u3400-\u4dbf\u4e00-\u9fff"
@@ -40,10 +44,54 @@ _SCRIPTS = (
 )
 """(first code point after the range, script)."""
 
+_LANGUAGES = {
+    "be": "cyrillic", "bg": "cyrillic", "bn": "other", "el": "greek", "fa": "arabic", "he": "hebrew",
+    "hi": "devanagari", "hy": "armenian", "kk": "cyrillic", "mk": "cyrillic", "mr": "devanagari",
+    "ne": "devanagari", "sr": "cyrillic", "ta": "tamil", "th": "unspaced", "uk": "cyrillic", "ur": "arabic",
+    "yi": "hebrew",
+}  # fmt: skip
+"""Scripts of languages without a file that are not written in Latin letters."""
+
 _FOLDED = str.maketrans({
     "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i",
     "ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ة": "ه", "ـ": None, "ς": "σ",
 })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script that tells a language, or some languages that share it."""
+
+    name: str
+    letters: re.Pattern[str]
+    usual: str
+    """The language that it is taken for."""
+    languages: frozenset[str]
+    """Those that are written in it."""
+
+
+def _script(name: str, letters: str, languages: str) -> Script:
+    usual, *_ = languages.split()
+    own = (code for code, one in known_languages().items() if one.writing.script == name)
+    return Script(name, re.compile(letters), usual, frozenset((*languages.split(), *own)))
+
+
+SCRIPTS = (
+    _script("kana", r"[\u3040-\u30ff]", "ja"),
+    _script("hangul", r"[\uac00-\ud7af\u1100-\u11ff]", "ko"),
+    _script("han", r"[\u3400-\u9fff]", "zh ja yue"),
+    _script("arabic", r"[\u0600-\u06ff]", "ar fa ur ps ckb ug"),
+    _script("cyrillic", r"[\u0400-\u04ff]", "ru uk be bg sr mk kk mn ky tg"),
+    _script("greek", r"[\u0370-\u03ff]", "el"),
+    _script("hebrew", r"[\u0590-\u05ff]", "he yi"),
+    _script("thai", r"[\u0e00-\u0e7f]", "th"),
+    _script("devanagari", r"[\u0900-\u097f]", "hi mr ne sa"),
+)
+
+
+def script_of_language(code: str) -> str:
+    """The script that a language is written in."""
+    return language(code).writing.script or _LANGUAGES.get(code, "latin")
 
 
 def script_of(word: str) -> str:

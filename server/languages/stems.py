@@ -7,7 +7,7 @@ from typing import Protocol
 
 import Stemmer
 
-from server.indexes.scripts import script_of
+from server.languages.scripts import script_of, script_of_language
 
 _ALGORITHMS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -18,14 +18,6 @@ _ALGORITHMS = {
     "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
     "yi": "yiddish",
 }  # fmt: skip
-_SCRIPT = {
-    "ar": "arabic", "be": "cyrillic", "bg": "cyrillic", "bn": "other", "el": "greek", "fa": "arabic",
-    "he": "hebrew", "hi": "devanagari", "hy": "armenian", "ja": "unspaced", "kk": "cyrillic",
-    "ko": "unspaced", "mk": "cyrillic", "mr": "devanagari", "ne": "devanagari", "ru": "cyrillic",
-    "sr": "cyrillic", "ta": "tamil", "th": "unspaced", "uk": "cyrillic", "ur": "arabic", "yi": "hebrew",
-    "zh": "unspaced",
-}  # fmt: skip
-"""Scripts of the languages that are not written in Latin letters."""
 _USUAL = {
     "latin": "en", "cyrillic": "ru", "greek": "el", "arabic": "ar", "devanagari": "hi", "tamil": "ta",
     "armenian": "hy",
@@ -55,7 +47,7 @@ _stemmers = _Stemmers()
 def language_of_word(word: str, language: str) -> str:
     """The language to read a word in: that of its text, unless its script says that it cannot be."""
     script = script_of(word)
-    if language and _SCRIPT.get(language, "latin") == script:
+    if language and script_of_language(language) == script:
         return language
     return _USUAL.get(script, "")
 
