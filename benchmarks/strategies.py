@@ -142,7 +142,7 @@ def latency(runtime: Runtime, settings: Settings, site: Site, questions: Path) -
     times = []
     for question in asked:
         started = time.perf_counter()
-        strategy.retrieve(Query(question["question"], question.get("lang", "en")), 10)
+        strategy.retriever.retrieve(Query(question["question"], question.get("lang", "en")), 10)
         times.append(1000 * (time.perf_counter() - started))
     times = times[WARM_UP:]
     return {"p50": median(times), "p95": quantiles(times, n=20)[-1]}

@@ -16,8 +16,7 @@ from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
 from server.models.metered import estimate_tokens
-from server.retrieval.derived.kit import SideIndexes
-from server.retrieval.parts import Deriving, Parts
+from server.retrieval.parts import Deriving, Parts, SideIndexes
 from server.retrieval.table import made_strategy
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore, ModelReplies
@@ -58,7 +57,7 @@ class Shop:
     """A site with one strategy over real indexes."""
 
     def __init__(self, name, folder, models, model=None, **parts_given):
-        """`name` is the spec of a strategy, or a class; `parts_given` are further fields of Parts."""
+        """`name` is the spec of a strategy, or what makes one of Parts; `parts_given` are further fields of Parts."""
         shutil.copy(_empty(), folder / "docent.sqlite3")
         self.database = database = Database(f"sqlite:///{folder}/docent.sqlite3")
         self.content = ContentStore(database, "shop")
@@ -88,6 +87,11 @@ class Shop:
         )
         self.strategy = made_strategy(name, parts) if isinstance(name, str) else name(parts)
 
+    @property
+    def index(self):
+        """The derived index of a strategy that has one."""
+        return self.strategy.retriever.index
+
     def side(self, kind):
         vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint, kind)
         return SideIndexes(vectors, SqlWordIndex(self.database, "shop", kind))
@@ -100,12 +104,12 @@ class Shop:
     def _go_live(self):
         self.content.go_live()
         dead = self.content.dead()
-        self.strategy.forget(dead)
+        self.strategy.builder.forget(dead)
         self.content.purge(dead)
 
     def put(self, *pages, removed=(), facts=None):
         """One complete crawl of pages of several chunks; `facts` are those of each page."""
-        self.strategy.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
+        self.strategy.builder.index(Changes(tuple(one for of_page in pages for one in of_page), ()))
         for of_page in pages:
             first = of_page[0]
             texts = "".join(one.text for one in of_page)
@@ -116,7 +120,7 @@ class Shop:
                 self.facts.put({first.url: facts})
         for name in removed:
             self.content.remove_page(f"{URL}/{name}")
-        self.strategy.complete(self.text(), self.monitor)
+        self.strategy.builder.complete(self.text(), self.monitor)
         self._go_live()
 
     def text(self):
@@ -125,13 +129,13 @@ class Shop:
 
     def begin(self, *added, removed=()):
         """A crawl up to the moment before it goes live."""
-        self.strategy.index(Changes(tuple(added), tuple(removed)))
+        self.strategy.builder.index(Changes(tuple(added), tuple(removed)))
         for new in added:
             page = PageRecord(new.url, new.title, new.language, new.id, "", "", 0, datetime.now(UTC))
             self.content.put_page(page, [new], [])
         for gone in removed:
             self.content.remove_page(f"{URL}/{gone}")
-        self.strategy.complete(self.text(), self.monitor)
+        self.strategy.builder.complete(self.text(), self.monitor)
 
     def found(self, text, limit=5, language="en"):
-        return self.strategy.retrieve(Query(text, language), limit)
+        return self.strategy.retriever.retrieve(Query(text, language), limit)

@@ -87,7 +87,7 @@ CONFINED = {
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
     "honcho": ["server/commands/supervisor.py"],
-    "graspologic_native": ["server/retrieval/graphrag/communities.py"],
+    "graspologic_native": ["server/retrieval/published/graphrag/reports.py"],
     "gunicorn": ["server/serving.py"],
     "minify": ["server/api/assets/widget_files.py"],
     "flask": ["server/api", "server/app.py", "server/serving.py", "admin"],
@@ -97,8 +97,8 @@ CONFINED = {
     "rapidfuzz": ["server/indexes/vocabulary.py"],
     "scipy": ["server/retrieval"],
     "sklearn": ["server/retrieval"],
-    "threadpoolctl": ["server/retrieval/raptor/build.py"],
-    "umap": ["server/retrieval/raptor"],
+    "threadpoolctl": ["server/retrieval/published/raptor/build.py"],
+    "umap": ["server/retrieval/published/raptor"],
     "filelock": ["server/storage/data_folder.py", "server/storage", "server/models", "server/services"],
 }
 

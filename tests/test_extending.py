@@ -39,7 +39,7 @@ def test_every_example_is_run_here():
 
 
 def test_the_strategy_prefers_the_help_pages(example, tmp_path, model_cache):
-    shop = Shop(example("server/retrieval/help_first.py").HelpFirstStrategy, tmp_path, model_cache)
+    shop = Shop(example("server/retrieval/help_first.py").HELP_FIRST.make, tmp_path, model_cache)
     text = "Parcels to islands take five working days."
     shop.change(*(chunk(f"{name}/delivery", text, title="Delivery") for name in ("about", "help")))
     hits = shop.found("How long do parcels to islands take?")
@@ -50,15 +50,15 @@ def test_the_strategy_prefers_the_help_pages(example, tmp_path, model_cache):
 
 
 def test_the_derived_strategy_finds_chunks_by_how_they_begin(example, tmp_path, model_cache):
-    module = example("server/retrieval/first_sentence.py")
-    shop = Shop(module.FirstSentenceStrategy, tmp_path, model_cache)
+    module = example("server/retrieval/published/first_sentence.py")
+    shop = Shop(module.FIRST_SENTENCE.make, tmp_path, model_cache)
     lamps = chunk("lamps", "Lamps are made of brass. Parcels take five days.")
     parcels = chunk("parcels", "Parcels take five days. Lamps are made of brass.")
     shop.change(lamps, parcels)
     assert shop.found("How long do parcels take?")[0].chunk == parcels
     assert shop.found("What are lamps made of?")[0].chunk == lamps
     options = module.FirstSentenceOptions(most=1)
-    assert module.FirstSentenceStrategy(shop.strategy._parts, options).name == "first-sentence[most=1]"
+    assert module.FIRST_SENTENCE.make(shop.index.parts, options).name == "first-sentence[most=1]"
     shop.chroma.close()
 
 

@@ -19,7 +19,7 @@ from server.evaluation.report_html import html_report, report_parts
 from server.evaluation.report_markdown import markdown_report
 from server.quality.run_store import ASKS, DONE, QualityRun
 from server.quality.runs import AGREED, answer_lines, json_report
-from server.retrieval.choices import CHOSEN
+from server.retrieval.options import CHOSEN
 
 page = Page(under=quality_page.page)
 

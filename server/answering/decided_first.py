@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from server.answering.around_strategy import AroundStrategy
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import Strategy
+from server.domain.protocols import Retriever
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
@@ -21,20 +20,21 @@ UNFOUND = 0.4
 words it is looked at, and not kept beside passages that fit."""
 
 
-class DecidedFirst(AroundStrategy):
-    """Implements Strategy. A pinned page's best passages are always among what is found; whether the site
+class DecidedFirst:
+    """Implements Retriever. A pinned page's best passages are always among what is found; whether the site
     answers at all is decided as ever, by what they say."""
 
     def __init__(
         self,
-        strategy: Strategy,
+        strategy: Retriever,
         decided: Callable[[Collection[str]], tuple[set[str], list[str]]],
         page: Callable[[str], Sequence[Chunk]],
         rarity: Rarity,
     ) -> None:
         """`decided` gives those of some pages that are kept out, and every pinned one; `page` gives the
         chunks of a page. Both by stored addresses."""
-        super().__init__(strategy)
+        self.name = strategy.name
+        self._strategy = strategy
         self._decided = decided
         self._page = page
         self._rarity = rarity

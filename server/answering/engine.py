@@ -16,6 +16,7 @@ from server.domain.protocols import (
     Embedder,
     Incidents,
     RelevanceModel,
+    Retriever,
     Strategy,
     VectorIndex,
 )
@@ -42,8 +43,8 @@ class SiteParts:
     facts: PageFactStore
     deriving: Deriving
     relevance_model: RelevanceModel | None = None
-    strategy: Strategy | None = None
-    """Searched in place of the site's own, where an evaluation gives passages itself."""
+    retriever: Retriever | None = None
+    """Asked in place of the site's own, where an evaluation gives passages itself."""
     decisions: PageDecisions | None = None
     """What operators decided about pages."""
 

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from server.answering.around_strategy import AroundStrategy
 from server.domain.chunk import ScoredChunk
-from server.domain.protocols import Expander, Strategy
+from server.domain.protocols import Expander, Retriever
 from server.domain.question import Query
 from server.retrieval.parts import ranked
 
@@ -31,11 +30,12 @@ class Expansion:
     queries that each ask for something else."""
 
 
-class ExpandedStrategy(AroundStrategy):
-    """Implements Strategy. The question itself is always searched; what the expanders make, at one time."""
+class ExpandedStrategy:
+    """Implements Retriever. The question itself is always searched; what the expanders make, at one time."""
 
-    def __init__(self, strategy: Strategy, expansions: Sequence[Expansion]) -> None:
-        super().__init__(strategy)
+    def __init__(self, strategy: Retriever, expansions: Sequence[Expansion]) -> None:
+        self.name = strategy.name
+        self._strategy = strategy
         self._expansions = expansions
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from server.answering.around_strategy import AroundStrategy
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import Strategy
+from server.domain.protocols import Retriever
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
@@ -20,12 +19,13 @@ UNFOUND = 0.55
 """Share of the best score that such a passage has, before what it covers of the query."""
 
 
-class PageFirst(AroundStrategy):
-    """Implements Strategy. A query that points at no page is searched as the strategy inside does it."""
+class PageFirst:
+    """Implements Retriever. A query that points at no page is searched as the strategy inside does it."""
 
-    def __init__(self, strategy: Strategy, page: Callable[[str], Sequence[Chunk]], rarity: Rarity) -> None:
+    def __init__(self, strategy: Retriever, page: Callable[[str], Sequence[Chunk]], rarity: Rarity) -> None:
         """`page` gives the chunks of a page by its stored address."""
-        super().__init__(strategy)
+        self.name = strategy.name
+        self._strategy = strategy
         self._page = page
         self._rarity = rarity
 

@@ -43,7 +43,8 @@ class Pipeline:
         embedder that fails leaves the words.
         """
         spending = Spending(question.site_id, self._steps.daily_limit)
-        yield from counted(self._events(question, spending), spending)
+        with self._steps.reading():
+            yield from counted(self._events(question, spending), spending)
 
     def forget(self, question: Question) -> None:
         """Makes the answer to `question` anew when it is asked again."""

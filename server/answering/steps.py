@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 from server.answering.verification import Verifier
@@ -14,10 +15,10 @@ from server.domain.protocols import (
     Guard,
     Incidents,
     Reader,
+    Retriever,
     Reviewer,
     Rewriter,
     Shortcut,
-    Strategy,
     Writer,
 )
 from server.domain.question import Question
@@ -30,7 +31,7 @@ class Steps:
 
     guards: Sequence[Guard]
     rewriter: Rewriter
-    strategy: Strategy
+    strategy: Retriever
     grader: Grader
     writers: Sequence[Writer]
     """In order of preference; the last one never fails."""
@@ -55,5 +56,7 @@ class Steps:
     """Told every answer that was made anew and is not a refusal."""
     forget: Callable[[Question], None] = lambda question: None
     """Takes back what `remember` was told."""
+    reading: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Around one question: the words of the site are seen in one state, see WordSearch.reading."""
     daily_limit: DailyLimit = field(default_factory=DailyLimit)
     """What models may take for the site in a day; then the last writer answers."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import cast
 
 from server.domain.derived import BuildStopped, Plan
 from server.domain.site import Site
@@ -16,8 +17,7 @@ from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import REPORT, load_report
 from server.indexing.preparation import Preparation
-from server.retrieval.choices import CHOSEN
-from server.retrieval.options import read_spec
+from server.retrieval.options import CHOSEN, StrategyKind, read_spec
 from server.retrieval.table import STRATEGIES, check_spec
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
@@ -80,9 +80,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 def _listed() -> Iterator[str]:
     for name in STRATEGIES:
-        loaded = STRATEGIES.load(name)
-        yield f"{name}: {(sys.modules[loaded.__module__].__doc__ or '').strip().splitlines()[0]}"
-        if kind := getattr(loaded, "Options", None):
+        loaded = cast(StrategyKind, STRATEGIES.load(name))
+        module = sys.modules[STRATEGIES[name].partition(":")[0]]
+        yield f"{name}: {(module.__doc__ or '').strip().splitlines()[0]}"
+        if kind := loaded.options:
             default = kind()
             yield "    " + ", ".join(f"{one.name}={getattr(default, one.name)}" for one in fields(kind))
 

@@ -7,8 +7,9 @@ are safe to call from several threads unless the protocol says otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from server.domain.answer import Answer, Claim
 from server.domain.chunk import Changes, Chunk, ScoredChunk
@@ -81,8 +82,18 @@ class RelevanceModel(Protocol):
         """In [0, 1], one for each text, in order; [] for []."""
 
 
-class VectorIndex(Protocol):
-    """Nearest neighbours by cosine, of one site and one embedder."""
+class VectorSearch(Protocol):
+    """Nearest neighbours by cosine, among the vectors of one site by one embedder."""
+
+    def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
+        """(chunk id, 1 - cosine distance), best first, at most `limit`."""
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
+        """The vectors of those of these chunks that are stored."""
+
+
+class VectorWriter(Protocol):
+    """Keeps the vectors of one site by one embedder."""
 
     def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
         """Stores or replaces by chunk id."""
@@ -90,26 +101,22 @@ class VectorIndex(Protocol):
     def remove(self, ids: Sequence[str]) -> None:
         """Unknown ids are no error."""
 
-    def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """(chunk id, 1 - cosine distance), best first, at most `limit`."""
-
     def ids(self) -> set[str]: ...
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
-        """The vectors of those of these chunks that are stored."""
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
 
 
-class WordIndex(Protocol):
-    """BM25 over our own tokens (server.indexes.tokens), of one site."""
+class VectorIndex(VectorSearch, VectorWriter, Protocol):
+    """Both halves, as a real index has them."""
 
-    def add(self, chunks: Sequence[Chunk]) -> None:
-        """Stores or replaces by chunk id."""
 
-    def remove(self, ids: Sequence[str]) -> None:
-        """Unknown ids are no error."""
+class WordSearch(Protocol):
+    """BM25 over our own tokens (server.indexes.tokens), among the chunks of one site."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Within it, this thread sees the index in one state, whose revision is read once. Without it every
+        call reads the revision again. One question is one reading."""
 
     def search(self, text: str, limit: int) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
@@ -120,10 +127,24 @@ class WordIndex(Protocol):
     def count(self) -> int:
         """How many chunks are indexed."""
 
+
+class WordWriter(Protocol):
+    """Keeps the words of the chunks of one site."""
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Stores or replaces by chunk id."""
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Unknown ids are no error."""
+
     def ids(self) -> set[str]: ...
 
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
+
+
+class WordIndex(WordSearch, WordWriter, Protocol):
+    """Both halves, as a real index has them."""
 
 
 class ChunkReader(Protocol):
@@ -136,35 +157,52 @@ class ChunkReader(Protocol):
         """All live chunks of a page, in page order; [] for an unknown page."""
 
 
-class Strategy(Protocol):
-    """How a site is indexed and searched."""
+class Retriever(Protocol):
+    """Finds the chunks that answer a query."""
 
     @property
-    def name(self) -> str: ...
-
-    def index(self, changes: Changes) -> None:
-        """Makes added chunks findable. Removed ones are dropped by `forget` once nobody reads them."""
-
-    def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """Makes what is derived from the whole of a text, which is live or about to be; called when every
-        chunk of it was given to `index`. Nothing of it is found before its generation is live."""
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """Drops chunks, and all that came only from them, from every index of the strategy."""
+    def name(self) -> str:
+        """As the strategy is written with its options: "hybrid", "raptor[layers=3]"."""
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first, at most `limit`, only chunks of the live generation. [] on an empty site."""
 
 
-@runtime_checkable
-class Deriver(Protocol):
-    """A strategy that derives something from the whole of a text."""
+class IndexBuilder(Protocol):
+    """Keeps the indexes that one strategy searches."""
+
+    @property
+    def derives(self) -> bool:
+        """Whether it derives something from the whole of a text, which can only go live as a whole."""
+
+    def index(self, changes: Changes) -> None:
+        """Makes added chunks findable. Removed ones are dropped by `forget` once nobody reads them."""
 
     def plan(self, text: SiteText) -> Plan:
-        """What models would take for building what is missing; nothing when all is there."""
+        """What models would take to derive what is missing; nothing when all is there."""
 
     def is_current(self, text: SiteText) -> bool:
-        """Whether what is derived of this text is there."""
+        """Whether what is derived from this text is there."""
+
+    def complete(self, text: SiteText, monitor: Monitor) -> None:
+        """Derives what is missing from the whole of a text, which is live or about to be; called after every
+        chunk of it was given to `index`. Nothing of it is found before its generation is live."""
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Drops chunks, and all that came only from them, from every index of the strategy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How a site is indexed and searched."""
+
+    retriever: Retriever
+    builder: IndexBuilder
+
+    @property
+    def name(self) -> str:
+        """As it is written with its options."""
+        return self.retriever.name
 
 
 class Reranker(Protocol):

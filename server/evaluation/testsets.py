@@ -24,7 +24,7 @@ from server.evaluation.candidates import (
 )
 from server.evaluation.questions import Case
 from server.indexes.tokens import page_tokens, tokens
-from server.retrieval.derived.asking import Asking, Task
+from server.retrieval.published.derived.asking import ModelTask, ModelTasks
 
 SHORTEST_PASSAGE = 150
 """Characters; less seldom answers anything."""
@@ -59,8 +59,8 @@ def from_model(
     model: ChatModel, passages: Sequence[Chunk], pages: Pages, tally: ModelTally
 ) -> list[Candidate]:
     """A question for each passage of which the model wrote a usable one. Raises ModelError."""
-    asking = Asking(model, None, len)
-    replies = asking.all("test questions", [Task(_prompt(chunk), _read, _nothing) for chunk in passages])
+    asking = ModelTasks(model, None, len)
+    replies = asking.all("test questions", [ModelTask(_prompt(chunk), _read, _nothing) for chunk in passages])
     tally.calls += asking.tally.calls
     tally.unread += asking.tally.unread
     found = []

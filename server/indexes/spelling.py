@@ -1,4 +1,4 @@
-"""Typing errors in a question, mended by the words that the site writes.
+"""Corrects typing errors in a question by the words that the site writes.
 
 A word that the site never writes becomes the one that it most probably stands for: few changes, the
 first letter right, frequent on the site. Words that are written apart here and together there are
@@ -61,6 +61,10 @@ class SiteSpeller:
 
     def correct(self, text: str, language: str) -> str:
         """The text as the site would write it; itself in a language that the site has no pages in."""
+        with self._words.reading():
+            return self._corrected(text, language)
+
+    def _corrected(self, text: str, language: str) -> str:
         languages, main = self._words.languages()
         usual = language if language in main else next((one for one in languages if one in main), "")
         if not usual:
@@ -73,7 +77,7 @@ class SiteSpeller:
 
 
 class _Correction:
-    """Of one text."""
+    """The correction of one text."""
 
     def __init__(
         self, words: SqlWordIndex, languages: Sequence[str], language: str, common: Collection[str]

@@ -36,7 +36,7 @@ from server.storage.statements import among
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexedChunk:
     """A chunk as the word index keeps it."""
 
     chunk_id: str
@@ -60,7 +60,7 @@ class _Block:
     def alive(self) -> int:
         return int(np.count_nonzero(np.frombuffer(self.lengths, LENGTH)))
 
-    def put(self, entry: Entry) -> int:
+    def put(self, entry: IndexedChunk) -> int:
         """Takes the next place for a chunk and returns it."""
         self.lengths += min(max(entry.length, 1), MOST).to_bytes(2, "little")
         self.languages[entry.language] += 1
@@ -72,7 +72,7 @@ class _Block:
         self.languages[language] -= 1
 
 
-class WordWriter:
+class WordTransaction:
     """Use one per transaction, with the site's lock held."""
 
     def __init__(self, connection: Connection, site_id: str) -> None:
@@ -81,7 +81,7 @@ class WordWriter:
         self._site = {"site": site_id}
         self._site_id = site_id
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[IndexedChunk]) -> None:
         """Stores or replaces by chunk id."""
         self.remove([entry.chunk_id for entry in entries])
         rest = list({entry.chunk_id: entry for entry in entries}.values())
@@ -104,7 +104,7 @@ class WordWriter:
         places: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for number, language in self._connection.execute(known, {**self._site, "ids": list(ids)}):
             places[number // BLOCK].append((number % BLOCK, language))
-        moved: list[Entry] = []
+        moved: list[IndexedChunk] = []
         for number, killed in places.items():
             block = self._block(number)
             for place, language in killed:
@@ -115,7 +115,7 @@ class WordWriter:
         if moved:
             self.add(moved)
 
-    def _fill(self, block: _Block, entries: Sequence[Entry]) -> None:
+    def _fill(self, block: _Block, entries: Sequence[IndexedChunk]) -> None:
         """Puts chunks into the free places of a block."""
         found: dict[str, list[int]] = defaultdict(list)
         rows = []
@@ -151,7 +151,7 @@ class WordWriter:
         data = self._connection.execute(select(word_forms.c.words).where(*same), asked).scalar()
         return unpack(data) if data else set()
 
-    def _take_out(self, block: _Block) -> list[Entry]:
+    def _take_out(self, block: _Block) -> list[IndexedChunk]:
         """Deletes a block and returns what lived in it."""
         first = block.number * BLOCK
         in_block = (
@@ -177,12 +177,12 @@ class WordWriter:
             same = (table.c.site_id == self._site_id, table.c.block == block.number)
             self._connection.execute(delete(table).where(*same))
         return [
-            Entry(row.chunk_id, row.language, int(lengths[place]), weights[place], forms)
+            IndexedChunk(row.chunk_id, row.language, int(lengths[place]), weights[place], forms)
             for place, row in chunks.items()
         ]
 
     def _living_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
-        """Those of a block's words that stand in what is left of it."""
+        """The words of a block that still occur in what is left of it."""
         living = set().union(*weights.values())
         languages = [language for language, count in block.languages.items() if count > 0]
         return frozenset(

@@ -7,19 +7,22 @@ where SQLite's own full text (FTS5) takes twenty times as long (benchmarks/index
 
 from __future__ import annotations
 
+import json
+import threading
 import zlib
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
-from sqlalchemy import Connection, delete
+from sqlalchemy import Connection, TextClause, delete, text
 
 from server.domain.chunk import Chunk
-from server.indexes.postings import MOST, best, bm25
+from server.indexes.postings import MOST, Lengths, Numbers, Weights, best, bm25
 from server.indexes.tokens import page_tokens, query_tokens
 from server.indexes.vocabulary import Vocabulary, written_words
-from server.indexes.word_reads import Revisions, all_ids, read_forms, read_ids, read_revisions
-from server.indexes.word_snapshot import Snapshot
 from server.indexes.word_tables import (
     VERSION,
     ensure_tables,
@@ -31,8 +34,162 @@ from server.indexes.word_tables import (
     word_postings,
     word_sites,
 )
-from server.indexes.word_writer import Entry, WordWriter
+from server.indexes.word_writer import IndexedChunk, WordTransaction
 from server.storage.database import Database
+
+Revisions = tuple[tuple[int, int], ...]
+
+_REVISIONS = text("SELECT block, revision FROM word_blocks WHERE site_id = :site ORDER BY block")
+_BLOCKS = text(
+    "SELECT block, revision, languages, lengths FROM word_blocks WHERE site_id = :site ORDER BY block"
+)
+_PIECES = "SELECT token, block, postings FROM word_postings WHERE site_id = :site AND {block} AND {token}"
+_FORMS = text("SELECT block, words FROM word_forms WHERE site_id = :site")
+_ALL_IDS = text("SELECT chunk_id FROM word_chunks WHERE site_id = :site")
+_IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {number}"
+
+
+def _statement(dialect: str, sql: str) -> TextClause:
+    """`{name}` becomes: the column `name` is one of the values in the list bound to `name`."""
+    one_of = "{0} = ANY(:{0})" if dialect == "postgresql" else "{0} IN (SELECT value FROM json_each(:{0}))"
+    return text(sql.format(**{name: one_of.format(name) for name in ("block", "token", "number")}))
+
+
+_DIALECTS = ("sqlite", "postgresql")
+_STATEMENTS = {
+    (dialect, name): _statement(dialect, sql)
+    for dialect in _DIALECTS
+    for name, sql in (("pieces", _PIECES), ("ids", _IDS))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRows:
+    """All blocks of an index, as one statement saw them."""
+
+    revisions: Revisions
+    lengths: dict[int, bytes]
+    languages: tuple[str, ...]
+    """Languages of the chunks, most frequent first."""
+    main_languages: frozenset[str]
+    """Languages of at least one chunk in twenty: rarer ones are mostly quotations, or mistaken."""
+
+
+def read_revisions(connection: Connection, site_id: str) -> Revisions:
+    """(block, revision) of every block: what tells whether anything changed."""
+    return tuple((row[0], row[1]) for row in connection.execute(_REVISIONS, {"site": site_id}).all())
+
+
+def read_blocks(connection: Connection, site_id: str) -> BlockRows:
+    """Everything about the blocks but their postings."""
+    rows = connection.execute(_BLOCKS, {"site": site_id}).all()
+    languages: Counter[str] = Counter()
+    for row in rows:
+        languages.update(json.loads(row.languages))
+    return BlockRows(
+        tuple((row.block, row.revision) for row in rows),
+        {row.block: row.lengths for row in rows},
+        tuple(language for language, _ in languages.most_common()),
+        frozenset(name for name, count in languages.items() if count * 20 >= languages.total()),
+    )
+
+
+def read_pieces(
+    connection: Connection, site_id: str, blocks: Sequence[int], tokens: Sequence[str]
+) -> dict[str, list[tuple[int, bytes]]]:
+    """(block, postings) of each token that occurs."""
+    found: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+    for token, block, data in _rows(connection, "pieces", site_id, block=blocks, token=tokens):
+        found[token].append((block, data))
+    return found
+
+
+def read_forms(connection: Connection, site_id: str) -> dict[int, bytes]:
+    """The words of each block as they are written."""
+    return {row.block: row.words for row in connection.execute(_FORMS, {"site": site_id}).all()}
+
+
+def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
+    """Chunk ids by number; numbers of chunks that are gone are left out."""
+    return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
+
+
+def all_ids(connection: Connection, site_id: str) -> set[str]:
+    """Ids of every chunk in the index."""
+    return set(connection.execute(_ALL_IDS, {"site": site_id}).scalars())
+
+
+def _rows(
+    connection: Connection, name: str, site_id: str, **lists: Sequence[str] | Sequence[int]
+) -> list[Any]:
+    dialect = connection.dialect.name
+    bound = {
+        key: list(values) if dialect == "postgresql" else json.dumps(list(values))
+        for key, values in lists.items()
+    }
+    return list(connection.execute(_STATEMENTS[dialect, name], {"site": site_id, **bound}).all())
+
+
+MOST_KEPT = 2_000_000
+"""Postings kept at most: 12 MB."""
+MOST_IDS = 50_000
+"""Chunk ids kept at most: 5 MB."""
+
+
+class WordSnapshot:
+    """One state of the index, known by its `revisions`: lengths, and postings that were asked for.
+
+    Threads share it: at worst two of them read the same postings.
+    """
+
+    def __init__(self, connection: Connection, site_id: str) -> None:
+        blocks = read_blocks(connection, site_id)
+        self.revisions = blocks.revisions
+        self.languages = blocks.languages
+        """Languages of the chunks, most frequent first."""
+        self.main_languages = blocks.main_languages
+        self.lengths = Lengths(blocks.lengths)
+        self._site_id = site_id
+        self._postings: dict[str, tuple[Numbers, Weights]] = {}
+        self._kept = 0
+        self._ids: dict[int, str] = {}
+
+    def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]]:
+        """Places and weights of the living chunks that hold each of these tokens."""
+        kept = self._postings  # another thread may replace it
+        found = {token: kept[token] for token in tokens if token in kept}
+        unknown = [token for token in tokens if token not in found]
+        if unknown:
+            pieces = read_pieces(connection, self._site_id, self.lengths.blocks, unknown)
+            read = {token: self.lengths.postings(pieces.get(token, ())) for token in unknown}
+            self._keep(read)
+            found |= read
+        return found
+
+    def known(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]] | None:
+        """The same where nothing has to be read; otherwise None."""
+        kept = self._postings
+        found = {token: kept[token] for token in tokens if token in kept}
+        return found if len(found) == len(set(tokens)) else None
+
+    def ids(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+        """Chunk ids by number; numbers of chunks that are gone are left out."""
+        kept = self._ids
+        unknown = [number for number in numbers if number not in kept]
+        if unknown:
+            if len(kept) + len(unknown) > MOST_IDS:
+                self._ids = kept = {number: kept[number] for number in numbers if number in kept}
+            kept.update(read_ids(connection, self._site_id, unknown))
+        return {number: kept[number] for number in numbers if number in kept}
+
+    def _keep(self, read: dict[str, tuple[Numbers, Weights]]) -> None:
+        size = sum(len(places) + 1 for places, _ in read.values())
+        if self._kept + size > MOST_KEPT:
+            self._postings, self._kept = {}, 0
+        if size <= MOST_KEPT:
+            self._postings.update(read)
+            self._kept += size
+
 
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 2
@@ -43,7 +200,7 @@ TRANSACTION = 128
 
 
 SIDE = "/"
-"""Stands between a site's id and the name of an index beside that of its chunks."""
+"""Separates a site's id from the name of a further index."""
 
 
 _TABLES = (word_postings, word_chunks, word_blocks, word_forms)
@@ -60,15 +217,24 @@ def drop_words(database: Database, site_id: str) -> None:
             connection.execute(delete(table).where(of_site))
 
 
+@dataclass(slots=True)
+class _Reading:
+    """One state of an index, as one thread sees it for a while."""
+
+    snapshot: WordSnapshot | None = None
+    is_open: bool = True
+
+
 class SqlWordIndex:
     """Implements WordIndex on the installation's database. Raises StorageError."""
 
     def __init__(self, database: Database, site_id: str, side: str = "") -> None:
-        """`side` names an index beside that of the site's chunks."""
+        """`side` names a further index of the site, next to that of its chunks."""
         ensure_tables(database)
         self._db = database
         self._site_id = site_id = f"{site_id}{SIDE}{side}" if side else site_id
-        self._snapshot: Snapshot | None = None
+        self._snapshot: WordSnapshot | None = None
+        self._readings = threading.local()
         self._vocabularies: tuple[Revisions, dict[int, Vocabulary]] = ((), {})
         self._lock = zlib.crc32(f"words {site_id}".encode())
 
@@ -78,14 +244,29 @@ class SqlWordIndex:
             entries = [_entry(chunk) for chunk in chunks[start : start + TRANSACTION]]
             with self._db.begin() as connection:
                 lock(connection, self._lock)
-                WordWriter(connection, self._site_id).add(entries)
+                WordTransaction(connection, self._site_id).add(entries)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Unknown ids are no error."""
         for start in range(0, len(ids), TRANSACTION):
             with self._db.begin() as connection:
                 lock(connection, self._lock)
-                WordWriter(connection, self._site_id).remove(ids[start : start + TRANSACTION])
+                WordTransaction(connection, self._site_id).remove(ids[start : start + TRANSACTION])
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within it, this thread sees the index in one state, whose revision is read once. A reading inside
+        another is part of that one."""
+        outer: _Reading | None = getattr(self._readings, "now", None)
+        if outer is not None and outer.is_open:
+            yield
+            return
+        reading = self._readings.now = _Reading()
+        try:
+            yield
+        finally:
+            # Another thread may end it, where a stream of answers is given up: what is closed is not used.
+            reading.is_open, reading.snapshot = False, None
 
     def search(self, text: str, limit: int) -> list[tuple[str, float]]:
         """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
@@ -96,13 +277,16 @@ class SqlWordIndex:
                 return []
             scores = bm25(snapshot.lengths, snapshot.postings(connection, found).values())
             ranked = [(snapshot.lengths.number(at), score) for at, score in best(scores, limit)]
-            ids = read_ids(connection, self._site_id, [number for number, _ in ranked]) if ranked else {}
+            ids = snapshot.ids(connection, [number for number, _ in ranked])
         return [(ids[number], score) for number, score in ranked if number in ids]
 
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
         """In how many chunks each token occurs; tokens that occur nowhere have 0."""
-        with self._db.connect() as connection:
-            found = self._state(connection).postings(connection, tokens)
+        read = self._read()
+        found = read.known(tokens) if read is not None else None
+        if found is None:
+            with self._db.connect() as connection:
+                found = self._state(connection).postings(connection, tokens)
         return {token: len(found[token][0]) for token in tokens}
 
     def query_tokens(self, text: str) -> list[str]:
@@ -111,7 +295,7 @@ class SqlWordIndex:
             return query_tokens(text, self._state(connection).languages)
 
     def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Of the chunks, most frequent first; and those that the site is written in."""
+        """Languages of the chunks, most frequent first; and those that the site is written in."""
         with self._db.connect() as connection:
             state = self._state(connection)
         return state.languages, state.main_languages
@@ -123,6 +307,9 @@ class SqlWordIndex:
 
     def count(self) -> int:
         """How many chunks are indexed."""
+        read = self._read()
+        if read is not None:
+            return read.lengths.count
         with self._db.connect() as connection:
             return self._state(connection).lengths.count
 
@@ -139,8 +326,8 @@ class SqlWordIndex:
             connection.execute(delete(word_sites).where(word_sites.c.site_id == self._site_id))
 
     def renew(self, chunks: Iterable[Chunk]) -> None:
-        """Makes the index anew of all chunks of the site, as this version does. One that is cut off is
-        `outdated` still."""
+        """Builds the index again from all chunks of the site, as this version does. An interrupted one stays
+        `outdated`."""
         with self._db.begin() as connection:
             lock(connection, self._lock)
             note_version(connection, self._site_id, 0)
@@ -155,12 +342,22 @@ class SqlWordIndex:
         for table in _TABLES:
             connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
-    def _state(self, connection: Connection) -> Snapshot:
-        """The index as it is now."""
+    def _state(self, connection: Connection) -> WordSnapshot:
+        """The index as it is now, or as it was when this thread's reading began."""
+        if (read := self._read()) is not None:
+            return read
         snapshot = self._snapshot
         if snapshot is None or snapshot.revisions != read_revisions(connection, self._site_id):
-            self._snapshot = snapshot = Snapshot(connection, self._site_id)
+            self._snapshot = snapshot = WordSnapshot(connection, self._site_id)
+        reading: _Reading | None = getattr(self._readings, "now", None)
+        if reading is not None and reading.is_open:
+            reading.snapshot = snapshot
         return snapshot
+
+    def _read(self) -> WordSnapshot | None:
+        """What this thread's reading sees, once that has read anything."""
+        reading: _Reading | None = getattr(self._readings, "now", None)
+        return reading.snapshot if reading is not None and reading.is_open else None
 
     def _vocabulary(self, connection: Connection, revisions: Revisions) -> Collection[Vocabulary]:
         """The words of every block; those of blocks that did not change are kept."""
@@ -175,7 +372,7 @@ class SqlWordIndex:
         return kept.values()
 
 
-def _entry(chunk: Chunk) -> Entry:
+def _entry(chunk: Chunk) -> IndexedChunk:
     title = page_tokens(chunk.title, chunk.language)
     headings = [heading for heading in chunk.heading_path if heading != chunk.title]
     heading = page_tokens("\n".join(headings), chunk.language)
@@ -189,4 +386,4 @@ def _entry(chunk: Chunk) -> Entry:
         weights = Counter({token: min(weight, MOST) for token, weight in weights.items()})
     forms = written_words("\n".join((chunk.title, *headings, chunk.text)), chunk.language)
     length = len(title) + len(heading) + len(body)
-    return Entry(chunk.id, chunk.language, length, weights, frozenset(forms))
+    return IndexedChunk(chunk.id, chunk.language, length, weights, frozenset(forms))

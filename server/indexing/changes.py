@@ -1,14 +1,15 @@
-"""What a new state of a page changes in the index."""
+"""What a new state of a page changes in the index, and which of its chunks are indexed already elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from crawler.page import Page
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
+from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 
 
@@ -20,7 +21,7 @@ class PageChange:
     chunks: tuple[Chunk, ...]
     """All chunks of the new state."""
     fresh: tuple[Chunk, ...]
-    """Those of them that indexes do not hold yet, or hold with another title."""
+    """The chunks that the indexes lack, or hold with another title."""
     removed: tuple[str, ...]
     """Ids of chunks that are no longer on the page."""
 
@@ -64,3 +65,32 @@ def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> 
 def facts_of(page: Page) -> PageFacts:
     """What a page says beside its text."""
     return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
+
+
+class Twins:
+    """Found page by page, so that only what a page repeats is read."""
+
+    def __init__(self, content: ContentStore, pages: Iterable[PageRecord] = ()) -> None:
+        self._content = content
+        self._url_of = {page.content_hash: page.url for page in pages if page.content_hash}
+        self._twins: dict[str, str] = {}
+
+    def look_for(self, change: PageChange, moved_from: str = "") -> None:
+        """Looks on the page that had the same content before, or that the page was at `moved_from`."""
+        other = moved_from or self._url_of.get(change.record.content_hash, "")
+        if not other or other == change.record.url:
+            return
+        known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
+        self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
+
+    def add(self, twins: Mapping[str, str]) -> None:
+        """Chunk -> its twin."""
+        self._twins |= twins
+
+    def of(self, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """The twins of those chunks that have one."""
+        return {chunk.id: self._twins[chunk.id] for chunk in chunks if chunk.id in self._twins}
+
+    def forget(self) -> None:
+        """All that was found is indexed now."""
+        self._twins.clear()

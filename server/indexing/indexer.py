@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, SiteText, Unwatched
-from server.domain.protocols import Strategy
-from server.indexing.changes import PageChange, facts_of, is_same, page_change
+from server.domain.protocols import IndexBuilder
+from server.indexing.changes import PageChange, Twins, facts_of, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
-from server.indexing.twins import Twins
 from server.storage.content.content import ContentStore
 from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import PageRecord
@@ -41,10 +40,20 @@ class IndexReport:
     """The live one after the build."""
 
 
-class Indexer:
-    """One build at a time: `begin`, then each page of the crawl, then `finish`.
+@dataclass(frozen=True, slots=True)
+class PreparedGeneration:
+    """A state that is written and complete, and not live yet."""
 
-    Readers see the state before until `publish` or `finish`. A page goes to the content store first, as
+    replaces_live: bool
+    """Whether there is a live state that differs from it."""
+    go_live: Callable[[], IndexReport]
+    """Makes it the live state and clears the old one away."""
+
+
+class Indexer:
+    """One build at a time: `begin`, then each page of the crawl, then `prepare` and `go_live`, or `finish`.
+
+    Readers see the state before until `publish` or `go_live`. A page goes to the content store first, as
     part of the generation to come, then to the strategies, and is marked as indexed then: so the content
     store knows all that a build that was cut off has written anywhere, and what it had not come to. The
     next `begin` completes it, or takes it back. Errors of strategies and stores pass through (ModelError,
@@ -54,7 +63,7 @@ class Indexer:
     def __init__(
         self,
         content: ContentStore,
-        strategies: Sequence[Strategy],
+        builders: Sequence[IndexBuilder],
         sizes: ChunkSizes | None = None,
         on_progress: Callable[[IndexReport], None] = lambda report: None,
         text: Callable[[], SiteText] | None = None,
@@ -66,10 +75,7 @@ class Indexer:
         self._facts = facts
         self._text = text
         self.monitor: Monitor = Unwatched()
-        self.gate: Callable[[], None] | None = None
-        """Called when all is written and complete, before it replaces what is live; what it raises keeps that
-        live, and what is written waiting. With a gate nothing goes live piece by piece."""
-        self._strategies = tuple(strategies)
+        self._builders = tuple(builders)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
         self._known: dict[str, PageRecord] = {}
@@ -169,19 +175,23 @@ class Indexer:
     def publish(self) -> None:
         """Makes what was written so far live, and clears away what it replaces."""
         self.flush()
-        if self.gate is not None:
-            return
         if self._content.is_changed():
             self._content.go_live()
         self._clear_away()
 
-    def finish(self) -> IndexReport:
-        """Writes what waits, lets the strategies complete it, makes the new state the live one and clears the
-        old one away. Raises BuildStopped, and what the gate raises."""
+    def prepare(self) -> PreparedGeneration:
+        """Writes what waits and lets the builders complete it. Without `go_live` the live state stays, and
+        what is written waits for the next build. Raises BuildStopped."""
         self.flush()
         self.complete()
-        if self.gate is not None and self._content.live.live_generation() and self._content.is_changed():
-            self.gate()
+        replaces = bool(self._content.live.live_generation()) and self._content.is_changed()
+        return PreparedGeneration(replaces, self._go_live)
+
+    def finish(self) -> IndexReport:
+        """Prepares the new state and makes it live at once. Raises BuildStopped."""
+        return self.prepare().go_live()
+
+    def _go_live(self) -> IndexReport:
         if self._content.is_changed() or not self._content.live.live_generation():
             self._content.go_live()
         self._clear_away()
@@ -218,8 +228,8 @@ class Indexer:
         BuildStopped."""
         if self._text is not None:
             text = self._text()
-            for strategy in self._strategies:
-                strategy.complete(text, self.monitor)
+            for builder in self._builders:
+                builder.complete(text, self.monitor)
 
     def _keep_facts(self, pages: Sequence[Page]) -> None:
         """They are of no generation: derived indexes alone are made from them, with the next build."""
@@ -246,16 +256,16 @@ class Indexer:
     def _index(self, chunks: Iterable[Chunk]) -> None:
         for batch in _batches(chunks):
             twins = self._twins.of(batch)
-            for strategy in self._strategies:
-                strategy.index(Changes(added=batch, twins=twins))
+            for builder in self._builders:
+                builder.index(Changes(added=batch, twins=twins))
             self.report.chunks_embedded += len(batch) - len(twins)
             self._progress()
 
     def _clear_away(self) -> None:
         dead = self._content.dead()
         if dead:
-            for strategy in self._strategies:
-                strategy.forget(dead)
+            for builder in self._builders:
+                builder.forget(dead)
             self._content.purge(dead)
 
     def _progress(self) -> None:

@@ -1,4 +1,4 @@
-"""Building what a strategy needs of a site that is indexed already, such as for a comparison."""
+"""Builds what another strategy needs on a site that is indexed already, such as for a comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import chain
 
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, Plan, SiteText
-from server.domain.protocols import Deriver, Strategy, VectorIndex, WordIndex
+from server.domain.protocols import Strategy, VectorIndex, WordIndex
 from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import ContentReader
 
@@ -34,22 +34,22 @@ class Preparation:
 
     def plan(self) -> Plan:
         """What models would take for it now; nothing for a strategy that asks none."""
-        return self._strategy.plan(self._text()) if isinstance(self._strategy, Deriver) else Plan()
+        return self._strategy.builder.plan(self._text())
 
     def is_done(self) -> bool:
         """Whether everything is there."""
         if any(True for _ in self._missing()):
             return False
-        return not isinstance(self._strategy, Deriver) or self._strategy.is_current(self._text())
+        return self._strategy.builder.is_current(self._text())
 
     def run(self, monitor: Monitor) -> None:
-        """Brings what is missing into the indexes. Raises ModelError, IndexFailure, StorageError,
+        """Adds what is missing to the indexes. Raises ModelError, IndexFailure, StorageError,
         BuildStopped; the next run goes on from there."""
         missing = list(self._missing())
         for start in range(0, len(missing), BATCH):
             monitor.step("chunks", start, len(missing))
-            self._strategy.index(Changes(added=tuple(missing[start : start + BATCH])))
-        self._strategy.complete(self._text(), monitor)
+            self._strategy.builder.index(Changes(added=tuple(missing[start : start + BATCH])))
+        self._strategy.builder.complete(self._text(), monitor)
 
     def _text(self) -> SiteText:
         return StoredText(self._content, self._facts)

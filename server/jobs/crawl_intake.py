@@ -82,12 +82,16 @@ class CrawlIntake:
         publish_s: float,
         on_progress: ProgressCallback,
         decided: DecidedPages,
+        *,
+        is_gated: bool = False,
     ) -> None:
+        """Every `publish_s` seconds what was read goes live; while `is_gated` it is only written."""
         self._crawls = crawls
         self._crawl_id = crawl_id
         self._journal = journal
         self._indexer = indexer
         self._publish_s = publish_s
+        self._is_gated = is_gated
         self._on_progress = on_progress
         self._decided = decided
         self._open: dict[str, None] = {}
@@ -158,7 +162,10 @@ class CrawlIntake:
     def _publish(self) -> None:
         self._published = time.monotonic()
         if self._indexer.waiting or self._indexer.report.pages_indexed != self._published_pages:
-            self._indexer.publish()
+            if self._is_gated:
+                self._indexer.flush()
+            else:
+                self._indexer.publish()
             self._published_pages = self._indexer.report.pages_indexed
 
 

@@ -1,5 +1,5 @@
-"""The quality gate, as a crawl meets it: before its index goes live, a test set is asked against it and
-against the live one."""
+"""The quality gate: before the index of a crawl goes live, the questions of a test set are asked of it and of
+the live one."""
 
 from __future__ import annotations
 
@@ -11,25 +11,18 @@ from typing import Any
 from server.domain.derived import Monitor
 from server.domain.protocols import Incidents
 from server.domain.site import Site
-from server.quality.gate_store import (
-    DROPPED,
-    DROPPING,
-    HELD,
-    PASSED,
-    RELEASED,
-    RELEASING,
-    Check,
-    Gate,
-    GateStore,
-)
+from server.indexing.indexer import IndexReport, PreparedGeneration
+from server.jobs.site_index import SiteIndex
+from server.quality.gate_store import DROPPED, DROPPING, PASSED, RELEASED, RELEASING, Check, Gate, GateStore
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore
+from server.storage.crawls.runs import HELD
 from server.storage.database import Database
 
 log = logging.getLogger(__name__)
 
 TOLERANCE = 1e-9
-"""Of sums of fractions."""
+"""Rounding error of sums of fractions."""
 
 
 class HeldBackIndex(Exception):
@@ -53,7 +46,7 @@ Measure = Callable[[Site, Gate, Monitor], Measured]
 
 
 class CrawlGate:
-    """Of one crawl of one site."""
+    """The gate that one crawl of a site has to pass."""
 
     def __init__(
         self, database: Database, incidents: Incidents, measure: Measure | None, site: Site, crawl_id: int
@@ -88,13 +81,22 @@ class CrawlGate:
         return held is not None and held.state == DROPPING
 
     def released(self, check: Check) -> None:
-        """It is live now."""
+        """Notes that it is live now."""
         self._gates.decide(check, RELEASED)
 
     def dropped(self, check: Check) -> None:
-        """It is forgotten now."""
+        """Notes that it was dropped, and drops what was derived for it."""
         DerivedStore(self._db, self._site.id).drop_coming()
         self._gates.decide(check, DROPPED)
+
+    def go_live(self, index: SiteIndex, prepared: PreparedGeneration) -> IndexReport:
+        """Makes the new state live once it is measured, where there is a live one to compare it with. Raises
+        what `check` raises."""
+        if prepared.replaces_live:
+            if index.is_stale(self._site, self._content):
+                index.indexer.index_coming()
+            self.check(index.indexer.monitor)
+        return prepared.go_live()
 
     def check(self, monitor: Monitor) -> None:
         """Raises HeldBackIndex; BuildStopped, and what retrieval and models raise: then nothing is decided,
@@ -112,15 +114,15 @@ class CrawlGate:
         generation = self._content.next_generation()
         self._gates.note(self._site.id, self._crawl_id, generation, PASSED if passed else HELD, values)
         if passed:
-            log.info("crawl %s passes the gate: %s", self._crawl_id, _told(gate, found))
+            log.info("crawl %s passes the gate: %s", self._crawl_id, _summary(gate, found))
             return
-        message = _told(gate, found)
+        message = _summary(gate, found)
         incident = {"crawl": self._crawl_id, "metric": gate.metric}
         self._incidents.record(self._site.id, "index_held_back", message, incident)
-        raise HeldBackIndex(f"{message}. Visitors keep the index of before")
+        raise HeldBackIndex(f"{message}. Visitors keep the previous index")
 
 
-def _told(gate: Gate, found: Measured) -> str:
+def _summary(gate: Gate, found: Measured) -> str:
     if not found.questions:
         return (
             f"held back: no question of the gate's test set can be judged by {gate.metric}; choose another "

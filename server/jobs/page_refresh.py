@@ -1,7 +1,7 @@
-"""One page of a site: read again, or brought in line with what an operator decided about it.
+"""One page of a site: crawled again, or updated to what an operator decided about it.
 
-It is a crawl like any other to whoever looks: the same claim keeps two writers off one site, and what it
-brought stands in its record.
+It counts as a crawl: the same claim keeps a second writer off the site, and the crawl's record has the
+outcome.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from crawler.journal import Entry
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
-from server.indexing.indexer import Indexer, IndexReport
+from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
 from server.jobs.decided_pages import DecidedPages
+from server.jobs.gate import CrawlGate
+from server.jobs.site_index import SiteIndex
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.decisions import PageDecisions
@@ -54,21 +56,23 @@ class PageRefresh:
         settings: Settings,
         run: CrawlRun,
         site: Site,
-        indexer: Indexer,
+        index: SiteIndex,
         watch: CrawlWatch,
     ) -> None:
         self._db = database
         self._settings = settings
         self._run = run
         self._site = site
-        self._indexer = indexer
+        self._index = index
+        self._indexer = index.indexer
         self._watch = watch
         self._crawls = CrawlStore(database)
         self._content = ContentStore(database, site.id)
         self._decided = DecidedPages(database, site.id)
 
-    def run(self, template: str = "") -> tuple[str, str]:
-        """(state in which it ended, what came of it). Raises CutShort, CrawlError."""
+    def run(self, gate: CrawlGate | None, template: str = "") -> tuple[str, str]:
+        """(state in which it ended, what came of it). `gate` measures the new state before it is live. Raises
+        CutShort, CrawlError, HeldBackIndex."""
         before = self._content.live.live_generation()
         if not before:
             raise CrawlError(NOT_LIVE)
@@ -76,14 +80,15 @@ class PageRefresh:
         self._indexer.begin(resume=True)
         if self._run.kind != PAGE and not self._content.is_changed():
             # What an operator decides about a page counts at once, unless other changes go live with it.
-            self._indexer.gate = None
+            gate = None
         if self._run.kind == PAGE:
             state, message = self._read_again(template)
         else:
             state, message = DONE, self._bring_in_line()
         try:
             self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
-            report = self._indexer.finish()
+            prepared = self._indexer.prepare()
+            report = gate.go_live(self._index, prepared) if gate else prepared.go_live()
         except BuildStopped as stopped:
             raise CutShort from stopped
         if self._run.kind != PAGE:
@@ -126,7 +131,7 @@ class PageRefresh:
         found = sum(outcome.page is not None for outcome in outcomes)
         self._crawls.progress(self._run.id, len(outcomes), found, found)
         state = FAILED if outcomes[0].state in _NO_ANSWER else DONE
-        return state, self._told(outcomes[0], outcomes[-1])
+        return state, self._outcome(outcomes[0], outcomes[-1])
 
     def _take(self, outcome: UrlOutcome) -> None:
         if outcome.page is not None:
@@ -147,8 +152,8 @@ class PageRefresh:
         ]  # fmt: skip
         CrawlJournal(self._db, self._run.id).write(entries)
 
-    def _told(self, first: UrlOutcome, last: UrlOutcome) -> str:
-        """What came of it, in words for the operator."""
+    def _outcome(self, first: UrlOutcome, last: UrlOutcome) -> str:
+        """The outcome in words for the operator."""
         if first.page is not None and self._decided.is_excluded(first.url):
             return "read, and kept out of the answers as was decided"
         if first.state is UrlState.UNCHANGED:

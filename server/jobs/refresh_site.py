@@ -1,4 +1,4 @@
-"""Reads a site anew: crawl, index, go live. The job worker and the shell run the same code.
+"""Refreshes a site: crawl, index, go live. The job worker and the shell run the same code.
 
 A crawl may be cut off at any moment, by kill -9 too: whoever takes it up next runs the same steps over
 the same journal and the same content, and each step does what the one before it left to do.
@@ -58,7 +58,7 @@ class SiteRefresh:
         sources: SourcePages | None = None,
         measure: Measure | None = None,
     ) -> None:
-        """`measure` tells for the quality gate how good a new index is."""
+        """`measure` compares a new index with the live one for the quality gate."""
         self._db = database
         self._sites = SiteStore(database)
         self._crawls = CrawlStore(database)
@@ -75,8 +75,8 @@ class SiteRefresh:
         on_progress: ProgressCallback,
         interrupt: Interrupt | None = None,
     ) -> bool:
-        """Begins a crawl, or goes on with it; false when it is not to be had, for somebody works on the
-        site already or the crawl has ended. Leaves the outcome in the crawl's record."""
+        """Begins a crawl, or goes on with it; false when another worker has the site or the crawl has ended.
+        Leaves the outcome in the crawl's record."""
         holder = new_holder()
         run = self._crawls.claim(crawl_id, holder)
         if run is None:
@@ -87,8 +87,7 @@ class SiteRefresh:
                 begins = run.url or ", ".join(site.start_urls)
                 log.info("crawl %s of %s begins at %s", crawl_id, site.id, begins)
                 gate = CrawlGate(self._db, self._incidents, self._measure, site, run.id)
-                refresh = _Refresh(self, run, site, open_index(site), watch, gate)
-                state, message = self._work(refresh, on_progress)
+                state, message = self._work(run, site, open_index(site), watch, gate, on_progress)
             except HeldBackIndex as held:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
                 self._crawls.finish(crawl_id, HELD, str(held))
@@ -105,25 +104,32 @@ class SiteRefresh:
                 log.info("crawl %s of %s is live: %s", crawl_id, run.site_id, message)
         return True
 
-    def _work(self, refresh: _Refresh, on_progress: ProgressCallback) -> tuple[str, str]:
+    def _work(
+        self,
+        run: CrawlRun,
+        site: Site,
+        index: SiteIndex,
+        watch: CrawlWatch,
+        gate: CrawlGate,
+        on_progress: ProgressCallback,
+    ) -> tuple[str, str]:
         """(state in which the crawl ends, what it brought). Raises CutShort, HeldBackIndex."""
-        run, gate, indexer = refresh.crawl_run, refresh.gate, refresh.indexer
+        whole = WholeCrawl(self._db, self._settings, self._sources, run, site, index, watch)
         held = gate.held
         if held is not None and gate.is_dropped():
-            indexer.discard()
+            index.indexer.discard()
             gate.dropped(held)
             if held.crawl_id == run.id:
-                return STOPPED, f"dropped by {held.decided_by}: visitors keep the index of before"
+                return STOPPED, f"dropped by {held.decided_by}: visitors keep the previous index"
         if held is not None and gate.is_let_go():
-            message = refresh.release()
+            message = whole.release()
             gate.released(held)
             return DONE, f"{message}; let go live by {held.decided_by}, though {held.metric} fell"
-        if gate.is_on:
-            indexer.gate = refresh.pass_gate
+        measuring = gate if gate.is_on else None
         if run.kind == WHOLE:
-            return refresh.run(on_progress)
-        one = PageRefresh(self._db, self._settings, run, refresh.site, indexer, refresh.watch)
-        return one.run(self._notes.get(run.site_id, TEMPLATE))
+            return whole.run(measuring, on_progress, goes_on=gate.held is not None)
+        one = PageRefresh(self._db, self._settings, run, site, index, watch)
+        return one.run(measuring, self._notes.get(run.site_id, TEMPLATE))
 
     def _set_aside(self, run: CrawlRun, watch: CrawlWatch) -> None:
         if watch.reason == LOST:
@@ -148,45 +154,46 @@ class SiteRefresh:
         self._incidents.record(run.site_id, "crawl_failed", message)
 
 
-class _Refresh:
-    """The steps of one run over a crawl."""
+class WholeCrawl:
+    """The steps of one run over a crawl of a whole site."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that one run over a crawl needs
         self,
-        job: SiteRefresh,
+        database: Database,
+        settings: Settings,
+        sources: SourcePages,
         run: CrawlRun,
         site: Site,
         index: SiteIndex,
         watch: CrawlWatch,
-        gate: CrawlGate,
     ) -> None:
-        self.gate = gate
-        self._job = job
-        self._db = job._db
-        self._crawls = job._crawls
-        self.crawl_run = run
-        self.site = site
+        self._db = database
+        self._settings = settings
+        self._sources = sources
+        self._run = run
+        self._site = site
         self._index = index
-        self.indexer = index.indexer
-        self.watch = watch
-        self._content = ContentStore(self._db, site.id)
-        self._journal = CrawlJournal(self._db, run.id)
-        self._decided = DecidedPages(self._db, site.id)
+        self._indexer = index.indexer
+        self._watch = watch
+        self._crawls = CrawlStore(database)
+        self._content = ContentStore(database, site.id)
+        self._journal = CrawlJournal(database, run.id)
+        self._decided = DecidedPages(database, site.id)
 
-    def run(self, on_progress: ProgressCallback) -> tuple[str, str]:
-        """(state in which the crawl ended, what it brought). Raises CutShort."""
-        interruptions = Interruptions(self._journal, self._crawls, self.crawl_run)
+    def run(self, gate: CrawlGate | None, on_progress: ProgressCallback, *, goes_on: bool) -> tuple[str, str]:
+        """(state in which the crawl ended, what it brought). With a gate nothing goes live piece by piece,
+        and the whole only once it is measured. `goes_on` keeps what a gate held back before: it is measured
+        again with what this crawl brings. Raises CutShort, HeldBackIndex."""
+        interruptions = Interruptions(self._journal, self._crawls, self._run)
         interruptions.check()
-        # What the gate holds back is gone on from: it is measured again with what this crawl brings.
-        goes_on = interruptions.before or self.gate.held is not None
-        self.indexer.begin(resume=goes_on, report=report_so_far(self._journal))
+        self._indexer.begin(resume=interruptions.before or goes_on, report=report_so_far(self._journal))
         # A first crawl goes live as a whole: nobody shall see half a site.
         # What is derived from all pages can only be brought live with all of them.
         bit_by_bit = self._content.live.live_generation() and not self._index.is_derived
-        publish_s = self._job._settings.retrieval.index_publish_s if bit_by_bit else 0.0
+        publish_s = self._settings.retrieval.index_publish_s if bit_by_bit else 0.0
         intake = CrawlIntake(
-            self._crawls, self.crawl_run.id, self._journal, self.indexer, publish_s, on_progress,
-            self._decided,
+            self._crawls, self._run.id, self._journal, self._indexer, publish_s, on_progress,
+            self._decided, is_gated=gate is not None,
         )  # fmt: skip
         try:
             self._crawl(intake)
@@ -194,50 +201,50 @@ class _Refresh:
             interruptions.forgive()
             raise
         state = DONE
-        trouble = problem(self._crawls, self.crawl_run.id) if self.site.start_urls else ""
-        if self.watch.reason == STOP:
+        trouble = problem(self._crawls, self._run.id) if self._site.start_urls else ""
+        if self._watch.reason == STOP:
             state = STOPPED
             if trouble and not self._content.live.live_generation():
                 return STOPPED, "stopped before a page was read"
         elif trouble:
             raise CrawlError(trouble)
-        return state, self._bring_live(intake)
+        return state, self._bring_live(intake, gate)
 
     def _crawl(self, intake: CrawlIntake) -> None:
-        if not self.site.start_urls:
+        if not self._site.start_urls:
             return  # it is made of sources alone
         outcomes = crawl(
-            crawl_options(self.site, self._job._settings),
+            crawl_options(self._site, self._settings),
             known_addresses(
-                self.indexer.known,
+                self._indexer.known,
                 self._crawls,
-                self.crawl_run,
-                self.indexer.without_facts(),
+                self._run,
+                self._indexer.without_facts(),
                 self._decided.site_hashes(),
             ),
-            self.watch.stop,
+            self._watch.stop,
             intake.crawled,
             journal=self._journal,
-            template=self._job._notes.get(self.site.id, TEMPLATE),
+            template=SiteNotes(self._db).get(self._site.id, TEMPLATE),
         )
         with closing(outcomes):
             for outcome in outcomes:
                 intake.take(outcome)
-                if self.watch.reason in (QUIT, LOST):
+                if self._watch.reason in (QUIT, LOST):
                     break  # what was handed out and not settled is handed out again
-        if self.watch.reason in (QUIT, LOST):
+        if self._watch.reason in (QUIT, LOST):
             raise CutShort
-        self.indexer.flush()
+        self._indexer.flush()
         intake.record()
-        if self.watch.reason == PAUSE:
+        if self._watch.reason == PAUSE:
             raise CutShort
 
-    def _bring_live(self, intake: CrawlIntake) -> str:
-        moves = PageMoves(self._db, self.site.id)
-        remove_missing_pages(self.crawl_run, self._crawls, self.indexer, intake.moves, moves, self._decided)
+    def _bring_live(self, intake: CrawlIntake, gate: CrawlGate | None) -> str:
+        moves = PageMoves(self._db, self._site.id)
+        remove_missing_pages(self._run, self._crawls, self._indexer, intake.moves, moves, self._decided)
         self._add_sources()
         try:
-            summary = self._go_live()
+            summary = self._go_live(gate)
         finally:
             # Also of an index that is held back: it is all written.
             intake.record()
@@ -246,39 +253,34 @@ class _Refresh:
 
     def release(self) -> str:
         """Brings live what the gate held back; returns what that is. Raises CutShort."""
-        self.indexer.begin(resume=True, report=report_so_far(self._journal))
-        return self._go_live()
+        self._indexer.begin(resume=True, report=report_so_far(self._journal))
+        return self._go_live(None)
 
-    def pass_gate(self) -> None:
-        """Before the index goes live. Raises HeldBackIndex, BuildStopped."""
-        if self._index.is_stale(self.site, self._content):
-            self.indexer.index_coming()
-        self.gate.check(self.indexer.monitor)
-
-    def _go_live(self) -> str:
-        self.indexer.monitor = BuildWatch(self.watch, partial(log.info, "crawl %s: %s", self.crawl_run.id))
+    def _go_live(self, gate: CrawlGate | None) -> str:
+        self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
         try:
-            summary = _summary(self.indexer.finish())
-            if self._index.is_stale(self.site, self._content):
-                summary += f"; {self.indexer.reindex().chunks_embedded} chunks indexed anew"
+            prepared = self._indexer.prepare()
+            summary = _summary(gate.go_live(self._index, prepared) if gate else prepared.go_live())
+            if self._index.is_stale(self._site, self._content):
+                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
         except BuildStopped as stopped:
-            if self.watch.reason == STOP:
+            if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
             raise CutShort from stopped
-        keep_what_was_learned(self._db, self.site, self._index, self._journal)
-        check_quotes(self._db, self.site.id, self._job._settings.serving.base_url)
+        keep_what_was_learned(self._db, self._site, self._index, self._journal)
+        check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         return summary
 
     def _add_sources(self) -> None:
-        """Pages from elsewhere than the website; one that is not there any more goes at once."""
+        """Adds the pages of sources; one that is gone is removed at once."""
         there = set()
-        for page in self._job._sources(self.site):
+        for page in self._sources(self._site):
             taken = self._decided.taken(page, "source")
             if taken is not None:
                 there.add(page.url)
-                self.indexer.add(taken, source="source")
-        for url in [url for url, page in self.indexer.known.items() if page.source and url not in there]:
-            self.indexer.remove(url)
+                self._indexer.add(taken, source="source")
+        for url in [url for url, page in self._indexer.known.items() if page.source and url not in there]:
+            self._indexer.remove(url)
 
 
 def _summary(report: IndexReport) -> str:

@@ -1,4 +1,4 @@
-"""What the pages of a site are brought into."""
+"""The indexes of a site, as a crawl uses them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SiteIndex:
     """Whether the strategy derives something from the whole of the pages."""
 
     def signature(self, site: Site) -> str:
-        """With what the site's chunks are indexed; a change of it makes every index stale."""
+        """The strategy and embedder that index the site's chunks; a change makes every index stale."""
         return f"{site.strategy} {self.embedder.fingerprint}"
 
     def is_stale(self, site: Site, content: ContentStore) -> bool:

@@ -14,7 +14,7 @@ from server.answering.pipeline import Pipeline
 from server.answering.trace import current_step
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.derived import Plan
-from server.domain.protocols import Cache, ChatModel, Deriver, ModelError, Prompt
+from server.domain.protocols import Cache, ChatModel, ModelError, Prompt, Strategy
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Used, current
@@ -199,9 +199,9 @@ class Asking:
         model: ChatModel | None = self._recorder
         parts = engine.parts(site.id)
         strategy = engine.strategy(site, parts, model=model, incidents=self._incidents, settings=settings)
-        parts = replace(parts, strategy=strategy)
+        parts = replace(parts, retriever=strategy.retriever)
         if site.strategy != self._site.strategy:
-            self._require_index(site, parts)
+            self._require_index(site, parts, strategy)
         curated = engine.sources.curated if order.curated else NoCurated()
         return engine.open_pipeline(
             site,
@@ -212,13 +212,11 @@ class Asking:
             settings=settings,
         )
 
-    def _require_index(self, site: Site, parts: SiteParts) -> None:
+    def _require_index(self, site: Site, parts: SiteParts, strategy: Strategy) -> None:
         """Raises NotBuilt. What the site itself is answered by is there, or visitors would miss it, too."""
-        strategy = parts.strategy
-        assert strategy is not None, "opened just before"
         text = StoredText(parts.content, parts.facts)
-        if isinstance(strategy, Deriver) and not strategy.is_current(text):
-            raise NotBuilt(strategy.plan(text))
+        if not strategy.builder.is_current(text):
+            raise NotBuilt(strategy.builder.plan(text))
         if read_spec(self._site.strategy)[0] not in ONE_SIDED:
             return  # vectors and words of every chunk are there
         preparation = Preparation(strategy, parts.content, parts.facts, parts.vectors, parts.words)

@@ -10,8 +10,8 @@ from typing import Any
 from server.answering.language import question_language
 from server.domain.addresses import absolute
 from server.domain.answer import Answer, Outcome
-from server.domain.chunk import Changes, ScoredChunk
-from server.domain.derived import Monitor, SiteText, record_id
+from server.domain.chunk import ScoredChunk
+from server.domain.derived import Monitor, record_id
 from server.domain.question import Query, Question
 from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import REJECTION, Trial, TrialResult, reference_of, sample, trials
@@ -28,21 +28,12 @@ DEPTH = 60
 
 
 class GivenPassages:
-    """Implements Strategy: finds what it was given last."""
+    """Implements Retriever: finds what it was given last."""
 
     name = "given passages"
 
     def __init__(self) -> None:
         self.given: tuple[ScoredChunk, ...] = ()
-
-    def index(self, changes: Changes) -> None:
-        """Nothing is indexed."""
-
-    def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """Nothing is derived."""
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """Nothing is indexed."""
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """The same for every query."""
@@ -80,7 +71,7 @@ class _Trying:
         language = question_language(case.question, self._way.site.language or "en")
         question = Question(case.question, self._way.site.id, (), language)
         self._way.leave_out(())
-        hits = self._way.strategy.retrieve(self._pipeline.rewrite(question), DEPTH)
+        hits = self._way.strategy.retriever.retrieve(self._pipeline.rewrite(question), DEPTH)
         made = trials(case, hits, self._address, [other for other in others if other != case.answer])
         return [self._result(trial, question) for trial in made]
 

@@ -40,7 +40,7 @@ def install_corpus(
     strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
     sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
-    indexer = Indexer(ContentStore(database, site_id), [strategy], sizes, _told(monitor, len(pages)))
+    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, _told(monitor, len(pages)))
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)

@@ -13,7 +13,7 @@ from server.answering.reading import joined_text
 from server.answering.units import units
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.protocols import ChatModel, Strategy
+from server.domain.protocols import ChatModel, Retriever, Strategy
 from server.domain.question import Query
 from server.domain.site import Site
 from server.evaluation.corpus import CORPUS
@@ -71,9 +71,9 @@ class EvaluatedVariant:
         """The strategy that is evaluated."""
         return self.engine.strategy(self.site, self.parts, model=self.model)
 
-    def pipeline(self, strategy: Strategy) -> Pipeline:
-        """What answers from what `strategy` finds."""
-        parts = replace(self.parts, strategy=strategy)
+    def pipeline(self, retriever: Retriever) -> Pipeline:
+        """What answers from what `retriever` finds."""
+        parts = replace(self.parts, retriever=retriever)
         return self.engine.open_pipeline(
             without_answer_cache(self.site), parts, model=self.model, sources=self.engine.sources
         )
@@ -85,7 +85,9 @@ class EvaluatedVariant:
         def confidence(query: Query, hits: Sequence[ScoredChunk]) -> float:
             return grader.signs(query, hits).answerability() if hits else 0.0
 
-        asked = Asked(self.pipeline(self.strategy), self.page_text, confidence, self.leave_out, writes)
+        asked = Asked(
+            self.pipeline(self.strategy.retriever), self.page_text, confidence, self.leave_out, writes
+        )
         return Evaluation(self.site.id, self.site.language, asked)
 
     def leave_out(self, pages: Sequence[str]) -> None:

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 Scores = Mapping[str, float]
 Weights = Mapping[str, float]
-"""Of the first side, in [0, 1], by key; the second side gets the rest. Only these keys are wanted: the
+"""Weight of the first side, in [0, 1], by key; the second side gets the rest. Only these keys are wanted: the
 scores of both sides may have more, which tell how good those of the wanted keys are."""
 
 BEST_SHARE = 0.1
-"""Of the words' side: how much is measured by the best match instead of by the question."""
+"""Share of the words' score that is measured by the best match instead of by the question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordScores:
     """BM25 scores with the most that the question could score."""
 
     scores: Scores
@@ -38,7 +38,7 @@ class Words:
         }
 
 
-Fusion = Callable[[Scores, Words, Weights], dict[str, float]]
+Fusion = Callable[[Scores, WordScores, Weights], dict[str, float]]
 
 
 def min_max(scores: Scores) -> dict[str, float]:
@@ -51,23 +51,23 @@ def min_max(scores: Scores) -> dict[str, float]:
     return {key: (score - low) / (high - low) for key, score in scores.items()}
 
 
-def by_ceiling(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
+def by_ceiling(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:
     """Weighted sum of min-max cosines and of the words' shares of what was possible."""
     return _sum(min_max(first), second.shares(), weights)
 
 
-def by_best(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
+def by_best(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:
     """Weighted sum of min-max scores on both sides."""
     return _sum(min_max(first), min_max(second.scores), weights)
 
 
-def by_rank(first: Scores, second: Words, weights: Weights, k: int = 60) -> dict[str, float]:
+def by_rank(first: Scores, second: WordScores, weights: Weights, k: int = 60) -> dict[str, float]:
     """Weighted sum of 1 / (k + rank), ranks from 1; scaled so that rank 1 on both sides is 1."""
     first_shares, second_shares = _rank_shares(first, k), _rank_shares(second.scores, k)
     return _sum(first_shares, second_shares, weights)
 
 
-def by_reciprocal(first: Scores, second: Words, weights: Weights) -> dict[str, float]:
+def by_reciprocal(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:
     """The same with 1 / rank, as Anthropic fuses in contextual retrieval: the first ranks decide."""
     return by_rank(first, second, weights, 0)
 

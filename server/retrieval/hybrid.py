@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from server.domain.chunk import Changes, Chunk, ScoredChunk
-from server.domain.derived import Monitor, SiteText
-from server.domain.protocols import ModelError, Reranker
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.protocols import ModelError, Reranker, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
 from server.indexes.postings import K1
 from server.indexes.tokens import tokens
-from server.retrieval.dense import DenseStrategy
-from server.retrieval.diversity import diversified
-from server.retrieval.fusion import Fusion, Words
-from server.retrieval.lexical import LexicalStrategy
-from server.retrieval.pages import supported
+from server.retrieval.chunk_indexes import ChunkIndexes
+from server.retrieval.fusion import Fusion, WordScores
+from server.retrieval.model_reranker import model_reranker
+from server.retrieval.options import StrategyKind
 from server.retrieval.parts import Hit, Parts, cosines, ranked
 from server.retrieval.rarity import Rarity
+from server.retrieval.reordering import diversified, supported
 from server.retrieval.rerank import FeatureReranker
-from server.retrieval.second_look import model_reranker
 from server.retrieval.table import FUSIONS
 
 CANDIDATES = 30
@@ -31,42 +29,36 @@ OLDER = 0.5
 """What an earlier turn's share is to that of the turn after it."""
 
 
-class HybridStrategy:
+class HybridRetriever:
     """Fuses dense and lexical retrieval, then reorders the best by features of the match, by what else
     their page has, and, where the installation has one, by a model."""
 
     name = "hybrid"
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        nearest: Callable[[Vector, int], list[Hit]] | None = None,
+        worded: Callable[[str, int], list[Hit]] | None = None,
+    ) -> None:
+        """`nearest` and `worded` are searched in place of the chunks' own vectors and words."""
         self._parts = parts
-        self._dense = DenseStrategy(parts)
-        self._lexical = LexicalStrategy(parts)
+        self._nearest_to = nearest or parts.vectors.search
+        self._worded = worded or parts.words.search
         self._fusion: Fusion = FUSIONS.load(parts.tuning.fusion)
         self._rarity = Rarity(parts.words)
         self._features = FeatureReranker(self._rarity)
         self._second: Reranker | None = model_reranker(parts)
 
-    def index(self, changes: Changes) -> None:
-        """Indexes the vectors first: a chunk that the word index knows has its vector. Raises ModelError."""
-        self._dense.index(changes)
-        self._lexical.index(changes)
-
-    def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """Nothing is derived."""
-
-    def forget(self, ids: Sequence[str]) -> None:
-        """Removes the chunks from both indexes."""
-        self._lexical.forget(ids)
-        self._dense.forget(ids)
-
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
         """Best first. When the embedder or the vectors fail, the words answer alone; when a model that
         reorders fails, the features' order stays."""
-        found = self._found(query, limit)
-        for share, earlier in self._earlier(query):
-            found = _with_share(found, self._found(earlier, limit), share)
-        found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
-        return self._features.detailed(query, self._looked_at_again(query, found)[:limit])
+        with self._parts.words.reading():
+            found = self._found(query, limit)
+            for share, earlier in self._earlier(query):
+                found = _with_share(found, self._found(earlier, limit), share)
+            found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
+            return self._features.detailed(query, self._reordered_by_model(query, found)[:limit])
 
     def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """The same in the same order, with what the grader reads in `scores`: the cosine of each chunk and,
@@ -98,7 +90,7 @@ class HybridStrategy:
         candidates = max(CANDIDATES, limit)
         while True:
             depth = max(SCORED, candidates)
-            dense, words = self._nearest(query, depth), self._parts.words.search(query.text, depth)
+            dense, words = self._nearest(query, depth), self._worded(query.text, depth)
             asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
             live = self._parts.chunks.load(list(dict.fromkeys(asked)))
             # Both indexes may hold chunks of a generation that is being built or was just replaced.
@@ -111,7 +103,7 @@ class HybridStrategy:
     def _nearest(self, query: Query, limit: int) -> list[Hit]:
         try:
             vector = self._parts.embedder.embed([query.searched_text])[0]
-            return self._parts.vectors.search(vector, limit)
+            return self._nearest_to(vector, limit)
         except ModelError as error:
             self._parts.on_failure(error.kind, f"embedding a question: {error}")
         except IndexFailure as error:
@@ -123,7 +115,7 @@ class HybridStrategy:
     ) -> list[ScoredChunk]:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        scores = self._fusion(dense, Words(words, ceiling), self._dense_weights(query, live))
+        scores = self._fusion(dense, WordScores(words, ceiling), self._dense_weights(query, live))
         hits = []
         for key, chunk in live.items():
             details = {"dense": round(dense[key], 4)} if key in dense else {}
@@ -152,7 +144,7 @@ class HybridStrategy:
             for age, text in enumerate(query.previous[:3])
         ]
 
-    def _looked_at_again(self, query: Query, found: list[ScoredChunk]) -> list[ScoredChunk]:
+    def _reordered_by_model(self, query: Query, found: list[ScoredChunk]) -> list[ScoredChunk]:
         if self._second is None:
             return found
         try:
@@ -175,3 +167,10 @@ def _with_share(
     whole = 1 + share
     joined = [replace(hit, score=min(1.0, hit.score / whole)) for hit in by_id.values()]
     return ranked(joined, len(joined))
+
+
+def _hybrid(parts: Parts) -> Strategy:
+    return Strategy(HybridRetriever(parts), ChunkIndexes(parts))
+
+
+HYBRID = StrategyKind("hybrid", _hybrid)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from server.domain.protocols import Strategy
 from server.domain.registry import UnknownName
+from server.retrieval.parts import Parts
+from server.retrieval.question_kinds import QuestionKind
 
 O = TypeVar("O")  # noqa: E741
 
@@ -77,3 +80,47 @@ def spec_of(name: str, options: Any) -> str:
 
 def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+CHOSEN = "auto"
+"""Name of the option."""
+
+
+def read_choices(value: object) -> dict[str, tuple[str, str]]:
+    """Kind -> (strategy, reason); what cannot be read is left out."""
+    if not isinstance(value, Mapping):
+        return {}
+    kinds = frozenset(QuestionKind)
+    return {
+        str(kind): (str(one["strategy"]), str(one.get("reason", "measured")))
+        for kind, one in value.items()
+        if kind in kinds and isinstance(one, Mapping) and one.get("strategy")
+    }
+
+
+@dataclass(frozen=True)
+class StrategyKind:
+    """A row of the table of strategies."""
+
+    name: str
+    make: Callable[..., Strategy]
+    """Makes the strategy for one site from its Parts, and from the options where there are any."""
+    options: type[Any] | None = None
+
+    def with_options(self, parts: Parts, chosen: Mapping[str, str]) -> Strategy:
+        """The strategy with these options as they are written. Raises UnknownName."""
+        options = self.read(chosen)
+        return self.make(parts) if options is None else self.make(parts, options)
+
+    def spec(self, chosen: Mapping[str, str]) -> str:
+        """How it is written shortest. Raises UnknownName for options that it does not have."""
+        options = self.read(chosen)
+        return self.name if options is None else spec_of(self.name, options)
+
+    def read(self, chosen: Mapping[str, str]) -> Any:
+        """The options as an object; None for a strategy without options. Raises UnknownName."""
+        if self.options is not None:
+            return made_options(self.name, self.options, chosen)
+        if chosen:
+            raise UnknownName(f"{self.name} has no options of its own; TUNE_ settings hold for it")
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,8 +21,6 @@ from server.domain.protocols import (
 )
 from server.domain.spending import Spending
 from server.domain.tuning import Tuning
-from server.retrieval.derived.asking import Replies
-from server.retrieval.derived.kit import SideIndexes
 
 Hit = tuple[str, float]
 
@@ -34,8 +33,8 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
     return similar
 
 
-class DerivedState(Protocol):
-    """One state of a derived index: server.storage.content.derived.DerivedState."""
+class StoredState(Protocol):
+    """One state of a derived index: server.storage.derived.DerivedState."""
 
     @property
     def generation(self) -> int: ...
@@ -51,11 +50,29 @@ class DerivedIndexes(Protocol):
         self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]
     ) -> None: ...
 
-    def live(self, key: str) -> DerivedState | None: ...
+    def live(self, key: str) -> StoredState | None: ...
 
-    def newest(self, key: str) -> DerivedState | None: ...
+    def newest(self, key: str) -> StoredState | None: ...
 
     def body(self, state: Any) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SideIndexes:
+    """Vectors and words of one kind of records, in addition to those of the chunks."""
+
+    vectors: VectorIndex
+    words: WordIndex
+
+
+class Replies(Protocol):
+    """Where replies of models are kept: server.storage.model_replies.ModelReplies."""
+
+    def known(self, keys: Sequence[str]) -> dict[str, str]: ...
+
+    def keep(self, key: str, kind: str, reply: str) -> None: ...
+
+    def drop_unused(self, since: datetime, kinds: Sequence[str]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +86,7 @@ class Deriving:
     """Where what models said is kept; None keeps nothing."""
     estimate_tokens: Callable[[str], int] = len
     price: tuple[float, float] = (0.0, 0.0)
-    """Of the chat model: money per million tokens sent, and received."""
+    """Price of the chat model: money per million tokens sent, and received."""
     charge: Callable[[], Spending] = lambda: Spending("")
     """Makes what one call of the model counts for."""
 
@@ -92,6 +109,11 @@ class Parts:
     """Needed by the strategies that derive something."""
     chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Kind of question -> the strategy that measured best on it, and what showed that."""
+
+
+def reads(embedder: Embedder, language: str) -> bool:
+    """Whether the embedder reads this language; an unknown one counts as read."""
+    return not embedder.languages or not language or language in embedder.languages
 
 
 def search_live(

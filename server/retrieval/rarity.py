@@ -1,4 +1,4 @@
-"""How much each word of a query tells: inverse document frequency on this site."""
+"""How rare each word of a query is: inverse document frequency on this site."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from server.domain.chunk import Chunk
-from server.domain.protocols import WordIndex
+from server.domain.protocols import WordSearch
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
 
@@ -23,7 +23,7 @@ class Rarity:
     Weights are kept for the life of the object: make a new one when the index has changed.
     """
 
-    def __init__(self, words: WordIndex) -> None:
+    def __init__(self, words: WordSearch) -> None:
         self._words = words
         self._known: dict[str, float] = {}
         self._unused: set[str] = set()
@@ -33,8 +33,9 @@ class Rarity:
         known = self._known
         new = [token for token in asked if token not in known]
         if new:
-            count = self._words.count()
-            frequencies = self._words.document_frequencies(new)
+            with self._words.reading():
+                count = self._words.count()
+                frequencies = self._words.document_frequencies(new)
             if len(known) > REMEMBERED:
                 self._known = known = {token: known[token] for token in asked if token in known}
             for token in new:
@@ -55,7 +56,7 @@ class Rarity:
         }
 
     def unused(self, asked: Sequence[str]) -> frozenset[str]:
-        """Those of the tokens that the site never uses."""
+        """The tokens that the site never uses."""
         frequencies = self._words.document_frequencies(list(asked))
         return frozenset(token for token in asked if not frequencies[token])
 

@@ -6,15 +6,42 @@ all its words, the place on the page and the words of its address were tried and
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
-from server.retrieval.features import prose, substance
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
+
+BYTES_A_WORD = 10
+"""A content word takes about so many bytes of text in English, and about as many in other languages."""
+FULL = 150
+"""Words from which on a chunk has all the substance that counts."""
+LONG_LINE = 160
+"""A line of so many characters is prose, however it ends."""
+_SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
+
+
+def substance(chunk: Chunk) -> float:
+    """In [0, 1], by the logarithm of the text's length: entries of an index and lone links have little."""
+    words = len(chunk.text.encode("utf-8", "replace")) / BYTES_A_WORD
+    return min(1.0, math.log1p(words) / math.log1p(FULL))
+
+
+@lru_cache(maxsize=20_000)
+def prose(text: str) -> float:
+    """Share in [0, 1] of the text that stands in lines that end as sentences do."""
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("```")]
+    total = sum(map(len, lines))
+    if not total:
+        return 0.0
+    return sum(len(line) for line in lines if len(line) > LONG_LINE or _SENTENCE_END.search(line)) / total
+
 
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""

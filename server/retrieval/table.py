@@ -2,64 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import cast
 
 from server.domain.protocols import Strategy
-from server.domain.registry import Registry, UnknownName
-from server.retrieval.options import made_options, read_spec, spec_of
-
-if TYPE_CHECKING:
-    from server.retrieval.parts import Parts
+from server.domain.registry import Registry
+from server.retrieval.options import StrategyKind, read_spec
+from server.retrieval.parts import Parts
 
 STRATEGIES = Registry(
     "strategy",
     {
-        "dense": "server.retrieval.dense:DenseStrategy",
-        "lexical": "server.retrieval.lexical:LexicalStrategy",
-        "hybrid": "server.retrieval.hybrid:HybridStrategy",
-        "contextual": "server.retrieval.contextual:ContextualStrategy",
-        "segments": "server.retrieval.segments:SegmentsStrategy",
-        "small-to-big": "server.retrieval.small_to_big:SmallToBigStrategy",
-        "hierarchical": "server.retrieval.hierarchical:HierarchicalStrategy",
-        "questions": "server.retrieval.questions:QuestionsStrategy",
-        "raptor": "server.retrieval.raptor:RaptorStrategy",
-        "graphrag": "server.retrieval.graphrag:GraphRagStrategy",
-        "lightrag": "server.retrieval.lightrag:LightRagStrategy",
-        "hipporag": "server.retrieval.hipporag:HippoRagStrategy",
-        "auto": "server.retrieval.auto:AutoStrategy",
+        "dense": "server.retrieval.dense:DENSE",
+        "lexical": "server.retrieval.lexical:LEXICAL",
+        "hybrid": "server.retrieval.hybrid:HYBRID",
+        "contextual": "server.retrieval.published.contextual:CONTEXTUAL",
+        "segments": "server.retrieval.published.segments:SEGMENTS",
+        "small-to-big": "server.retrieval.published.small_to_big:SMALL_TO_BIG",
+        "hierarchical": "server.retrieval.published.hierarchical:HIERARCHICAL",
+        "questions": "server.retrieval.published.questions:QUESTIONS",
+        "raptor": "server.retrieval.published.raptor.strategy:RAPTOR",
+        "graphrag": "server.retrieval.published.graphrag.strategy:GRAPHRAG",
+        "lightrag": "server.retrieval.published.lightrag.strategy:LIGHTRAG",
+        "hipporag": "server.retrieval.published.hipporag.strategy:HIPPORAG",
+        "auto": "server.retrieval.auto:AUTO",
     },
 )
+"""Each row names a StrategyKind."""
 
 
 def made_strategy(spec: str, parts: Parts) -> Strategy:
     """The strategy of a spec such as "hybrid" or "raptor[clustering=tree]". Raises UnknownName."""
     name, chosen = read_spec(spec)
-    kind: Any = STRATEGIES.load(name)
-    options = getattr(kind, "Options", None)
-    if options is None:
-        if chosen:
-            raise UnknownName(f"{name} has no options of its own; TUNE_ settings hold for it")
-        plain: Strategy = kind(parts)
-        return plain
-    derived: Strategy = kind(parts, made_options(name, options, chosen))
-    return derived
+    kind = cast(StrategyKind, STRATEGIES.load(name))
+    return kind.with_options(parts, chosen)
 
 
 def check_spec(spec: str) -> str:
     """The spec as it is written shortest. Raises UnknownName for one that no strategy can be made of."""
     name, chosen = read_spec(spec)
-    options = getattr(STRATEGIES.load(name), "Options", None)
-    if options is None and chosen:
-        raise UnknownName(f"{name} has no options of its own; TUNE_ settings hold for it")
-    return spec_of(name, made_options(name, options, chosen)) if options else name
+    kind = cast(StrategyKind, STRATEGIES.load(name))
+    return kind.spec(chosen)
 
 
 RERANKERS = Registry(
     "reranker",
     {
         "features": "server.retrieval.rerank:FeatureReranker",
-        "model": "server.retrieval.second_look:ListwiseReranker",
-        "cross-encoder": "server.retrieval.second_look:CrossEncoderReranker",
+        "model": "server.retrieval.model_reranker:ListwiseReranker",
+        "cross-encoder": "server.retrieval.model_reranker:CrossEncoderReranker",
     },
 )
 """Made from the site's Rarity, from a ChatModel, and from a RelevanceModel."""

@@ -26,7 +26,7 @@ from server.answering.verification import Verifier
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk
 from server.domain.derived import Calibration
-from server.domain.protocols import ChatModel, Incidents, Reviewer, Rewriter, Strategy, Writer
+from server.domain.protocols import ChatModel, Incidents, Retriever, Reviewer, Rewriter, Writer
 from server.domain.site import Site, Voice
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
@@ -78,7 +78,7 @@ def open_pipeline(
     synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
     writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
     evidence = open_grader(site, parts, settings)
-    searched = parts.strategy or open_strategy(site, parts, incidents, settings, model)
+    searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # where uploaded files are served
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
     address = partial(absolute, base=base)
@@ -102,6 +102,7 @@ def open_pipeline(
         reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieval.retrieve_limit,
+        reading=parts.words.reading,
         address=address,
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
@@ -111,7 +112,7 @@ def open_pipeline(
     return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
 
 
-def _with_pages(strategy: Strategy, parts: SiteParts, rarity: Rarity) -> Strategy:
+def _with_pages(strategy: Retriever, parts: SiteParts, rarity: Rarity) -> Retriever:
     """With the page that a question points at, without those that operators keep out, with pinned ones."""
     first = PageFirst(strategy, parts.content.page, rarity)
     if parts.decisions is None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
 
-from server.domain.protocols import Deriver
 from server.domain.site import Site
 from server.gaps.gap_work import GapWork
 from server.indexes.words import drop_words
@@ -129,4 +128,4 @@ class Crawling:
         strategy = engine.strategy(site, parts, model=engine.chat_model)
         vectors = None if strategy.name == "lexical" else parts.vectors
         indexer = open_indexer(self._database, parts, strategy, engine.settings)
-        return SiteIndex(indexer, parts.embedder, vectors, isinstance(strategy, Deriver))
+        return SiteIndex(indexer, parts.embedder, vectors, strategy.builder.derives)

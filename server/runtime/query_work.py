@@ -18,7 +18,7 @@ from server.answering.rewriting import HistoryRewriter, ModelRewriter
 from server.answering.routing import Message
 from server.answering.small_talk import SmallTalk
 from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
-from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Rewriter, Shortcut, Strategy
+from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Rewriter, Shortcut
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.tuning import Tuning
@@ -90,7 +90,7 @@ class QueryWork:
         plain = AmbiguityClarifier(self._site)
         return [ModelClarifier(self._model, plain, self._incidents) if self._model else plain]
 
-    def expanded(self, strategy: Strategy, rarity: Rarity) -> Strategy:
+    def expanded(self, strategy: Retriever, rarity: Rarity) -> Retriever:
         """`strategy` with what is searched beside the question."""
         on = self._tuning
         wanted: list[tuple[bool, Task, Expander, float]] = [

@@ -19,9 +19,8 @@ from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
 from server.models.metered import estimate_tokens, read_prices
-from server.retrieval.choices import CHOSEN, read_choices
-from server.retrieval.derived.kit import SideIndexes
-from server.retrieval.parts import Deriving, Parts
+from server.retrieval.options import CHOSEN, read_choices
+from server.retrieval.parts import Deriving, Parts, SideIndexes
 from server.retrieval.table import made_strategy
 from server.settings import Settings
 from server.storage.content.content import ContentStore
@@ -98,7 +97,7 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
     def text() -> StoredText:
         return StoredText(content.newest(), parts.facts)
 
-    return Indexer(content, [strategy], sizes, text=text, facts=parts.facts)
+    return Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
 
 
 def open_strategy(

@@ -25,7 +25,7 @@ from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
 from server.models.openai import OpenAIChat
-from server.retrieval.hybrid import HybridStrategy
+from server.retrieval.hybrid import HYBRID
 from server.retrieval.parts import Parts
 from server.retrieval.rarity import Rarity
 from server.storage.content.content import ContentStore
@@ -76,10 +76,10 @@ class IndexedSite:
         vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         words = SqlWordIndex(self.database, "shop")
         self.rarity = Rarity(words)
-        self.strategy = HybridStrategy(Parts(self.embedder, vectors, words, self.content.live))
+        self.strategy = HYBRID.make(Parts(self.embedder, vectors, words, self.content))
         for name, (title, text) in TEXTS.items():
             chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, "en")
-            self.strategy.index(Changes((chunk,)))
+            self.strategy.builder.index(Changes((chunk,)))
             page = PageRecord(chunk.url, title, "en", name, "", "", 0, datetime.now(UTC))
             self.content.put_page(page, [chunk], [])
         self.content.go_live()
@@ -96,7 +96,7 @@ class IndexedSite:
         return Steps(
             guards=[InjectionGuard()],
             rewriter=ModelRewriter(model, plain, self.incidents) if model else plain,
-            strategy=self.strategy,
+            strategy=self.strategy.retriever,
             grader=EvidenceGrader(self.rarity, self.embedder, Calibration()),
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.live.page(url)),

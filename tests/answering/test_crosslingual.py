@@ -39,7 +39,7 @@ def test_a_question_in_another_language_finds_the_page(shop, text, language):
     query = searched(shop, text, language)
     assert query.language == "en"
     assert "delivery" in query.text
-    assert shop.strategy.retrieve(query, 3)[0].chunk.id == "delivery"
+    assert shop.strategy.retriever.retrieve(query, 3)[0].chunk.id == "delivery"
 
 
 def test_the_word_is_taken_that_the_site_uses(shop):

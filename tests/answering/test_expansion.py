@@ -124,7 +124,7 @@ def test_only_the_telling_words_are_searched_too(shop):
 
 
 def test_feedback_adds_words_that_the_best_pages_share(shop):
-    hits = shop.strategy.retrieve(Query("delivery of parcels", "en"), 3)
+    hits = shop.strategy.retriever.retrieve(Query("delivery of parcels", "en"), 3)
     made = Feedback(shop.rarity).expand(Query("delivery of parcels", "en"), hits)
     assert all(other.text.startswith("delivery of parcels ") for other in made)
 

@@ -33,7 +33,7 @@ def trap(tmp_path_factory, model_cache):
         url = f"{HOME}{path}"
         page = extract(Source(url, page_html("Lantern Shop", title, content).encode())).page
         chunks = chunk_page(page, ChunkSizes())
-        site.strategy.index(Changes(tuple(chunks)))
+        site.strategy.builder.index(Changes(tuple(chunks)))
         site.content.put_page(PageRecord(url, title, "en", path, "", "", 0, datetime.now(UTC)), chunks, [])
     site.content.go_live()
     yield site

@@ -202,7 +202,7 @@ def test_instructions_in_pages_and_answers_cannot_leave_their_fence(shop, chat_m
 
 def test_nearness_is_to_the_question_and_not_to_what_was_searched(shop):
     vectors = ChromaVectorIndex(shop.chroma, "shop", shop.embedder.fingerprint)
-    echo = shop.strategy.retrieve(Query(TEXTS["trap"][1], "en"), 4)
+    echo = shop.strategy.retriever.retrieve(Query(TEXTS["trap"][1], "en"), 4)
     judged = QueryNearness(shop.embedder, vectors)(QUERY, echo)
     before = {hit.chunk.id: hit.scores["dense"] for hit in echo}
     after = {hit.chunk.id: hit.scores["dense"] for hit in judged}

@@ -46,7 +46,7 @@ class Themed:
 
 
 def test_each_theme_is_told_by_the_sentence_that_its_page_opens_with(shop):
-    pipeline = shop.pipeline(strategy=Themed(shop.strategy))
+    pipeline = shop.pipeline(strategy=Themed(shop.strategy.retriever))
     streamed, final = answer(pipeline, WHOLE)
     assert final.outcome is Outcome.ANSWERED
     assert streamed == final.text

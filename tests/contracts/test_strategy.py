@@ -3,7 +3,7 @@
 import pytest
 
 from server.domain.derived import BuildStopped, Unwatched
-from server.domain.protocols import Deriver, ModelError
+from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
 from server.retrieval.table import STRATEGIES
@@ -101,8 +101,10 @@ def test_the_cosine_is_told_of_what_was_found_by_meaning(shop):
 def test_an_earlier_question_helps_a_follow_up_and_gives_way_to_a_new_topic(shop):
     shop.change(LAMPS, DELIVERY, RETURNS)
     earlier = ("How long do parcels to islands take?",)
-    follow_up = shop.strategy.retrieve(Query("how long exactly?", "en", previous=earlier), 3)
-    new_topic = shop.strategy.retrieve(Query("Is the Glow Maxi made of brass?", "en", previous=earlier), 3)
+    follow_up = shop.strategy.retriever.retrieve(Query("how long exactly?", "en", previous=earlier), 3)
+    new_topic = shop.strategy.retriever.retrieve(
+        Query("Is the Glow Maxi made of brass?", "en", previous=earlier), 3
+    )
     assert (follow_up[0].chunk, new_topic[0].chunk) == (DELIVERY, LAMPS)
     assert all(0 <= hit.score <= 1 for hit in (*follow_up, *new_topic))
 
@@ -199,14 +201,14 @@ def test_the_plan_tells_the_calls_and_what_was_paid_is_not_paid_again(derived_na
     with OpenAIServer() as server:
         server.script = lambda request: "{}"
         shop = Shop(derived_name, tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
-        assert isinstance(shop.strategy, Deriver)
+        assert shop.strategy.builder.derives
         shop.change(LAMPS, DELIVERY)
         shop.begin(RETURNS)
         text = shop.text()
-        assert shop.strategy.is_current(text)
-        assert shop.strategy.plan(text).calls == 0
+        assert shop.strategy.builder.is_current(text)
+        assert shop.strategy.builder.plan(text).calls == 0
         before = len(server.requests)
-        shop.strategy.complete(text, Unwatched())
+        shop.strategy.builder.complete(text, Unwatched())
         assert len(server.requests) == before, "what is built is not built again"
         shop.chroma.close()
 

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from sqlalchemy import event
 
 from server.domain.chunk import Chunk
 from server.indexes import word_writer
@@ -325,3 +326,52 @@ def test_words_from_before_versions_were_kept_are_outdated(database, words):
     assert "shop" in outdated(database)
     words.drop()
     assert "shop" not in outdated(database)
+
+
+def test_one_reading_reads_the_revision_once(database, words):
+    words.add([LAMP, PARCEL, REFUND])
+    words.search("lamp", 5)
+    statements = []
+
+    def note(_connection, _cursor, statement, *_rest):
+        statements.append(statement)
+
+    event.listen(database._engine, "before_cursor_execute", note)
+    try:
+        with words.reading():
+            for text in ("lamp back", "refunding parcels"):
+                words.search(text, 5)
+                words.document_frequencies(["lamp"])
+                words.count()
+    finally:
+        event.remove(database._engine, "before_cursor_execute", note)
+    assert sum("FROM word_blocks" in statement for statement in statements) == 1
+
+
+def test_a_reading_sees_one_state_and_ends_with_it(words):
+    words.add([LAMP])
+    with words.reading():
+        assert words.count() == 1
+        with words.reading():
+            words.add([PARCEL])
+        assert words.count() == 1
+        assert ids(words.search("lamp parcel", 5)) == ["lamp"]
+    assert words.count() == 2
+    assert set(ids(words.search("lamp parcel", 5))) == {"lamp", "parcel"}
+
+
+def test_a_reading_that_another_thread_ends_is_over(words):
+    words.add([LAMP])
+
+    def question():
+        with words.reading():
+            words.count()
+            yield
+
+    asked = question()
+    next(asked)
+    words.add([PARCEL])
+    ending = threading.Thread(target=asked.close)
+    ending.start()
+    ending.join()
+    assert words.count() == 2

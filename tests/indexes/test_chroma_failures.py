@@ -7,9 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from server.domain.chunk import Chunk
-from server.indexes.chroma_http import ChromaQueries, UnknownCollection
 from server.indexes.errors import IndexRejected, IndexUnavailable
-from server.indexes.vectors import ChromaVectorIndex, open_chroma
+from server.indexes.vectors import ChromaQueries, ChromaVectorIndex, UnknownCollection, open_chroma
 from tests.servers import chroma_server
 
 LAMP = Chunk("lamp", "https://shop.example/", "", (), "lamp", 0)

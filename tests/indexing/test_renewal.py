@@ -8,7 +8,7 @@ from server.indexes.word_tables import note_version, outdated
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
-from server.retrieval.lexical import LexicalStrategy
+from server.retrieval.lexical import LEXICAL
 from server.retrieval.parts import Parts
 from server.runtime.renewal import renew_words
 from server.storage.content.content import ContentStore
@@ -29,8 +29,8 @@ def shop(database):
     words.drop()
     content = ContentStore(database, "shop")
     # Only the word index is used by this strategy.
-    strategy = LexicalStrategy(Parts(embedder=None, vectors=None, words=words, chunks=content.live))
-    indexer = Indexer(content, [strategy], ChunkSizes(200, 0))
+    strategy = LEXICAL.make(Parts(embedder=None, vectors=None, words=words, chunks=content))
+    indexer = Indexer(content, [strategy.builder], ChunkSizes(200, 0))
     indexer.begin()
     indexer.add(page("lamp", "The lamp is made of brass."))
     indexer.finish()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from server.retrieval.auto import AutoOptions, AutoStrategy
-from server.retrieval.choices import read_choices
+from server.retrieval.auto import AUTO, AutoOptions
+from server.retrieval.options import read_choices
 from server.retrieval.question_kinds import kind_of
 from tests.strategy_shop import chunk
 
@@ -44,7 +44,7 @@ def test_the_kind_of_a_question_is_told_by_its_words(kind, text):
 def make_shop(open_shop):
     def make(options=None, **chosen):
         folder = options.untested if options else "plain"
-        return open_shop(lambda parts: AutoStrategy(parts, options), folder, chosen=chosen)
+        return open_shop(lambda parts: AUTO.make(parts, options), folder, chosen=chosen)
 
     return make
 
@@ -67,7 +67,7 @@ def test_only_strategies_that_are_used_are_built(make_shop):
     shop = make_shop(several=("questions", "measured"))
     shop.change(LAMPS, DELIVERY)
     assert [state.key.partition(".")[0] for state in shop.derived.states()] == ["questions"]
-    assert shop.strategy.is_current(shop.text())
+    assert shop.strategy.builder.is_current(shop.text())
 
 
 def test_nothing_measured_means_hybrid_unless_the_publications_are_to_be_followed(make_shop):

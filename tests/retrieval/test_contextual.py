@@ -8,9 +8,19 @@ import pytest
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import BuildStopped, PageFacts, Unwatched, record_id
 from server.models.openai import OpenAIChat
-from server.retrieval.contextual.options import ContextualOptions
-from server.retrieval.contextual.pieces import Pieces, defined, documents, opening, path
-from server.retrieval.contextual.situating import MOST_PAGE, MOST_REPLY, part_of, read, tasks
+from server.retrieval.published.contextual import (
+    MOST_PAGE,
+    MOST_REPLY,
+    ContextualOptions,
+    PageContexts,
+    defined,
+    documents,
+    opening,
+    part_of,
+    path,
+    read,
+    tasks,
+)
 from server.storage.content.reader import PageRecord
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
@@ -43,7 +53,7 @@ class Pages(Shop):
     """Tells what it derived."""
 
     def contexts(self):
-        return {one.sources[0]: one.text for one in self.strategy.live().records["situated"]}
+        return {one.sources[0]: one.text for one in self.index.live().records["situated"]}
 
 
 @pytest.fixture
@@ -143,7 +153,7 @@ def test_a_reply_that_cannot_be_read_leaves_what_is_known_without_a_model(make, 
     shop = make(model=chat(server))
     shop.put(LAMPS, facts=PageFacts("", ("Home", "Lighting")))
     assert "Home › Lighting" in shop.contexts()[LAMPS[0].id]
-    figures = shop.derived.newest(shop.strategy.key).figures
+    figures = shop.derived.newest(shop.index.key).figures
     assert figures["unread"] == 2
 
 
@@ -159,9 +169,9 @@ def test_a_changed_page_is_paid_for_again_and_no_other(make, server):
 
 def test_what_a_build_would_cost_is_told_before(make, server):
     shop = make(model=chat(server))
-    shop.strategy.index(Changes(tuple(LAMPS), ()))
+    shop.strategy.builder.index(Changes(tuple(LAMPS), ()))
     shop.content.put_page(PageRecord(LAMPS[0].url, "", "en", "x", "", "", 0, datetime.now(UTC)), LAMPS, [])
-    plan = shop.strategy.plan(shop.text())
+    plan = shop.strategy.builder.plan(shop.text())
     assert (plan.calls, len(server.requests)) == (2, 0)
     assert plan.tokens_in > 200
     assert plan.cost > 0
@@ -181,7 +191,7 @@ def test_a_stopped_build_goes_on_with_the_replies_that_came(make, server):
     with pytest.raises(BuildStopped):
         shop.put(PRICES, LAMPS)
     shop.monitor = Unwatched()
-    shop.strategy.complete(shop.text(), shop.monitor)
+    shop.strategy.builder.complete(shop.text(), shop.monitor)
     assert len(server.requests) == 4
 
 
@@ -209,9 +219,9 @@ def test_every_way_to_embed_and_fuse_finds_the_page(make, spec):
 
 
 def test_one_index_serves_all_ways_to_weigh(make):
-    one = make("contextual[fusion=published,words=0.5,vectors=1]").strategy
-    other = make("contextual", "two").strategy
-    third = make("contextual[neighbours=3]", "three").strategy
+    one = make("contextual[fusion=published,words=0.5,vectors=1]").index
+    other = make("contextual", "two").index
+    third = make("contextual[neighbours=3]", "three").index
     assert one.key == other.key != third.key
 
 
@@ -241,7 +251,7 @@ def test_definitions_are_known_in_many_languages(line, name):
 
 def test_rows_of_a_table_are_situated_by_its_head():
     chunks = page("p", "Sizes of our kites.", "Wing span\tWeight\n2 m\t300 g", "3 m\t400 g\n4 m\t500 g")
-    contexts = Pieces(ContextualOptions(path=False, neighbours=0)).of(chunks, PageFacts())
+    contexts = PageContexts(ContextualOptions(path=False, neighbours=0)).of(chunks, PageFacts())
     assert "Wing span Weight" in contexts[2]
     assert contexts[0] == ""
 

@@ -12,11 +12,11 @@ from server.domain.derived import BuildStopped, Record, Unwatched, record_id
 from server.domain.protocols import ModelError, Prompt
 from server.domain.spending import Used
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.artefact import Artefact
-from server.retrieval.derived.asking import Task
-from server.retrieval.derived.strategy import DerivedStrategy
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked
+from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.build import Artefact
+from server.retrieval.published.derived.index import derived_kind
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import chunk
@@ -29,39 +29,43 @@ class SloganOptions(StrategyOptions):
     most: int = 5
 
 
-class SloganStrategy(DerivedStrategy[SloganOptions]):
-    """A slogan for each chunk, by the model or its first three words; found by it."""
+def _task(chunk, options):
+    prompt = Prompt("Write a slogan.", f"{options.style}: {chunk.text}", max_tokens=20)
 
-    row = "slogan"
-    Options = SloganOptions
+    def parse(reply):
+        if not reply.startswith("SLOGAN "):
+            raise ValueError("not a slogan")
+        return reply.removeprefix("SLOGAN ")
 
-    def derive(self, kit):
-        slogans = kit.asking.all("slogans", [self._task(chunk) for chunk in kit.chunks])
-        records = [
-            Record(record_id(chunk.id, text), text, (chunk.id,), chunk.url)
-            for chunk, text in zip(kit.chunks, slogans, strict=True)
-        ]
-        vectors = kit.vectors("slogans", records)
-        kit.words("slogans", records)
-        return Artefact({"slogans": records}, {"vectors": vectors}, {"count": len(records)})
+    return ModelTask(prompt, parse, lambda: " ".join(chunk.text.split()[:3]))
+
+
+def derive(kit, options):
+    """A slogan for each chunk, by the model or its first three words."""
+    slogans = kit.asking.all("slogans", [_task(chunk, options) for chunk in kit.chunks])
+    records = [
+        Record(record_id(chunk.id, text), text, (chunk.id,), chunk.url)
+        for chunk, text in zip(kit.chunks, slogans, strict=True)
+    ]
+    vectors = kit.vectors("slogans", records)
+    kit.words("slogans", records)
+    return Artefact({"slogans": records}, {"vectors": vectors}, {"count": len(records)})
+
+
+class SloganSearch:
+    """Finds chunks by their slogans."""
+
+    def __init__(self, index):
+        self._index = index
 
     def search(self, query, limit, live):
-        vector = self._parts.embedder.embed([query.text])[0]
-        scores = {
-            record.sources[0]: max(0.0, score)
-            for record, score in self.nearest("slogans", vector, self.options.most, live)
-        }
-        return self.base.finish(query, ranked(self.chunks_of(scores), limit))
+        vector = self._index.parts.embedder.embed([query.text])[0]
+        near = self._index.nearest("slogans", vector, self._index.options.most, live)
+        scores = {record.sources[0]: max(0.0, score) for record, score in near}
+        return self._index.hybrid.finish(query, ranked(self._index.chunks_of(scores), limit))
 
-    def _task(self, chunk):
-        prompt = Prompt("Write a slogan.", f"{self.options.style}: {chunk.text}", max_tokens=20)
 
-        def parse(reply):
-            if not reply.startswith("SLOGAN "):
-                raise ValueError("not a slogan")
-            return reply.removeprefix("SLOGAN ")
-
-        return Task(prompt, parse, lambda: " ".join(chunk.text.split()[:3]))
+SLOGAN = derived_kind("slogan", SloganOptions, derive, SloganSearch)
 
 
 BRASS = chunk("brass", "Brass lamps glow warmly.")
@@ -72,7 +76,7 @@ PARCELS = chunk("parcels", "Parcels to islands take five days.")
 @pytest.fixture
 def make_shop(open_shop):
     def make(folder="one", model=None, options=None):
-        return open_shop(lambda parts: SloganStrategy(parts, options), folder, model)
+        return open_shop(lambda parts: SLOGAN.make(parts, options), folder, model)
 
     return make
 
@@ -89,7 +93,7 @@ def chat(server, name="test"):
 
 
 def slogans(shop):
-    return sorted(record.text for record in shop.strategy.live().records["slogans"])
+    return sorted(record.text for record in shop.index.live().records["slogans"])
 
 
 def test_without_a_model_the_twin_answers(make_shop):
@@ -137,13 +141,13 @@ def test_the_plan_tells_calls_tokens_and_money_before_anything_is_paid(make_shop
     with pytest.raises(BuildStopped):
         shop.begin(BRASS, STEEL)
     server.requests.clear()
-    plan = shop.strategy.plan(shop.text())
+    plan = shop.strategy.builder.plan(shop.text())
     assert (plan.calls, plan.tokens_out) == (2, 40)
     assert plan.cost == pytest.approx((plan.tokens_in * 1.0 + 40 * 2.0) / 1_000_000)
     assert not server.requests
     shop.monitor = Unwatched()
-    shop.strategy.complete(shop.text(), Unwatched())
-    assert shop.strategy.plan(shop.text()).calls == 0
+    shop.strategy.builder.complete(shop.text(), Unwatched())
+    assert shop.strategy.builder.plan(shop.text()).calls == 0
 
 
 class StopsAtOnce:
@@ -177,8 +181,8 @@ def test_a_stopped_build_goes_on_where_it_ended(make_shop, server):
         shop.begin(*pages)
     asked = len(server.requests)
     assert 5 <= asked < 40, "what was under way ends, the rest is not begun"
-    assert shop.strategy.live() is None
-    shop.strategy.complete(shop.text(), Unwatched())
+    assert shop.index.live() is None
+    shop.strategy.builder.complete(shop.text(), Unwatched())
     assert len(server.requests) == 40, "nothing is asked twice"
 
 
@@ -199,7 +203,7 @@ def test_a_model_that_fails_ends_the_build_and_what_it_said_is_kept(make_shop, s
         shop.begin(STEEL)
     assert slogans(shop) == ["Brass"]
     server.fault = None
-    shop.strategy.complete(shop.text(), Unwatched())
+    shop.strategy.builder.complete(shop.text(), Unwatched())
     shop.content.go_live()
     assert slogans(shop) == ["Brass", "Steel"]
 
@@ -239,8 +243,8 @@ def test_records_that_no_state_has_leave_the_side_indexes(make_shop):
     shop.change(BRASS, STEEL)
     shop.change(removed=["steel"])
     shop.change(PARCELS)
-    side = shop.strategy.side("slogans")
-    assert side.vectors.ids() == side.words.ids() == set(shop.strategy.live().by_id)
+    side = shop.index.side("slogans")
+    assert side.vectors.ids() == side.words.ids() == set(shop.index.live().by_id)
 
 
 def test_options_of_the_build_make_another_index_and_those_of_the_query_do_not(make_shop):
@@ -249,8 +253,8 @@ def test_options_of_the_build_make_another_index_and_those_of_the_query_do_not(m
         make_shop("c", options=SloganOptions(style="long")),
         make_shop("d", options=SloganOptions(model=False)),
     )
-    assert short.strategy.key == most.strategy.key
-    assert len({short.strategy.key, long.strategy.key, without.strategy.key}) == 3
+    assert short.index.key == most.index.key
+    assert len({short.index.key, long.index.key, without.index.key}) == 3
     assert (short.strategy.name, most.strategy.name, long.strategy.name) == (
         "slogan",
         "slogan[most=1]",
@@ -259,7 +263,7 @@ def test_options_of_the_build_make_another_index_and_those_of_the_query_do_not(m
 
 
 def test_another_model_makes_another_index(make_shop, server):
-    keys = {make_shop(name, chat(server, name)).strategy.key for name in ("small", "large")}
+    keys = {make_shop(name, chat(server, name)).index.key for name in ("small", "large")}
     assert len(keys) == 2
 
 
@@ -269,7 +273,7 @@ def test_hybrid_answers_until_something_is_derived(make_shop):
     with pytest.raises(BuildStopped):
         shop.begin(BRASS)
     shop.content.go_live()
-    assert shop.strategy.live() is None
+    assert shop.index.live() is None
     assert shop.found("brass lamps")[0].chunk == BRASS
 
 
@@ -280,7 +284,7 @@ def test_hybrid_answers_when_the_search_fails(make_shop, monkeypatch):
     def fail(query, limit, live):
         raise ModelError("unreachable", "no network")
 
-    monkeypatch.setattr(shop.strategy, "search", fail)
+    monkeypatch.setattr(shop.strategy.retriever.searching, "search", fail)
     assert shop.found("brass lamps")[0].chunk == BRASS
     assert shop.failures == ["unreachable"]
 

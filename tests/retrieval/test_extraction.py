@@ -6,10 +6,15 @@ import pytest
 
 from server.domain.derived import Unwatched
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.asking import Asking
-from server.retrieval.derived.kit import Kit
-from server.retrieval.graph.extracted import Extraction, Relation, read, written
-from server.retrieval.graph.extraction import extract
+from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.graph.extraction import (
+    EntityExtraction,
+    ExtractedRelation,
+    extract,
+    read,
+    written,
+)
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import chunk
 
@@ -42,7 +47,7 @@ def server():
 
 
 def kit_of(model=None, *, trial=False):
-    asking = Asking(model, Memory(), len, trial=trial)
+    asking = ModelTasks(model, Memory(), len, trial=trial)
     return Kit(None, asking, None, Unwatched(), None, None)
 
 
@@ -79,7 +84,9 @@ def test_records_are_read_in_the_forms_that_models_write_them(reply):
     found = read(reply)
     assert names(found) == ["Glow Maxi", "Brass Works"]
     assert found.entities[0].type == "product"
-    assert found.relations == (Relation("Glow Maxi", "Brass Works", "Made there.", ("origin",), 8.0),)
+    assert found.relations == (
+        ExtractedRelation("Glow Maxi", "Brass Works", "Made there.", ("origin",), 8.0),
+    )
 
 
 def test_a_reply_that_was_cut_off_loses_only_its_last_line():
@@ -88,7 +95,7 @@ def test_a_reply_that_was_cut_off_loses_only_its_last_line():
 
 @pytest.mark.parametrize("reply", ["none", "None.", " nothing was missed"])
 def test_nothing_to_be_found_is_an_answer(reply):
-    assert read(reply) == Extraction()
+    assert read(reply) == EntityExtraction()
 
 
 @pytest.mark.parametrize(

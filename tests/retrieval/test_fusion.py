@@ -1,12 +1,12 @@
 import pytest
 
-from server.retrieval.fusion import Words, min_max
+from server.retrieval.fusion import WordScores, min_max
 from server.retrieval.table import FUSIONS
 
 
 def fused(name, first, words, ceiling=10.0, weight=0.5, wanted=None):
     keys = wanted or sorted(first.keys() | words.keys())
-    return FUSIONS.load(name)(first, Words(words, ceiling), dict.fromkeys(keys, weight))
+    return FUSIONS.load(name)(first, WordScores(words, ceiling), dict.fromkeys(keys, weight))
 
 
 def test_scores_are_moved_between_zero_and_one():

@@ -10,16 +10,19 @@ from server.domain.chunk import Changes
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.registry import UnknownName
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.asking import Asking
-from server.retrieval.derived.kit import Kit
-from server.retrieval.graphrag import reports as reports_module
-from server.retrieval.graphrag.claims import read_claims
-from server.retrieval.graphrag.communities import Community, communities
-from server.retrieval.graphrag.fast import pmi, pruned
-from server.retrieval.graphrag.graph import Entity, Statement
-from server.retrieval.graphrag.report import Finding, Report, read_report
-from server.retrieval.graphrag.reports import Reports
-from server.retrieval.graphrag.told import ToldGraph
+from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.graphrag import reports as reports_module
+from server.retrieval.published.graphrag.graph import ModelExtractedGraph, SiteEntity, Statement, read_claims
+from server.retrieval.published.graphrag.phrase_graph import pmi, pruned
+from server.retrieval.published.graphrag.reports import (
+    Community,
+    CommunityReport,
+    ReportFinding,
+    ReportWriter,
+    communities,
+    read_report,
+)
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
@@ -144,11 +147,11 @@ NAMES = (
 
 
 def reports_of(shop):
-    return shop.strategy.live().records["reports"]
+    return shop.index.live().records["reports"]
 
 
 def entities_of(shop):
-    return {record.data["name"] for record in shop.strategy.live().records["entities"]}
+    return {record.data["name"] for record in shop.index.live().records["entities"]}
 
 
 def themes(hits):
@@ -202,7 +205,7 @@ def test_an_overview_brings_chunks_of_several_themes_with_their_reports(built):
 
 def test_the_whole_site_is_told_by_the_pages_that_stand_under_the_names_of_its_themes(built):
     hits = built.found(OVERVIEW, limit=3)
-    reports = built.strategy.live().records["reports"]
+    reports = built.index.live().records["reports"]
     leads = {id for report in reports for id in report.data["leads"]}
     assert {hit.chunk.id for hit in hits} <= leads
     assert all(hit.chunk.title.casefold() in hit.context.casefold() for hit in hits)
@@ -245,7 +248,7 @@ def test_a_changed_site_is_as_if_built_at_once(make_shop):
 
 def test_what_a_model_tells_makes_the_graph_and_the_reports(asked):
     assert entities_of(asked) == set(NAMES)
-    live = asked.strategy.live()
+    live = asked.index.live()
     works = next(one for one in live.records["entities"] if one.data["name"] == "Brass Works")
     assert works.text == "Brass Works\nSUMMARY of 3 texts on Brass Works", "said by several, so summarised"
     assert all(report.title.startswith("Report on ") for report in reports_of(asked))
@@ -304,15 +307,17 @@ def test_claims_are_asked_for_on_their_own_and_go_into_reports(make_shop, server
 def test_a_community_too_large_for_one_prompt_rests_on_its_parts_reports(server, monkeypatch):
     monkeypatch.setattr(reports_module, "MOST_INPUT", 150)
     entities = [
-        Entity(name, "thing", f"Long words on {name}. " * 5, (n,)) for n, name in enumerate(NAMES[:6])
+        SiteEntity(name, "thing", f"Long words on {name}. " * 5, (n,)) for n, name in enumerate(NAMES[:6])
     ]
     ends = np.array([[0, 1], [1, 2], [3, 4], [4, 5], [2, 3]], np.int32)
     relations = [Statement("They go together.", (one,)) for one, _ in ends.tolist()]
-    graph = ToldGraph(SITE, entities, ends, np.array([9.0, 8, 7, 6, 1]), {}, relations)
+    graph = ModelExtractedGraph(SITE, entities, ends, np.array([9.0, 8, 7, 6, 1]), {}, relations)
     whole = Community(0, (0, 1, 2, 3, 4, 5), children=[1, 2], relations=[0, 1, 2, 3, 4], reach=6)
     parts = [Community(1, (0, 1, 2), 0, [], [0, 1], 3), Community(1, (3, 4, 5), 0, [], [2, 3], 3)]
-    kit = Kit(None, Asking(chat(server), None, lambda text: len(text) // 4), None, Unwatched(), None, None)
-    made = Reports(kit, graph, [whole, *parts]).all()
+    kit = Kit(
+        None, ModelTasks(chat(server), None, lambda text: len(text) // 4), None, Unwatched(), None, None
+    )
+    made = ReportWriter(kit, graph, [whole, *parts]).all()
     told = [
         one["text"]
         for one in json.loads(server.requests[-1]["body"]["messages"][-1]["content"])["statements"]
@@ -324,17 +329,17 @@ def test_a_community_too_large_for_one_prompt_rests_on_its_parts_reports(server,
 
 def test_a_large_community_without_a_model_rests_on_its_parts_reports(monkeypatch):
     monkeypatch.setattr(reports_module, "READ", 3)
-    entities = [Entity(name, "thing", "", (n,)) for n, name in enumerate(NAMES[:6])]
+    entities = [SiteEntity(name, "thing", "", (n,)) for n, name in enumerate(NAMES[:6])]
     ends = np.array([[0, 1], [1, 2], [3, 4], [4, 5], [2, 3]], np.int32)
     relations = [
         Statement(f"{NAMES[one]} goes with {NAMES[other]} and has done so for years.", (one,))
         for one, other in ends.tolist()
     ]
-    graph = ToldGraph(SITE, entities, ends, np.array([9.0, 8, 7, 6, 1]), {}, relations)
+    graph = ModelExtractedGraph(SITE, entities, ends, np.array([9.0, 8, 7, 6, 1]), {}, relations)
     whole = Community(0, (0, 1, 2, 3, 4, 5), children=[1, 2], relations=[0, 1, 2, 3, 4], reach=6)
     parts = [Community(1, (0, 1, 2), 0, [], [0, 1], 3), Community(1, (3, 4, 5), 0, [], [2, 3], 3)]
-    kit = Kit(None, Asking(None, None, len), None, Unwatched(), None, None)
-    made = Reports(kit, graph, [whole, *parts]).all()
+    kit = Kit(None, ModelTasks(None, None, len), None, Unwatched(), None, None)
+    made = ReportWriter(kit, graph, [whole, *parts]).all()
     assert [one.summary for one in made[0].findings[:2]] == [one.findings[0].summary for one in made[1:]]
     assert made[1].findings[0].explanation == relations[0].text
     assert made[0].title == "Brass Works, Island Post, Glow Maxi"
@@ -343,8 +348,8 @@ def test_a_large_community_without_a_model_rests_on_its_parts_reports(monkeypatc
 def test_communities_are_nested_and_the_same_each_time():
     random = np.random.default_rng(5)
     pairs = [(one, other) for one in range(60) for other in range(one) if _joined(one, other, random)]
-    entities = [Entity(f"e{n}", "", "", (n,)) for n in range(60)]
-    graph = ToldGraph(SITE, entities, np.array(pairs, np.int32), np.ones(len(pairs)), {}, [])
+    entities = [SiteEntity(f"e{n}", "", "", (n,)) for n in range(60)]
+    graph = ModelExtractedGraph(SITE, entities, np.array(pairs, np.int32), np.ones(len(pairs)), {}, [])
     found = communities(graph, 5)
     assert found == communities(graph, 5)
     assert len({one.level for one in found}) >= 2
@@ -375,8 +380,8 @@ def test_a_stopped_build_goes_on_where_it_ended(make_shop, server):
         shop.begin(*SITE)
     asked = len(server.requests)
     assert asked >= 8
-    assert shop.strategy.plan(shop.text()).remembered >= 8
-    shop.strategy.complete(shop.text(), Unwatched())
+    assert shop.strategy.builder.plan(shop.text()).remembered >= 8
+    shop.strategy.builder.complete(shop.text(), Unwatched())
     whole = len(server.requests)
     server.requests.clear()
     other = make_shop(folder="two", model=chat(server))
@@ -386,13 +391,13 @@ def test_a_stopped_build_goes_on_where_it_ended(make_shop, server):
 
 def test_the_plan_tells_the_calls_before_any_is_made(make_shop, server):
     shop = make_shop(model=chat(server))
-    shop.strategy.base.index(Changes(tuple(SITE)))
+    shop.strategy.builder.index(Changes(tuple(SITE)))
     shop.monitor = Unwatched()
     server.fault = Fault.WRONG_KEY
     with pytest.raises(Exception, match="key"):
         shop.begin(*SITE)
     server.requests.clear()
-    plan = shop.strategy.plan(shop.text())
+    plan = shop.strategy.builder.plan(shop.text())
     assert plan.calls >= 2 * len(SITE)
     assert plan.cost > 0
     assert not server.requests
@@ -404,7 +409,7 @@ def test_options_out_of_range_are_refused(spec):
         check_spec(spec)
 
 
-TWIN = Report("Twin", "Twin.", 3.0, (Finding("f", "", (1,)),), (1, 2))
+TWIN = CommunityReport("Twin", "Twin.", 3.0, (ReportFinding("f", "", (1,)),), (1, 2))
 SAID = [Statement("Parcels take five days.", (4,)), Statement("Lamps glow.", (5,))]
 
 

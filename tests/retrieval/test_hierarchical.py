@@ -9,8 +9,7 @@ from server.domain.derived import PageFacts, record_id
 from server.domain.question import Query
 from server.domain.tuning import Tuning
 from server.models.openai import OpenAIChat
-from server.retrieval.hierarchical.options import HierarchicalOptions
-from server.retrieval.hierarchical.units import units
+from server.retrieval.published.hierarchical import HierarchicalOptions, units
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
 
@@ -48,7 +47,7 @@ class Pages(Shop):
     """Tells what it derived."""
 
     def summaries(self):
-        return {(one.title, one.text, one.sources) for one in self.strategy.live().records["summaries"]}
+        return {(one.title, one.text, one.sources) for one in self.index.live().records["summaries"]}
 
 
 @pytest.fixture
@@ -131,7 +130,7 @@ def test_a_reply_that_cannot_be_read_leaves_an_extract(make, server):
     shop = make(model=chat(server))
     shop.put(KETTLE)
     assert all(text and "will not" not in text for _, text, _ in shop.summaries())
-    assert shop.derived.newest(shop.strategy.key).figures["unread"] == 2
+    assert shop.derived.newest(shop.index.key).figures["unread"] == 2
 
 
 def test_a_changed_page_is_paid_for_again_and_no_other(make, server):
@@ -158,7 +157,7 @@ def test_the_mode_hard_follows_an_earlier_question_as_much_as_hybrid_does(make):
     shop = make("hierarchical[mode=hard,units=pages,picked=1]", tuning=Tuning(history_share=1.0))
     shop.put(KETTLE, PUMP)
     earlier = ("How is the pump descaled?",)
-    hits = shop.strategy.retrieve(Query("and then?", "en", previous=earlier), 3)
+    hits = shop.strategy.retriever.retrieve(Query("and then?", "en", previous=earlier), 3)
     assert hits[0].chunk.url == PUMP[0].url
 
 
@@ -181,5 +180,5 @@ def test_additions_changes_and_removals_leave_what_a_fresh_build_makes(make, mod
 
 
 def test_one_index_serves_both_modes(make):
-    soft, hard = make().strategy, make("hierarchical[mode=hard,picked=5]", "two").strategy
+    soft, hard = make().index, make("hierarchical[mode=hard,picked=5]", "two").index
     assert soft.key == hard.key

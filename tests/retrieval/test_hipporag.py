@@ -9,9 +9,10 @@ from scipy.sparse import csr_matrix
 from server.domain.derived import PageFacts
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
-from server.retrieval.hipporag.likeness import Likeness
-from server.retrieval.hipporag.links import links_of, passage_links
-from server.retrieval.hipporag.pagerank import pagerank, walks
+from server.retrieval.published.hipporag.graph import pagerank, walks
+from server.retrieval.published.hipporag.likeness import SpellingLikeness
+from server.retrieval.published.hipporag.reading import links_of, passage_links
+from server.retrieval.published.hipporag.strategy import HIPPORAG, HippoRagOptions
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import Shop, chunk
@@ -79,7 +80,7 @@ def test_pairs_of_like_phrases_are_those_of_all_comparisons():
         "mill",
         "skagen",
     ]
-    likeness = Likeness.of(words)
+    likeness = SpellingLikeness.of(words)
     near = (likeness.rows @ likeness.rows.T).toarray()
     wanted = {(a, b) for a in range(9) for b in range(a + 1, 9) if near[a, b] >= 0.6}
     one, other, cosine = likeness.alike(0.6, 100)
@@ -89,16 +90,16 @@ def test_pairs_of_like_phrases_are_those_of_all_comparisons():
 
 
 def test_a_phrase_has_no_more_synonyms_than_allowed():
-    one, other, _ = Likeness.of([f"harbour of amber {letter}" for letter in "abcdefgh"]).alike(0.5, 2)
+    one, other, _ = SpellingLikeness.of([f"harbour of amber {letter}" for letter in "abcdefgh"]).alike(0.5, 2)
     assert max(np.bincount(np.concatenate([one, other]))) <= 2
 
 
 def test_a_misspelt_phrase_finds_the_nearest():
     words = ["silver lantern", "harbour cafe", "mara holm"]
-    assert [words[at] for at, _ in Likeness.of(words).nearest("silver lanterns", 0.5, 3)] == [
+    assert [words[at] for at, _ in SpellingLikeness.of(words).nearest("silver lanterns", 0.5, 3)] == [
         "silver lantern"
     ]
-    assert Likeness.of(words).nearest("zebra", 0.5, 3) == []
+    assert SpellingLikeness.of(words).nearest("zebra", 0.5, 3) == []
 
 
 @pytest.mark.parametrize("spec", ["hipporag", "hipporag[version=1]"])
@@ -115,7 +116,7 @@ def test_a_page_is_reached_by_way_of_a_name_that_the_question_does_not_have(spec
 
 def test_a_question_that_names_nothing_is_answered_by_hybrid(shop):
     text = "zzz qqq"
-    assert ids(shop.found(text, limit=3)) == ids(shop.strategy.base.retrieve(Query(text, "en"), 3))
+    assert ids(shop.found(text, limit=3)) == ids(shop.index.hybrid.retrieve(Query(text, "en"), 3))
 
 
 def test_the_grader_finds_the_cosine_of_what_only_the_walk_found(shop):
@@ -134,20 +135,17 @@ def test_the_graph_is_the_same_whatever_was_there_before(tmp_path, model_cache):
         shop.change(*crawls[0])
         if len(crawls) > 1:
             shop.change(*crawls[1], removed=["ferry"])
-        bodies.append(shop.strategy.live().to_bytes())
+        bodies.append(shop.index.live().to_bytes())
         shop.chroma.close()
     assert bodies[0] == bodies[1]
 
 
 def test_one_graph_serves_all_options_of_searching(shop):
-    kinds = type(shop.strategy)
-    keys = {
-        kinds(shop.strategy._parts, kinds.Options(version=v, links=link)).key
-        for v in (1, 2)
-        for link in (True, False)
-    }
-    assert keys == {shop.strategy.key}
-    assert kinds(shop.strategy._parts, kinds.Options(synonyms=0.9)).key != shop.strategy.key
+    def key(**options):
+        return HIPPORAG.make(shop.index.parts, HippoRagOptions(**options)).retriever.index.key
+
+    assert {key(version=v, links=link) for v in (1, 2) for link in (True, False)} == {shop.index.key}
+    assert key(synonyms=0.9) != shop.index.key
 
 
 def test_links_tie_the_passage_that_holds_their_words_to_where_they_lead():
@@ -210,7 +208,7 @@ def test_a_model_reads_entities_then_facts_and_picks_facts_for_the_question(tmp_
         shop = Shop("hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
         shop.change(*PAGES)
         assert len(server.requests) == 2 * len(PAGES)
-        facts = shop.strategy.live().records["facts"]
+        facts = shop.index.live().records["facts"]
         assert [(fact.text, fact.sources) for fact in facts] == [
             ("Mara Holm directed The Silver Lantern", ("film",))
         ]
@@ -241,6 +239,6 @@ def test_replies_that_cannot_be_read_are_replaced_by_phrases(tmp_path, model_cac
         server.script = lambda request: '{"entities": 3, "triples": "__import__(1)", "facts": {}}'
         shop = Shop("hipporag", tmp_path, model_cache, OpenAIChat("test", base_url=server.base_url))
         shop.change(*PAGES)
-        assert "mara holm" in shop.strategy.live().facts["phrases"]
+        assert "mara holm" in shop.index.live().facts["phrases"]
         assert "film" in ids(shop.found("Who made The Silver Lantern?"))
         shop.chroma.close()

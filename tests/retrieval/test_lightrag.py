@@ -8,7 +8,7 @@ import pytest
 from server.domain.derived import BuildStopped, Unwatched
 from server.domain.registry import UnknownName
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.artefact import Artefact
+from server.retrieval.published.derived.build import Artefact
 from server.retrieval.table import check_spec
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer
@@ -67,11 +67,11 @@ def chat(server):
 
 
 def entity(shop, name):
-    return next(one for one in shop.strategy.live().records["entities"] if one.data["name"] == name)
+    return next(one for one in shop.index.live().records["entities"] if one.data["name"] == name)
 
 
 def relation(shop, one, other):
-    live = shop.strategy.live()
+    live = shop.index.live()
     names = [record.data["name"] for record in live.records["entities"]]
     pairs = [{names[end] for end in ends} for ends in live.arrays["ends"]]
     at = pairs.index({one, other})
@@ -85,7 +85,7 @@ def ids(hits):
 def test_phrases_and_titles_become_entities_of_real_chunks(make_shop):
     shop = make_shop()
     shop.change(*SITE)
-    live = shop.strategy.live()
+    live = shop.index.live()
     assert {one.data["name"] for one in live.records["entities"]} == {*NAMES, "Repairs"}
     assert entity(shop, "Glow Maxi").sources == ("maxi", "mini", "repairs")
     assert "made by Brass Works" in entity(shop, "Brass Works").text
@@ -119,17 +119,17 @@ def test_one_index_serves_all_modes(make_shop):
     shop = make_shop()
     shop.change(*SITE)
     local = make_shop("lightrag[mode=local,pick=weight,rerank=none]", "two")
-    assert local.strategy.key == shop.strategy.key
-    assert make_shop("lightrag[entities=5]", "three").strategy.key != shop.strategy.key
+    assert local.index.key == shop.index.key
+    assert make_shop("lightrag[entities=5]", "three").index.key != shop.index.key
 
 
 def test_budgets_of_tokens_end_the_lists(make_shop):
     shop = make_shop("lightrag[mode=hybrid,entity_tokens=0,relation_tokens=0]")
     shop.change(*SITE)
     assert shop.found("Glow Maxi") == []
-    shop.strategy.options = replace(shop.strategy.options, entity_tokens=6000, total_tokens=100)
+    shop.index.options = replace(shop.index.options, entity_tokens=6000, total_tokens=100)
     few = shop.found("Glow Maxi")
-    shop.strategy.options = replace(shop.strategy.options, total_tokens=30000)
+    shop.index.options = replace(shop.index.options, total_tokens=30000)
     assert len(few) < len(shop.found("Glow Maxi"))
 
 
@@ -154,10 +154,10 @@ def test_a_page_removed_takes_what_it_gave_from_shared_entities_and_no_model_is_
     assert glow.text == "Glow Maxi\nGlow Maxi tells of Glow Maxi.\nMoon Mini tells of Glow Maxi."
     assert glow.sources == ("maxi", "mini")
     assert (record.data["keywords"], weight, record.sources) == ("shop, Glow Maxi", 2, ("maxi",))
-    assert "Repairs" not in str(shop.strategy.live().records)
+    assert "Repairs" not in str(shop.index.live().records)
     fresh = make_shop(folder="two", model=chat(server))
     fresh.change(*(one for one in SITE if one is not REPAIRS))
-    assert content(shop.strategy.live()) == content(fresh.strategy.live())
+    assert content(shop.index.live()) == content(fresh.index.live())
 
 
 def content(live: Artefact):
@@ -229,7 +229,7 @@ def test_equal_sites_give_equal_bytes(make_shop):
     one.change(*SITE)
     other.change(*SITE[:2])
     other.change(*SITE[2:])
-    assert one.strategy.live().to_bytes() == other.strategy.live().to_bytes()
+    assert one.index.live().to_bytes() == other.index.live().to_bytes()
     question = "Who makes and repairs the Glow Maxi?"
     assert ids(one.found(question)) == ids(other.found(question))
 

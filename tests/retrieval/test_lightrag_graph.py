@@ -6,29 +6,48 @@ import pytest
 
 from server.domain.derived import Unwatched
 from server.models.metered import estimate_tokens
-from server.retrieval.derived.asking import Asking
-from server.retrieval.graph.descriptions import LONGEST, described, telling
-from server.retrieval.graph.extraction import Entity, Extraction, Relation
-from server.retrieval.graph.limits import Limits, kept_entities, kept_relations
-from server.retrieval.graph.merging import MOST_SOURCES, merged
-from server.retrieval.lightrag.choosing import by_cosine, by_polling, in_turn, shared_out, within
-from server.retrieval.lightrag.graph import Graph, artefact_of
-from server.retrieval.lightrag.keywords import Keywords, read, without_model
-from server.retrieval.lightrag.searching import by_entities, by_relations, search
+from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.graph.extraction import EntityExtraction, ExtractedEntity, ExtractedRelation
+from server.retrieval.published.graph.merging import (
+    LONGEST_DESCRIPTION,
+    MOST_SOURCES,
+    GraphLimits,
+    described,
+    kept_entities,
+    kept_relations,
+    merged,
+    telling,
+)
+from server.retrieval.published.lightrag.keywords import Keywords, read_keywords, without_model
+from server.retrieval.published.lightrag.search import (
+    EntityGraph,
+    artefact_of,
+    by_cosine,
+    by_entities,
+    by_polling,
+    by_relations,
+    in_turn,
+    search,
+    shared_out,
+    within,
+)
 from tests.strategy_shop import chunk
 
-ALL = Limits(1, 1000, 1000)
+ALL = GraphLimits(1, 1000, 1000)
 ONE, TWO, THREE = (chunk(name, "Text.", title=name.title()) for name in ("one", "two", "three"))
 LAMP, FIRM = "Glow Maxi", "Brass Works"
-OF_ONE = Extraction(
-    (Entity(LAMP, "product", "A lamp."), Entity(FIRM, "firm", "A family firm.")),
-    (Relation(FIRM, LAMP, "The firm makes the lamp.", ("making", "brass"), 3),),
+OF_ONE = EntityExtraction(
+    (ExtractedEntity(LAMP, "product", "A lamp."), ExtractedEntity(FIRM, "firm", "A family firm.")),
+    (ExtractedRelation(FIRM, LAMP, "The firm makes the lamp.", ("making", "brass"), 3),),
 )
-OF_TWO = Extraction(
-    (Entity("glow  maxi", "product", "It has a dimmer."), Entity("Dimmer", "part", "Turns.")),
-    (Relation(LAMP, FIRM, "The lamp goes back to the firm.", ("repair", "brass"), 2),),
+OF_TWO = EntityExtraction(
+    (
+        ExtractedEntity("glow  maxi", "product", "It has a dimmer."),
+        ExtractedEntity("Dimmer", "part", "Turns."),
+    ),
+    (ExtractedRelation(LAMP, FIRM, "The lamp goes back to the firm.", ("repair", "brass"), 2),),
 )
-OF_THREE = Extraction((Entity(LAMP, "thing", "A lamp."),))
+OF_THREE = EntityExtraction((ExtractedEntity(LAMP, "thing", "A lamp."),))
 
 
 def graph_of(*pairs, limits=ALL):
@@ -38,7 +57,7 @@ def graph_of(*pairs, limits=ALL):
 def walked(*pairs):
     made = graph_of(*pairs)
     nodes = [telling(node.fragments) for node in made.nodes.values()]
-    return Graph(artefact_of(made, nodes, [telling(edge.fragments) for edge in made.edges]))
+    return EntityGraph(artefact_of(made, nodes, [telling(edge.fragments) for edge in made.edges]))
 
 
 def test_names_that_differ_in_case_and_spacing_are_one_entity_with_the_type_of_most():
@@ -68,7 +87,7 @@ def test_what_a_page_gave_goes_with_it_and_no_more():
     assert (edge.weight, edge.told_keywords) == (3, ["making", "brass"])
     whole = graph_of((ONE, OF_ONE), (TWO, OF_TWO), (THREE, OF_THREE))
     assert told(whole) != told(without)
-    assert told(graph_of((ONE, OF_ONE), (TWO, Extraction()), (THREE, OF_THREE))) == told(without)
+    assert told(graph_of((ONE, OF_ONE), (TWO, EntityExtraction()), (THREE, OF_THREE))) == told(without)
 
 
 def test_an_entity_on_every_page_names_a_limited_number_of_chunks():
@@ -86,14 +105,14 @@ def test_the_chunk_whose_title_is_the_entity_comes_first_among_its_chunks():
 
 def test_a_phrase_of_one_chunk_is_no_entity_unless_it_is_a_title():
     found_in = Counter({"once": 1, "twice": 2, "often": 9, "title": 1})
-    assert kept_entities(found_in, {"title"}, Limits(2, 9, 9)) == {"title", "twice", "often"}
-    assert kept_entities(found_in, {"title"}, Limits(2, 2, 9)) == {"title", "often"}
+    assert kept_entities(found_in, {"title"}, GraphLimits(2, 9, 9)) == {"title", "twice", "often"}
+    assert kept_entities(found_in, {"title"}, GraphLimits(2, 2, 9)) == {"title", "often"}
 
 
 def test_every_chunk_keeps_its_weightiest_relation_before_another_keeps_its_second():
     loud = {("a", "b"): 9.0, ("a", "c"): 8.0}
     quiet = {("x", "y"): 1.0}
-    assert kept_relations([loud, quiet], Limits(1, 9, 2)) == [("a", "b"), ("x", "y")]
+    assert kept_relations([loud, quiet], GraphLimits(1, 9, 2)) == [("a", "b"), ("x", "y")]
 
 
 def test_a_description_without_a_model_is_up_to_three_sentences_that_say_different_things():
@@ -101,7 +120,7 @@ def test_a_description_without_a_model_is_up_to_three_sentences_that_say_differe
     text = telling([*pieces, *pieces])
     assert text.count(".") <= 3
     assert "brass" in text
-    assert len(telling([f"Sentence {n} of {'x' * 90}." for n in range(500)])) <= LONGEST
+    assert len(telling([f"Sentence {n} of {'x' * 90}." for n in range(500)])) <= LONGEST_DESCRIPTION
     assert telling([]) == ""
 
 
@@ -122,18 +141,23 @@ class Summariser:
 )
 def test_a_model_summarises_eight_pieces_or_1200_tokens_and_nothing_less(pieces, asked):
     model = Summariser()
-    (text,) = described(Asking(model, None, estimate_tokens), [("Lamp", pieces, "en")])
+    (text,) = described(ModelTasks(model, None, estimate_tokens), [("Lamp", pieces, "en")])
     assert len(model.prompts) == asked
     assert text == ("All of it." if asked else "\n".join(pieces))
 
 
 def test_entities_bring_their_relations_those_of_well_connected_ends_first():
-    hub = Extraction(
-        (Entity("Hub", "", ""), Entity("Leaf", "", ""), Entity("Twig", "", ""), Entity("End", "", "")),
+    hub = EntityExtraction(
         (
-            Relation("Leaf", "End", "One.", (), 9),
-            Relation("Hub", "Leaf", "Two."),
-            Relation("Hub", "Twig", "3."),
+            ExtractedEntity("Hub", "", ""),
+            ExtractedEntity("Leaf", "", ""),
+            ExtractedEntity("Twig", "", ""),
+            ExtractedEntity("End", "", ""),
+        ),
+        (
+            ExtractedRelation("Leaf", "End", "One.", (), 9),
+            ExtractedRelation("Hub", "Leaf", "Two."),
+            ExtractedRelation("Hub", "Twig", "3."),
         ),
     )
     graph = walked((ONE, hub))
@@ -195,11 +219,13 @@ def test_names_are_found_in_a_script_without_spaces():
 @pytest.mark.parametrize("reply", ["", "no", "[]", '{"low": "lamp", "high": []}', '{"low": []}', "{"])
 def test_a_reply_without_both_lists_is_refused(reply):
     with pytest.raises(ValueError, match=r"."):
-        read(reply)
+        read_keywords(reply)
 
 
 def test_a_reply_with_more_than_wanted_is_cut():
-    found = read('Here: {"low": ["Glow  Maxi", "Glow Maxi", "", 7], "high": ["a","b","c","d","e","f","g"]}')
+    found = read_keywords(
+        'Here: {"low": ["Glow  Maxi", "Glow Maxi", "", 7], "high": ["a","b","c","d","e","f","g"]}'
+    )
     assert found == Keywords(("Glow Maxi", "7"), ("a", "b", "c", "d", "e", "f"))
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from server.retrieval.graph.phrases import phrase_key, phrases
+from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 
 @pytest.mark.parametrize(("text", "language", "wanted"), [

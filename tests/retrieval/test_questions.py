@@ -9,15 +9,15 @@ from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
-from server.retrieval.questions.found import (
+from server.retrieval.published.question_phrasing import phrase
+from server.retrieval.published.questions import (
     MOST_LINK_TEXTS,
     MOST_SOURCES,
     from_faq,
     from_headings,
     from_links,
+    question_task,
 )
-from server.retrieval.questions.generated import question_task
-from server.retrieval.questions.phrasing import phrase
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop, chunk
 
@@ -120,7 +120,7 @@ def test_an_option_leaves_a_kind_of_questions_out(shop):
 
 def test_without_weight_it_is_hybrid(shop):
     made = shop("questions[weight=0]", ferry=ASKED)
-    plain = made.strategy.base
+    plain = made.index.hybrid
     for text in ("When does my order get to Heligoland?", "brass lamp"):
         now = [(hit.chunk.id, hit.score) for hit in made.found(text)]
         assert now == [(hit.chunk.id, hit.score) for hit in plain.retrieve(Query(text, "en"), 5)]
@@ -128,14 +128,12 @@ def test_without_weight_it_is_hybrid(shop):
 
 def test_other_facts_of_a_page_make_another_index_and_the_same_ones_the_same(shop):
     made = shop(ferry=ASKED)
-    assert made.strategy.is_current(made.text())
+    assert made.strategy.builder.is_current(made.text())
     made.facts.put({f"{URL}/ferry": PageFacts()})
-    assert not made.strategy.is_current(made.text())
+    assert not made.strategy.builder.is_current(made.text())
     made.change()
     assert "Heligoland" not in made.found("When does my order get to Heligoland?")[0].why
-    assert len(made.strategy.side("questions").vectors.ids()) == 3, (
-        "what nobody asks any more is cleared away"
-    )
+    assert len(made.index.side("questions").vectors.ids()) == 3, "what nobody asks any more is cleared away"
 
 
 def asker(body):
@@ -156,7 +154,7 @@ def test_a_model_is_asked_once_for_each_chunk_and_what_it_says_is_kept(shop):
         assert (best.chunk, best.context) == (FERRY, "Asked here: What about Heligoland?")
         made.change(chunk("more-jobs", "We look for nobody.", title="Jobs"), removed=["jobs"])
         assert len(server.requests) == 4, "only the chunk that is new"
-        figures = made.derived.newest(made.strategy.key).figures
+        figures = made.derived.newest(made.index.key).figures
         assert (figures["calls"], figures["remembered"], figures["unread"]) == (1, 2, 1)
 
 
@@ -164,8 +162,8 @@ def test_a_plan_tells_what_a_model_would_take(shop):
     with OpenAIServer(script=asker) as server:
         made = shop()
         model = OpenAIChat("tiny", base_url=server.base_url, api_key="k")
-        made.strategy._parts = replace(made.strategy._parts, chat_model=model)
-        plan = made.strategy.plan(made.text())
+        made.index.model = model
+        plan = made.strategy.builder.plan(made.text())
         assert (plan.calls, plan.remembered) == (3, 0)
         assert plan.tokens_in > 300
         assert not server.requests

@@ -10,10 +10,10 @@ from server.domain.derived import BuildStopped, PageFacts, Unwatched
 from server.domain.question import Query
 from server.models.metered import estimate_tokens
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.asking import Asking
-from server.retrieval.derived.kit import Kit, SideIndexes
-from server.retrieval.raptor.build import Build
-from server.retrieval.raptor.options import RaptorOptions
+from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.derived.build import Kit, SideIndexes
+from server.retrieval.published.raptor.build import Build
+from server.retrieval.published.raptor.strategy import RaptorOptions
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, chunk
 
@@ -87,7 +87,7 @@ class Pages:
 def built(chunks, before=None, facts=None, monitor=None, **options):
     embedder, side = Topical(), SideIndexes(Vectors(), Words())
     monitor = monitor or Unwatched()
-    asking = Asking(None, None, estimate_tokens, monitor)
+    asking = ModelTasks(None, None, estimate_tokens, monitor)
     text = Pages(chunks, facts)
     kit = Kit(text, asking, embedder, monitor, Vectors(), lambda kind: side, load_before=lambda: before)
     return Build(kit, RaptorOptions(**{"clustering": "gmm", **options})).artefact()
@@ -345,7 +345,7 @@ def test_chunks_come_with_the_summary_above_them(make, spec):
     shop = make(spec)
     shop.change(*WARRANTY)
     hits = shop.found("How long is the warranty?", 8)
-    known = {one.text: one for one in shop.strategy.live().by_id.values()}
+    known = {one.text: one for one in shop.index.live().by_id.values()}
     told = [hit for hit in hits if hit.context]
     assert told
     for hit in told:
@@ -359,7 +359,7 @@ def test_without_weight_the_order_is_that_of_the_hybrid_search(make):
     shop = make("raptor[weight=0]")
     shop.change(*WARRANTY)
     for text in ("warranty of the piano", "brass clock", "number 3"):
-        hybrid = shop.strategy.base.retrieve(shop_query(text), 5)
+        hybrid = shop.index.hybrid.retrieve(shop_query(text), 5)
         assert [hit.chunk.id for hit in shop.found(text)] == [hit.chunk.id for hit in hybrid]
 
 
@@ -369,8 +369,8 @@ def shop_query(text):
 
 def test_one_index_serves_both_modes(make):
     one, two = make(), make("raptor[mode=collapsed,nodes=3,weight=0.5]", "two")
-    assert one.strategy.key == two.strategy.key
-    assert make("raptor[clustering=gmm]", "three").strategy.key != one.strategy.key
+    assert one.index.key == two.index.key
+    assert make("raptor[clustering=gmm]", "three").index.key != one.index.key
 
 
 def test_a_question_that_the_embedder_cannot_read_goes_by_words(make):
@@ -382,13 +382,13 @@ def test_a_question_that_the_embedder_cannot_read_goes_by_words(make):
 def test_a_model_writes_the_summaries_and_is_asked_once_for_each(make, server):
     shop = make("raptor", model=OpenAIChat("test", base_url=server.base_url))
     shop.change(*WARRANTY)
-    asked, made = len(server.requests), len(shop.strategy.live().by_id)
+    asked, made = len(server.requests), len(shop.index.live().by_id)
     assert asked == made
-    assert all("xylotherms" in one.text for one in shop.strategy.live().by_id.values())
-    shop.derived.drop(shop.strategy.key)
-    plan = shop.strategy.plan(shop.text())
+    assert all("xylotherms" in one.text for one in shop.index.live().by_id.values())
+    shop.derived.drop(shop.index.key)
+    plan = shop.strategy.builder.plan(shop.text())
     assert (plan.calls, plan.remembered) == (0, made)
-    shop.strategy.complete(shop.text(), shop.monitor)
+    shop.strategy.builder.complete(shop.text(), shop.monitor)
     assert len(server.requests) == asked
 
 
@@ -396,8 +396,8 @@ def test_a_reply_that_cannot_be_read_leaves_an_extract(make, server):
     server.script = lambda request: "I will not."
     shop = make(model=OpenAIChat("test", base_url=server.base_url))
     shop.change(*WARRANTY)
-    assert all("will not" not in one.text for one in shop.strategy.live().by_id.values())
-    assert shop.derived.newest(shop.strategy.key).figures["unread"] > 0
+    assert all("will not" not in one.text for one in shop.index.live().by_id.values())
+    assert shop.derived.newest(shop.index.key).figures["unread"] > 0
 
 
 def test_what_was_paid_for_before_a_stop_is_not_paid_for_again(make, server):
@@ -414,6 +414,6 @@ def test_what_was_paid_for_before_a_stop_is_not_paid_for_again(make, server):
     paid = len(server.requests)
     assert paid > 0
     shop.monitor = Unwatched()
-    shop.strategy.complete(shop.text(), shop.monitor)
+    shop.strategy.builder.complete(shop.text(), shop.monitor)
     prompts = [json.dumps(request["body"]["messages"]) for request in server.requests]
     assert len(set(prompts)) == len(prompts)

@@ -8,10 +8,17 @@ import pytest
 from sklearn.mixture import GaussianMixture
 
 from server.domain.protocols import ModelError
-from server.retrieval.raptor.clusters import Clustering
-from server.retrieval.raptor.mixture import fitted, nearest_means
-from server.retrieval.raptor.reduction import by_components, by_neighbours, reducer
-from server.retrieval.raptor.soft import best_mixture, soft_clusters, tried
+from server.retrieval.published.raptor.clusters import (
+    Clustering,
+    best_mixture,
+    by_components,
+    by_neighbours,
+    fitted,
+    nearest_means,
+    reducer,
+    soft_clusters,
+    tried,
+)
 
 
 def blobs(count, of_each, spread=0.05, seed=1):

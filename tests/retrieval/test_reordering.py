@@ -3,9 +3,8 @@
 import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.retrieval.diversity import diversified
-from server.retrieval.features import prose, substance
-from server.retrieval.pages import supported
+from server.retrieval.reordering import diversified, supported
+from server.retrieval.rerank import prose, substance
 
 LONG = (
     "Parcels to islands take five working days. We hand them to the ferry on Tuesdays and Fridays, and the "

@@ -10,16 +10,21 @@ from server.domain.chunk import Changes, Chunk, ScoredChunk
 from server.domain.derived import PageFacts
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
-from server.retrieval.derived.runs import Run, missing, together
-from server.retrieval.segments.auto_context import first_sentence
-from server.retrieval.segments.extraction import Limits, best_run, segments
-from server.retrieval.segments.options import PRESETS, SegmentsOptions
-from server.retrieval.segments.relevance import relevance
+from server.retrieval.published.auto_context import first_sentence
+from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.segments import (
+    PRESETS,
+    SegmentLimits,
+    SegmentsOptions,
+    best_run,
+    relevance,
+    segments,
+)
 from server.storage.content.reader import PageRecord
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, Shop
 
-LIMITS = Limits(longest=4, together=10, least_value=0.1, of_page=3)
+LIMITS = SegmentLimits(longest=4, together=10, least_value=0.1, of_page=3)
 
 
 def brute_force(values, longest):
@@ -47,22 +52,22 @@ def test_a_search_between_two_places_stays_there():
     assert best_run([1, 2], 1, 1, 5) is None
 
 
-def test_segments_are_the_best_that_are_left_each_time():
-    for seed in range(20):
-        chance = random.Random(seed)
-        values = {page: [chance.uniform(-1, 1) for _ in range(12)] for page in "ab"}
-        found = segments(values, Limits(longest=4, together=1000, least_value=0.1, of_page=1000))
-        free = {page: [True] * 12 for page in "ab"}
-        for one in found:
-            left = [
-                sum(values[page][start:end])
-                for page in "ab"
-                for start in range(12)
-                for end in range(start + 1, min(12, start + 4) + 1)
-                if all(free[page][start:end])
-            ]
-            assert one.value == pytest.approx(max(left)), seed
-            free[one.page][one.start : one.end] = [False] * (one.end - one.start)
+@pytest.mark.parametrize("seed", range(20))
+def test_segments_are_the_best_that_are_left_each_time(seed):
+    chance = random.Random(seed)
+    values = {page: [chance.uniform(-1, 1) for _ in range(12)] for page in "ab"}
+    found = segments(values, SegmentLimits(longest=4, together=1000, least_value=0.1, of_page=1000))
+    free = {page: [True] * 12 for page in "ab"}
+    for one in found:
+        left = [
+            sum(values[page][start:end])
+            for page in "ab"
+            for start in range(12)
+            for end in range(start + 1, min(12, start + 4) + 1)
+            if all(free[page][start:end])
+        ]
+        assert one.value == pytest.approx(max(left))
+        free[one.page][one.start : one.end] = [False] * (one.end - one.start)
 
 
 def test_a_weak_chunk_between_two_good_ones_belongs_to_their_segment():
@@ -116,7 +121,7 @@ def test_the_chunks_of_a_run_follow_each_other_in_page_order():
         ScoredChunk(Chunk("x", "https://shop.example/q", "", (), "x", 0), 0.8),
         hit("a", 0, 0.3),
     ]
-    run = Run(("a", "b", "c"), 0.95, "segment 1", 1)
+    run = ChunkRun(("a", "b", "c"), 0.95, "segment 1", 1)
     assert missing([run], hits) == ["b"]
     found = together(hits, [run], {"b": hit("b", 1, 0).chunk})
     assert [one.chunk.id for one in found] == ["a", "b", "c", "x"]
@@ -162,20 +167,18 @@ class Guides(Shop):
 
     def put(self, *pages, facts=None):
         chunks = tuple(one for of_page in pages for one in of_page)
-        old = {
-            of_page[0].url: [one.id for one in self.content.live.page(of_page[0].url)] for of_page in pages
-        }
-        self.strategy.index(Changes(chunks, ()))
+        old = {of_page[0].url: [one.id for one in self.content.page(of_page[0].url)] for of_page in pages}
+        self.strategy.builder.index(Changes(chunks, ()))
         for of_page in pages:
             first = of_page[0]
             record = PageRecord(first.url, first.title, "en", first.text[:20], "", "", 0, datetime.now(UTC))
             self.content.put_page(record, of_page, old[first.url])
             if facts:
                 self.facts.put({first.url: facts})
-        self.strategy.complete(self.text(), self.monitor)
+        self.strategy.builder.complete(self.text(), self.monitor)
         self.content.go_live()
         dead = self.content.dead()
-        self.strategy.forget(dead)
+        self.strategy.builder.forget(dead)
         self.content.purge(dead)
 
 
@@ -240,7 +243,7 @@ def test_the_description_of_its_page_makes_a_chunk_findable(make):
     shop.put(GUIDE, TRIPS, facts=None)
     assert shop.found("zanzibar", 3) == []
     shop.facts.put({f"{URL}/trips": PageFacts("Day trips to Zanzibar and back for the whole family.")})
-    shop.strategy.complete(shop.text(), shop.monitor)
+    shop.strategy.builder.complete(shop.text(), shop.monitor)
     assert {one.chunk.url for one in shop.found("zanzibar", 2)} == {f"{URL}/trips"}
 
 
@@ -304,4 +307,4 @@ def test_the_search_asks_in_words_alone_where_the_embedder_cannot_read(make):
         Chunk("ko", f"{URL}/ko", "배송", (), "섬으로 보내는 소포는 영업일 기준 닷새가 걸립니다.", 0, "ko")
     ]
     shop.put(GUIDE, korean)
-    assert shop.strategy.retrieve(Query("섬 소포 며칠", "ko"), 3)[0].chunk.id == "ko"
+    assert shop.strategy.retriever.retrieve(Query("섬 소포 며칠", "ko"), 3)[0].chunk.id == "ko"

@@ -7,10 +7,15 @@ import pytest
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Record
 from server.domain.question import Query
-from server.retrieval.derived.layered import Layer
-from server.retrieval.small_to_big.merging import filled, merged
-from server.retrieval.small_to_big.options import SmallToBigOptions
-from server.retrieval.small_to_big.parts import children, sections, sentences
+from server.retrieval.published.derived.layered import RecordLayer
+from server.retrieval.published.small_to_big import (
+    SmallToBigOptions,
+    children,
+    filled,
+    merged,
+    sections,
+    sentences,
+)
 from server.storage.content.reader import PageRecord
 from tests.strategy_shop import URL, Shop
 
@@ -72,7 +77,7 @@ def test_a_parent_takes_over_when_more_than_half_of_its_parts_are_found():
 
 
 def test_a_chunk_without_parts_keeps_its_own_score():
-    layer = Layer.of([Record("r", "", ("big",))])
+    layer = RecordLayer.of([Record("r", "", ("big",))])
     plain = [("alone", 0.6), ("big", 0.5)]
     assert layer.mixed(plain, [(Record("r", "", ("big",)), 0.9)], 0.5, 5) == [("big", 0.7), ("alone", 0.6)]
 
@@ -80,7 +85,7 @@ def test_a_chunk_without_parts_keeps_its_own_score():
 def test_a_chunk_that_one_side_did_not_reach_counts_there_as_the_last_that_was_found():
     records = [Record(name, "", (name,)) for name in "ab"]
     found = [(records[0], 0.9)]
-    assert dict(Layer.of(records).mixed([("b", 0.8)], found, 0.5, 1)) == {"a": pytest.approx(0.85)}
+    assert dict(RecordLayer.of(records).mixed([("b", 0.8)], found, 0.5, 1)) == {"a": pytest.approx(0.85)}
 
 
 FILLER = "The weather station on the roof measures wind, rain and sunshine every hour of the day. "
@@ -102,16 +107,16 @@ class Manual(Shop):
             [Chunk("ko", f"{URL}/ko", "배송", (), "섬으로 보내는 소포는 닷새가 걸립니다. " * 20, 0, "ko")],
         ]  # fmt: skip
         new = tuple(chunk for page in pages for chunk in page)
-        self.strategy.index(Changes(new))
+        self.strategy.builder.index(Changes(new))
         for page in pages:
             first = page[0]
             record = PageRecord(first.url, first.title, "en", first.text, "", "", 0, datetime.now(UTC))
             old = {chunk.id for chunk in self.content.live.page(first.url)} - {chunk.id for chunk in page}
             self.content.put_page(record, page, sorted(old))
-        self.strategy.complete(self.text(), self.monitor)
+        self.strategy.builder.complete(self.text(), self.monitor)
         self.content.go_live()
         dead = self.content.dead()
-        self.strategy.forget(dead)
+        self.strategy.builder.forget(dead)
         self.content.purge(dead)
 
 
@@ -174,7 +179,7 @@ def test_a_section_that_was_mostly_found_is_returned_whole_in_page_order(make):
 def test_what_the_embedder_cannot_read_is_found_by_its_words(make, mode):
     shop = make(f"small-to-big[mode={mode}]")
     shop.put()
-    assert shop.strategy.retrieve(Query("섬 소포 며칠", "ko"), 3)[0].chunk.id == "ko"
+    assert shop.strategy.retriever.retrieve(Query("섬 소포 며칠", "ko"), 3)[0].chunk.id == "ko"
 
 
 @pytest.mark.parametrize("mode", ["merging", "window"])
@@ -188,13 +193,13 @@ def test_after_changes_it_finds_what_a_fresh_index_finds(make, mode):
         now, anew = shop.found(text), fresh.found(text)
         assert [(hit.chunk.id, hit.why) for hit in now] == [(hit.chunk.id, hit.why) for hit in anew]
         assert [hit.score for hit in now] == pytest.approx([hit.score for hit in anew], abs=0.001)
-    assert shop.strategy.side("parts").vectors.ids() == fresh.strategy.side("parts").vectors.ids()
+    assert shop.index.side("parts").vectors.ids() == fresh.index.side("parts").vectors.ids()
 
 
 def test_equal_parts_are_kept_once(make):
     shop = make("small-to-big[mode=window]")
     shop.put()
-    records = shop.strategy.live().records["parts"]
+    records = shop.index.live().records["parts"]
     same = [record for record in records if record.text == FILLER.strip() and record.language == "en"]
     assert sorted(len(record.sources) for record in same) == [1, 3], "under another heading it is another one"
 

@@ -5,8 +5,16 @@ import json
 import pytest
 
 from server.domain.chunk import Chunk
-from server.retrieval.summaries import MOST_INPUT, MOST_SENTENCES, chars_of, extract, lexrank, summary_task
-from server.retrieval.terms import DocumentFrequencies, key_terms
+from server.retrieval.published.summaries import (
+    MOST_INPUT,
+    MOST_SENTENCES,
+    DocumentFrequencies,
+    chars_of,
+    extract,
+    key_terms,
+    lexrank,
+    summary_task,
+)
 
 LAMPS = (
     "The brass lamp has a dimmer and a long cord. A lamp of brass is polished with a soft cloth. "

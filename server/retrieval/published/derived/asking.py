@@ -1,0 +1,160 @@
+"""Asking a chat model many things while an index is built: at once, remembered, counted, and replaceable.
+
+Every question has a twin that needs no model. The twin answers where there is no model, and where a reply
+cannot be read; such replies are counted. A model that does not answer at all ends the build: what it said
+before is kept, so the next build goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Generic, TypeVar
+
+from server.domain.derived import Monitor, Plan, Unwatched, record_id
+from server.domain.protocols import ChatModel, Prompt
+from server.domain.spending import Spending, Used, charged
+from server.retrieval.parts import Replies
+
+T = TypeVar("T")
+
+AT_ONCE = 8
+"""Calls under way; the model's own limit holds beside it."""
+Estimate = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTask(Generic[T]):
+    """One thing to ask."""
+
+    prompt: Prompt
+    parse: Callable[[str], T]
+    """Reads the reply; raises ValueError for one that cannot be used."""
+    without_model: Callable[[], T]
+    """The twin."""
+
+
+@dataclass
+class Tally:
+    """What one build asked."""
+
+    calls: int = 0
+    remembered: int = 0
+    unread: int = 0
+    """Replies that could not be used, so that the twin answered."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+
+    def plan(self) -> Plan:
+        """The same as what a build would take."""
+        return Plan(self.calls, self.tokens_in, self.tokens_out, self.cost, self.remembered)
+
+
+@dataclass
+class ModelTasks:
+    """The questions of one build. With `trial` nothing is asked: what would be is counted instead."""
+
+    model: ChatModel | None
+    replies: Replies | None
+    estimate: Estimate
+    """Tokens of a text, about."""
+    monitor: Monitor = field(default_factory=Unwatched)
+    trial: bool = False
+    price: tuple[float, float] = (0.0, 0.0)
+    """Money per million tokens sent, and received."""
+    charge: Callable[[], Spending] = lambda: Spending("")
+    """Makes what a call counts for."""
+    tally: Tally = field(default_factory=Tally)
+    _kinds: set[str] = field(default_factory=set)
+    _started: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    def all(self, kind: str, tasks: Sequence[ModelTask[T]]) -> list[T]:
+        """What came of each, in order. `kind` names them for the monitor and in the store of replies.
+
+        Raises ModelError when the model does not answer, BuildStopped.
+        """
+        self._kinds.add(kind)
+        if self.model is None:
+            return [task.without_model() for task in tasks]
+        keys = [self._key(task.prompt) for task in tasks]
+        known = self.replies.known(list(dict.fromkeys(keys))) if self.replies else {}
+        missing = {key: task.prompt for key, task in zip(keys, tasks, strict=True) if key not in known}
+        self.tally.remembered += len(set(keys)) - len(missing)
+        if self.trial:
+            for prompt in missing.values():
+                self._count(prompt, prompt.max_tokens)
+        else:
+            known |= self._ask(kind, missing)
+        return [
+            self._read(task, known[key]) if key in known else task.without_model()
+            for key, task in zip(keys, tasks, strict=True)
+        ]
+
+    def forget_unused(self) -> None:
+        """Forgets replies of the kinds asked here that this build had no use for."""
+        if self.replies and self.model and not self.trial and self._kinds:
+            self.replies.drop_unused(self._started, sorted(self._kinds))
+
+    def _ask(self, kind: str, missing: dict[str, Prompt]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        self.monitor.step(kind, 0, len(missing))
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="asking") as pool:
+            futures: dict[str, Future[tuple[str, Used]]] = {
+                key: pool.submit(self._complete, prompt) for key, prompt in missing.items()
+            }
+            try:
+                for done, (key, future) in enumerate(futures.items()):
+                    self.monitor.step(kind, done, len(missing))
+                    found[key], used = future.result()
+                    if self.replies:
+                        self.replies.keep(key, kind, found[key])
+                    self.monitor.spent(self._count(missing[key], self.estimate(found[key]), used))
+            except BaseException:
+                self._keep_what_came(kind, futures, found)
+                raise
+        return found
+
+    def _keep_what_came(
+        self, kind: str, futures: dict[str, Future[tuple[str, Used]]], found: dict[str, str]
+    ) -> None:
+        """The calls under way end and are paid for, so their replies are kept too."""
+        waiting = {key: future for key, future in futures.items() if key not in found}
+        under_way = {key: future for key, future in waiting.items() if not future.cancel()}
+        for key, future in under_way.items():
+            if future.exception() is None and self.replies:
+                self.replies.keep(key, kind, future.result()[0])
+
+    def _complete(self, prompt: Prompt) -> tuple[str, Used]:
+        """The reply, and what the provider says that it took; nothing when calls are not metered."""
+        assert self.model is not None
+        spending = self.charge()
+        with charged(spending):
+            return self.model.complete(prompt), spending.used
+
+    def _read(self, task: ModelTask[T], reply: str) -> T:
+        try:
+            return task.parse(reply)
+        except ValueError:
+            self.tally.unread += 1
+            return task.without_model()
+
+    def _count(self, prompt: Prompt, received: int, metered: Used | None = None) -> Used:
+        used = metered
+        if not used or not used.calls:
+            sent = self.estimate(prompt.system + prompt.user)
+            cost = (sent * self.price[0] + received * self.price[1]) / 1_000_000
+            used = Used(1, sent, received, cost)
+        self.tally.calls += 1
+        self.tally.tokens_in += used.tokens_in
+        self.tally.tokens_out += used.tokens_out
+        self.tally.cost += used.cost
+        return used
+
+    def _key(self, prompt: Prompt) -> str:
+        assert self.model is not None
+        return record_id(
+            self.model.name, prompt.system, prompt.user, str(prompt.max_tokens), str(prompt.json)
+        )

@@ -1,0 +1,176 @@
+"""What a derived index is built with, and the value that a build returns: made whole, stored whole,
+loaded whole."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from server.domain.chunk import Chunk
+from server.domain.derived import Monitor, Record, SiteText
+from server.domain.protocols import Embedder, Vector, VectorSearch
+from server.retrieval.parts import SideIndexes
+from server.retrieval.published.derived.asking import ModelTasks
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """Records by kind, with arrays and facts of any kind beside them."""
+
+    records: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    """In an order that the strategy may rely on: arrays can speak of the n-th record of a kind."""
+    arrays: Mapping[str, Array] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """JSON values."""
+
+    @cached_property
+    def by_id(self) -> dict[str, Record]:
+        """Every record of every kind."""
+        return {record.id: record for records in self.records.values() for record in records}
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Record id -> its number among those of its kind."""
+        return {record.id: at for records in self.records.values() for at, record in enumerate(records)}
+
+    @cached_property
+    def of_source(self) -> dict[str, list[Record]]:
+        """Chunk id -> the records that come from it, of every kind."""
+        found: dict[str, list[Record]] = {}
+        for records in self.records.values():
+            for record in records:
+                for source in record.sources:
+                    found.setdefault(source, []).append(record)
+        return found
+
+    def to_bytes(self) -> bytes:
+        """What `from_bytes` reads; no pickle in it."""
+        records = {kind: [_row(record) for record in of_kind] for kind, of_kind in self.records.items()}
+        texts = orjson.dumps({"records": records, "facts": self.facts}, option=orjson.OPT_SERIALIZE_NUMPY)
+        packed = np.frombuffer(zlib.compress(texts, 1), np.uint8)
+        out = io.BytesIO()
+        np.savez(out, **{"texts": packed, **{f"array.{name}": array for name, array in self.arrays.items()}})  # type: ignore[arg-type]
+        return out.getvalue()
+
+    @classmethod
+    def from_bytes(cls, body: bytes) -> Artefact:
+        """The artefact that `to_bytes` wrote."""
+        with np.load(io.BytesIO(body), allow_pickle=False) as stored:
+            texts = orjson.loads(zlib.decompress(stored["texts"].tobytes()))
+            arrays = {name.removeprefix("array."): stored[name] for name in stored.files if name != "texts"}
+        records = {kind: [_record(row) for row in rows] for kind, rows in texts["records"].items()}
+        return cls(records, arrays, texts["facts"])
+
+
+def _row(record: Record) -> list[object]:
+    page = [record.url, record.title, record.language]
+    return [record.id, record.text, record.sources, *page, record.data]
+
+
+def _record(row: list[object]) -> Record:
+    chunk_id, text, sources, url, title, language, data = row
+    return Record(str(chunk_id), str(text), tuple(sources), str(url), str(title), str(language), data)  # type: ignore[arg-type]
+
+
+BATCH = 256
+"""Texts embedded at once."""
+
+Vectors = NDArray[np.float32]
+
+
+@dataclass
+class Kit:
+    """One build. Records written to the side indexes are seen once the artefact that holds them is live."""
+
+    text: SiteText
+    asking: ModelTasks
+    embedder: Embedder
+    monitor: Monitor
+    chunk_vectors_of: VectorSearch
+    """The vectors of the chunks."""
+    side: Callable[[str], SideIndexes]
+    written: dict[str, set[str]] = field(default_factory=dict)
+    """Kind -> ids of the records that this build put into side indexes."""
+    load_before: Callable[[], Artefact | None] = lambda: None
+
+    @cached_property
+    def before(self) -> Artefact | None:
+        """The newest state of the same index, for those whose build goes on from there."""
+        return self.load_before()
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """All of the site, by page and position."""
+        return [chunk for page in self.text.pages() for chunk in page]
+
+    def chunk_vectors(self, chunks: Sequence[Chunk]) -> Vectors:
+        """One row for each, of length 1; those that no index holds are made, and not kept."""
+        ids = [chunk.id for chunk in chunks]
+        known = self.chunk_vectors_of.vectors(ids)
+        new = [chunk for chunk in chunks if chunk.id not in known]
+        made = self._embed("chunk vectors", [chunk.indexed_text for chunk in new])
+        known |= {chunk.id: vector for chunk, vector in zip(new, made, strict=True)}
+        return _matrix([known[id] for id in ids])
+
+    def vectors(self, kind: str, records: Sequence[Record]) -> Vectors:
+        """One row for each record, of length 1; searchable with `nearest` of the strategy from then on.
+        Records that are stored under their id are not embedded again."""
+        if self.asking.trial:
+            return np.zeros((len(records), 1), np.float32)
+        index = self.side(kind).vectors
+        known = index.vectors([record.id for record in records])
+        new = list({record.id: record for record in records if record.id not in known}.values())
+        for start in range(0, len(new), BATCH):
+            self.monitor.step(f"vectors of {kind}", start, len(new))
+            batch = new[start : start + BATCH]
+            made = self.embedder.embed([record.text for record in batch])
+            index.add([record.as_chunk() for record in batch], made)
+            known |= {record.id: vector for record, vector in zip(batch, made, strict=True)}
+        self._wrote(kind, records)
+        return _matrix([known[record.id] for record in records])
+
+    def words(self, kind: str, records: Sequence[Record]) -> None:
+        """Makes records searchable by their words."""
+        if not self.asking.trial:
+            self.word_chunks(kind, [record.as_chunk() for record in records])
+
+    def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
+        """The same for texts with headings of their own; ids are those of records."""
+        if self.asking.trial:
+            return
+        index = self.side(kind).words
+        known = index.ids()
+        new = [chunk for chunk in chunks if chunk.id not in known]
+        for start in range(0, len(new), BATCH):
+            self.monitor.step(f"words of {kind}", start, len(new))
+            index.add(new[start : start + BATCH])
+        self.written.setdefault(kind, set()).update(chunk.id for chunk in chunks)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors that are kept nowhere."""
+        if self.asking.trial:
+            return np.zeros((len(texts), 1), np.float32)
+        return _matrix(self._embed("vectors", texts))
+
+    def _embed(self, what: str, texts: Sequence[str]) -> list[Vector]:
+        made: list[Vector] = []
+        for start in range(0, len(texts), BATCH):
+            self.monitor.step(what, start, len(texts))
+            made += self.embedder.embed(texts[start : start + BATCH])
+        return made
+
+    def _wrote(self, kind: str, records: Sequence[Record]) -> None:
+        self.written.setdefault(kind, set()).update(record.id for record in records)
+
+
+def _matrix(vectors: Sequence[Vector]) -> Vectors:
+    return np.asarray(vectors, np.float32).reshape(len(vectors), -1 if vectors else 0)

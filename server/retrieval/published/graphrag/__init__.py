@@ -1,0 +1,1 @@
+"""GraphRAG; `strategy.py` is where to begin."""

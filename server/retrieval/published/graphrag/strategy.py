@@ -1,0 +1,209 @@
+"""GraphRAG: questions about single things and about the whole of a site, by a graph and reports on its parts.
+
+After Edge and others, "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (2024).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.protocols import ModelError
+from server.domain.question import Query
+from server.indexes.postings import K1
+from server.indexes.tokens import tokens
+from server.retrieval.fusion import WordScores
+from server.retrieval.parts import cosines, ranked
+from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.graphrag.graph import GraphRagOptions, model_extracted_graph
+from server.retrieval.published.graphrag.phrase_graph import phrase_graph
+from server.retrieval.published.graphrag.reports import ReportWriter, communities
+from server.retrieval.published.graphrag.search import (
+    MOST_ENTITIES,
+    NARROW,
+    REPORTS_READ,
+    MappedPoint,
+    ReportPoint,
+    ReportQuery,
+    contexts,
+    entities_of,
+    in_turn,
+    led_to,
+    mapped_points,
+    points_of,
+    points_of_the_whole,
+    scored_reports,
+    selected,
+)
+from server.retrieval.published.graphrag.stored import ENTITIES, REPORTS, GraphView, stored
+from server.retrieval.question_kinds import QuestionKind, asks_for_the_whole, kind_of
+from server.retrieval.rarity import Rarity
+
+DEEP = 100
+"""So deep hybrid search is looked at."""
+OVERSAMPLE = 2
+"""Entities that are looked at for each that is taken."""
+WORDED = 300
+"""Reports that are found by words."""
+
+WHY = "report: "
+
+
+def derive(kit: Kit, options: GraphRagOptions) -> Artefact:
+    """The graph, its communities at all levels, and a report on each."""
+    with_model = kit.asking.model is not None and options.extraction == "full"
+    graph = model_extracted_graph(kit, options) if with_model else phrase_graph(kit)
+    found = communities(graph, options.cluster_size)
+    return stored(kit, graph, found, ReportWriter(kit, graph, found).all())
+
+
+class GraphRagSearch:
+    """Modes local and global, and auto, which chooses by the question."""
+
+    def __init__(self, index: DerivedIndex[GraphRagOptions]) -> None:
+        self._index = index
+        self._parts = index.parts
+
+    _read: tuple[Artefact, GraphView] | None = None
+
+    def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
+        """Global for an overview, else local, unless the options say which."""
+        view = self._view(live)
+        mode = self._index.options.mode
+        if mode == "auto":
+            mode = "global" if kind_of(query.text) is QuestionKind.OVERVIEW else "local"
+        found = self._index.hybrid.retrieve(query, max(DEEP, limit))
+        if mode == "global" and view.reports:
+            hits = self._global(query, limit, view, found)
+        else:
+            hits = self._local(query, limit, view, found)
+        return self._index.hybrid.finish(query, hits)
+
+    def _view(self, live: Artefact) -> GraphView:
+        known = self._read
+        if known is None or known[0] is not live:
+            self._read = known = (live, GraphView(live))
+        return known[1]
+
+    def _local(
+        self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
+    ) -> list[ScoredChunk]:
+        near: list[tuple[int, float]] = []
+        if view.relations:  # with descriptions that a model wrote
+            vector = self._parts.embedder.embed([query.searched_text])[0]
+            hits = self._index.nearest(ENTITIES, vector, OVERSAMPLE * MOST_ENTITIES, view.live)
+            near = [(view.live.place[record.id], cosine) for record, cosine in hits]
+        led = led_to(view, entities_of(view, query, near, found))
+        share, known = self._index.options.graph_share, {hit.chunk.id: hit for hit in found}
+        more = self._parts.chunks.load([id for id in led.chunks if id not in known])
+        all_hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
+        joined = [_with_graph(hit, led.chunks.get(hit.chunk.id, 0.0), share) for hit in all_hits]
+        best = ranked(joined, limit)
+        told = contexts(view, led, best, self._index.options.tokens, self._index.deriving.estimate_tokens)
+        names = ", ".join(str(view.entities[one].data["name"]) for one in list(led.entities)[:3])
+        return [
+            with_context(hit, context, f"graph: {names}" if hit.scores.get("graph") else "")
+            for hit, context in zip(best, told, strict=True)
+        ]
+
+    def _global(
+        self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
+    ) -> list[ScoredChunk]:
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        whole = asks_for_the_whole(query.text)
+        scores = scored_reports(view, ReportQuery(vector, self._words(query, view), found, whole))
+        reports = selected(view, scores, self._index.options.level, dynamic=self._index.options.dynamic)
+        ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
+            hit.chunk.id for hit in found
+        }
+        vectors = self._parts.vectors.vectors(sorted(ids))
+        near = dict(zip(vectors, cosines(vector, list(vectors.values())), strict=True))
+        breadth = 1.0 if kind_of(query.text) is QuestionKind.OVERVIEW else NARROW
+        points = points_of_the_whole(view, scores, self._index.options.level) if whole else []
+        points = points or points_of(view, reports, scores, near, found, breadth)
+        points += self._said(query, view, reports, near)
+        chunks = self._parts.chunks.load(list({one.chunk for one in points}))
+        pages = {id: chunk.url for id, chunk in chunks.items()}
+        hits = _hits(in_turn(points, view, pages, limit, breadth), chunks, near, view)
+        return [replace(hit, theme=hit.why.removeprefix(WHY)) for hit in hits] if whole else hits
+
+    def _said(
+        self, query: Query, view: GraphView, reports: Sequence[int], near: Mapping[str, float]
+    ) -> list[ReportPoint]:
+        """What the model says of the best reports, ahead of all that is found without it."""
+        if self._index.model is None:
+            return []
+        estimate, most = self._index.deriving.estimate_tokens, self._index.options.tokens
+        try:
+            said = mapped_points(
+                self._index.model,
+                view,
+                query.text,
+                reports,
+                self._index.options.map_calls,
+                lambda texts: sum(estimate(text) + 10 for text in texts) <= most,
+            )
+        except ModelError as error:
+            self._parts.on_failure(error.kind, f"reading reports for {self._index.name}: {error}")
+            return []
+        return [point for one in said for point in _points(one, view, near)]
+
+    def _words(self, query: Query, view: GraphView) -> WordScores:
+        index = self._index.side(REPORTS).words
+        asked = list(dict.fromkeys(tokens(query.text, query.language)))
+        with index.reading():
+            ceiling = (K1 + 1) * sum(Rarity(index).weights(asked).values()) if asked else 0.0
+            found = self._index.worded(REPORTS, query.text, WORDED, view.live)
+        return WordScores({record.id: score for record, score in found}, ceiling)
+
+
+def _with_graph(hit: ScoredChunk, evidence: float, share: float) -> ScoredChunk:
+    score = min(1.0, (hit.score + share * evidence) / (1 + share))
+    return replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)})
+
+
+def _points(said: MappedPoint, view: GraphView, near: Mapping[str, float]) -> list[ReportPoint]:
+    """The chunk of the finding that says most of the same, for each report that the model names."""
+    words = set(said.description.casefold().split())
+    points = []
+    for report in said.reports:
+        findings = view.of(report, "findings")
+        if not findings:
+            continue
+        best = max(findings, key=lambda one: len(words & set(f"{one[0]} {one[1]}".casefold().split())))
+        chunk = max(best[2], key=lambda id: near.get(id, 0.0))
+        points.append(ReportPoint(chunk, report, 1.0 + said.score, said.description))
+    return points
+
+
+def _hits(
+    points: Sequence[ReportPoint], chunks: Mapping[str, Chunk], near: Mapping[str, float], view: GraphView
+) -> list[ScoredChunk]:
+    """The chunks of the points, each once, each report with the first of its chunks."""
+    best = max((one.score for one in points), default=1.0) or 1.0
+    told: set[int] = set()
+    hits: dict[str, ScoredChunk] = {}
+    for one in points:
+        if one.chunk in hits:
+            continue
+        scores = {"dense": round(near[one.chunk], 4)} if one.chunk in near else {}
+        context = why = ""
+        if one.report >= 0:
+            why = f"{WHY}{view.of(one.report, 'title')}"
+            context = (
+                one.text if one.report in told else f"{one.text}\n\n{view.reports[one.report].text}".strip()
+            )
+            told.add(one.report)
+        hits[one.chunk] = ScoredChunk(
+            chunks[one.chunk],
+            min(1.0, one.score / best),
+            {**scores, "report": round(one.score, 4)},
+            context,
+            why,
+        )
+    return list(hits.values())
+
+
+GRAPHRAG = derived_kind("graphrag", GraphRagOptions, derive, GraphRagSearch, version=2)

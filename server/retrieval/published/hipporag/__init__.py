@@ -1,0 +1,1 @@
+"""HippoRAG; `strategy.py` is where to begin."""

@@ -1,0 +1,1 @@
+"""LightRAG; `strategy.py` is where to begin."""

@@ -1,0 +1,205 @@
+"""LightRAG: a graph of entities and relations in addition to the chunks, searched by names and by themes.
+
+After Guo and others, "LightRAG: Simple and Fast Retrieval-Augmented Generation" (2024). An entity found
+brings its relations, a relation its ends; both bring the chunks that they were read from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from heapq import nsmallest
+
+from server.domain.chunk import ScoredChunk
+from server.domain.derived import Record
+from server.domain.protocols import Embedder, ModelError, Vector
+from server.domain.question import Query
+from server.retrieval.parts import cosines, ranked, reads, search_live
+from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.graph.extraction import extract
+from server.retrieval.published.graph.merging import GraphLimits, MergedGraph, described, merged
+from server.retrieval.published.lightrag.keywords import Keywords, asked_of, without_model
+from server.retrieval.published.lightrag.search import (
+    ENTITIES,
+    RELATIONS,
+    EntityGraph,
+    GraphMatches,
+    Lead,
+    LightRagOptions,
+    artefact_of,
+    cut,
+    in_turn,
+    leads,
+    picked,
+    search,
+    tell,
+    within,
+)
+from server.retrieval.rarity import Rarity
+from server.retrieval.rerank import FeatureReranker
+
+DEEP = 100
+"""So deep the product's hybrid search is looked at in mix."""
+ADDED = 50
+"""Chunks that only the graph leads to, looked at beside those."""
+WORDED = 0.6
+"""How near the best match of words is taken to be, among cosines."""
+
+
+def derive(kit: Kit, options: LightRagOptions) -> Artefact:
+    """Extraction, merging, descriptions, and the vectors of entities and relations."""
+    extractions = extract(kit, kit.chunks, gleanings=options.gleanings)
+    # A phrase that one page has once is seldom a thing of the site; what a model names is one.
+    seen_in = 1 if kit.asking.model else options.seen_in
+    limits = GraphLimits(seen_in, options.entities, options.relations)
+    made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
+    for kind in (ENTITIES, RELATIONS):
+        read, unread = _by_language(kit.embedder, made.records[kind])
+        kit.vectors(kind, read)
+        kit.words(kind, unread)
+    return made
+
+
+def _by_language(embedder: Embedder, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
+    """Those whose language the embedder reads, and the others, whose vectors would say nothing."""
+    read = [record for record in records if reads(embedder, record.language)]
+    return read, [record for record in records if not reads(embedder, record.language)]
+
+
+class LightRagSearch:
+    """Modes naive, local, global, hybrid and mix; mix joins the graph with the product's hybrid search."""
+
+    def __init__(self, index: DerivedIndex[LightRagOptions]) -> None:
+        self._index = index
+        self._parts = index.parts
+        self._tokens = index.deriving.estimate_tokens
+        self._features = FeatureReranker(Rarity(index.parts.words))
+        self._graph: EntityGraph | None = None
+
+    def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
+        """In mix, hybrid's ranking with a share for what the graph leads to; else the mode as published."""
+        graph = self._of(live)
+        found = (
+            self._mixed(query, limit, graph)
+            if self._index.options.mode == "mix"
+            else self._pure(query, graph)
+        )
+        return self._index.hybrid.finish(query, found[:limit])
+
+    def keywords(self, query: Query, graph: EntityGraph) -> Keywords:
+        """The model's, by one call; those of the question's own words where there is none or it fails."""
+        if self._index.model is not None:
+            try:
+                return asked_of(self._index.model, query.text)
+            except ModelError as error:
+                self._parts.on_failure(error.kind, f"keywords of a question: {error}")
+            except ValueError as error:
+                self._parts.on_failure("bad_reply", f"keywords of a question: {error}")
+        return without_model(query.text, query.language, graph.named)
+
+    def _of(self, live: Artefact) -> EntityGraph:
+        if self._graph is None or self._graph.live is not live:
+            self._graph = EntityGraph(live)
+        return self._graph
+
+    def _mixed(self, query: Query, limit: int, graph: EntityGraph) -> list[ScoredChunk]:
+        found = self._found(query, graph)
+        led = leads(graph, found)
+        hits = {hit.chunk.id: hit for hit in self._index.hybrid.retrieve(query, max(DEEP, limit))}
+        others = nsmallest(ADDED, set(led) - set(hits), key=lambda id: (-led[id].near, id))
+        more = self._parts.chunks.load(others)
+        every = [*hits.values(), *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
+        joined = ranked([self._joined(hit, led.get(hit.chunk.id)) for hit in every], limit)
+        return _told(graph, found, led, joined)
+
+    def _joined(self, hit: ScoredChunk, lead: Lead | None) -> ScoredChunk:
+        share, near = self._index.options.graph_share, lead.near if lead else 0.0
+        score = min(1.0, max(0.0, (hit.score + share * near) / (1 + share)))
+        return replace(hit, score=score, scores={**hit.scores, "graph": round(near, 4)})
+
+    def _pure(self, query: Query, graph: EntityGraph) -> list[ScoredChunk]:
+        """Chunks of the entities and of the relations in turn; in naive those next to the question."""
+        mode, most = self._index.options.mode, self._index.options.chunk_top_k
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        found = GraphMatches() if mode == "naive" else self._found(query, graph)
+        near = partial(self._cosines, vector) if reads(self._parts.embedder, query.language) else _no_cosines
+        naive = self._naive(vector, most) if mode == "naive" else []
+        order = in_turn(naive, *picked(graph, found, self._index.options, near))
+        chunks = self._parts.chunks.load(order)
+        live = [chunks[id] for id in order if id in chunks]
+        hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
+        if self._index.options.rerank == "features" and mode != "naive":
+            hits = self._features.rerank(query, hits)
+        return _told(graph, found, leads(graph, found), self._within(graph, found, hits[:most]))
+
+    def _found(self, query: Query, graph: EntityGraph) -> GraphMatches:
+        """Entities and relations within their budgets."""
+        keywords = self.keywords(query, graph)
+        near = partial(self._near, query, graph)
+        return cut(
+            graph,
+            search(graph, keywords, query.text, self._index.options.mode, near),
+            self._index.options,
+            self._tokens,
+        )
+
+    def _near(self, query: Query, graph: EntityGraph, kind: str, text: str) -> dict[int, float]:
+        """By vectors; by words where the embedder does not read the question."""
+        live, most = graph.live, self._index.options.top_k
+        if reads(self._parts.embedder, query.language):
+            vector = self._parts.embedder.embed([text])[0]
+            hits = self._index.nearest(kind, vector, most, live)
+        else:
+            found = self._index.worded(kind, text, most, live)
+            hits = [(record, WORDED * score / found[0][1]) for record, score in found]
+        return {
+            live.place[record.id]: near for record, near in hits if near >= self._index.options.similarity
+        }
+
+    def _cosines(self, vector: Vector, ids: Sequence[str]) -> Mapping[str, float]:
+        stored = self._parts.vectors.vectors(ids)
+        return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
+
+    def _naive(self, vector: Vector, most: int) -> list[str]:
+        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, most)
+        return [chunk.id for chunk, _ in hits]
+
+    def _within(
+        self, graph: EntityGraph, found: GraphMatches, hits: Sequence[ScoredChunk]
+    ) -> list[ScoredChunk]:
+        """Those that the total budget has room for beside the entities and relations; one at the least."""
+        told = [graph.told_entity(n) for n in found.entities]
+        told += [graph.told_relation(n) for n in found.relations]
+        left = self._index.options.total_tokens - sum(map(self._tokens, told))
+        return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
+
+
+def _no_cosines(ids: Sequence[str]) -> Mapping[str, float]:
+    """No cosines, for a question in a language that the embedder does not read."""
+    return {}
+
+
+def _described(kit: Kit, graph: MergedGraph) -> Artefact:
+    nodes = [(node.name, list(node.fragments), node.language) for node in graph.nodes.values()]
+    edges = [
+        (" – ".join(graph.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
+        for edge in graph.edges
+    ]
+    texts = described(kit.asking, [*nodes, *edges])
+    return artefact_of(graph, texts[: len(nodes)], texts[len(nodes) :])
+
+
+def _told(
+    graph: EntityGraph, found: GraphMatches, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
+) -> list[ScoredChunk]:
+    """The same with what led to each."""
+    tell(graph, found, [hit.chunk.id for hit in hits], led)
+    return [
+        with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit
+        for hit in hits
+    ]
+
+
+LIGHTRAG = derived_kind("lightrag", LightRagOptions, derive, LightRagSearch)

@@ -1,0 +1,1 @@
+"""RAPTOR; `strategy.py` is where to begin."""
