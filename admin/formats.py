@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup, escape
 
-from server.answering.markup import answer_html
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer
 
 STEPS = ((60, "minute"), (3600, "hour"), (86_400, "day"))

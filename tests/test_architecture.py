@@ -64,7 +64,7 @@ CONFINED = {
     "w3lib": ["crawler/extractors/charset.py"],
     "markdown_it": [
         "crawler/extractors/markdown.py",
-        "server/answering/markup.py",
+        "server/answering/writing/markup.py",
         "server/api/docs/docs.py",
     ],
     "url_normalize": ["crawler/discovery/urls.py"],
@@ -75,7 +75,7 @@ CONFINED = {
     "limits": ["server/guards/limits.py"],
     "chromadb": ["server/indexes/vectors.py"],
     "langchain_openai": ["server/models/openai.py"],
-    "langgraph": ["server/answering/state_graph.py"],
+    "langgraph": ["server/answering/flows/state_graph.py"],
     "onnxruntime": ["server/models"],
     "onnx": ["server/models"],
     "tokenizers": ["server/models"],

@@ -13,7 +13,7 @@ from admin.overview.incident_kinds import KINDS
 from admin.table import PAGES
 from crawler.command_line import parser as crawler_parser
 from crawler.report import UrlState
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
 from server.api.blueprint import api_blueprint
 from server.api.docs.docs import DocsLibrary, render

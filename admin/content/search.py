@@ -14,7 +14,7 @@ from admin.access import configuration, stores
 from admin.access import engine as answering_engine
 from admin.content import content as content_list
 from admin.page import Page
-from server.answering.language import question_language
+from server.answering.understanding.language import question_language
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Question

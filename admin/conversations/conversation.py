@@ -15,7 +15,7 @@ from admin.conversations.messages import with_deliveries, words
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.people.sessions import current_operator
-from server.answering.markup import answer_html
+from server.answering.writing.markup import answer_html
 from server.domain.conversation import Conversation
 from server.domain.roles import Role
 from server.runtime.erasing import erase_visitor

@@ -18,8 +18,8 @@ from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import current_operator
 from admin.sites import sites as sites_page
-from server.answering.curated import utc_today
-from server.answering.markup import answer_html
+from server.answering.shortcuts.curated import utc_today
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer, Outcome
 from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl

@@ -13,7 +13,7 @@ from wtforms.fields.choices import SelectChoice
 from admin.formats import sentence
 from admin.forms import Form
 from admin.sites.settings import TONE_LABELS
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.domain.site import Site
 from server.playground.order import EMBEDDED, SWITCHES, WAYS, allowed, is_switch
 

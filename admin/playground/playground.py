@@ -22,7 +22,7 @@ from admin.forms import UNPROCESSABLE
 from admin.page import Page
 from admin.people.sessions import current_operator
 from admin.playground.form import form_of, opened, told, typed
-from server.answering.markup import answer_html
+from server.answering.writing.markup import answer_html
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, ways_of

@@ -12,7 +12,7 @@ from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import Site

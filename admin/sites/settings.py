@@ -19,7 +19,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
 from server.domain.registry import UnknownName
 from server.domain.roles import Role

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
+from server.answering.understanding.language import question_language
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.conversation import Message
 from server.domain.protocols import History
@@ -93,3 +94,21 @@ class Chat:
         # A refused question keeps its query out of the next one's context: it found nothing.
         searched = query if answer.outcome is Outcome.ANSWERED else ""
         self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
+
+
+def response(conversation_id: str, message_id: str, answer: Answer) -> dict[str, object]:
+    """A JSON object with the fields that the OpenAPI document promises; the trace is the operator's."""
+    return {
+        "conversation_id": conversation_id,
+        "message_id": message_id,
+        "outcome": str(answer.outcome),
+        "answer": answer.text,
+        "answer_html": answer_html(answer),
+        "source": list(answer.sources),
+        "citations": [asdict(citation) for citation in answer.citations],
+        "suggestions": list(answer.suggestions),
+        "strategy": answer.strategy,
+        "flow": answer.flow,
+        "model": answer.model,
+        "timings_ms": answer.timings_ms,
+    }

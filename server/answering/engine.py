@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from server.answering.curated import CuratedAnswers
 from server.answering.grading import EvidenceGrader
 from server.answering.pipeline import Pipeline
+from server.answering.shortcuts.curated import CuratedAnswers
 from server.domain.curated import CuratedAnswer
 from server.domain.protocols import (
     Cache,
@@ -23,6 +23,7 @@ from server.domain.protocols import (
 from server.domain.site import Site
 from server.domain.spending import DailyLimit
 from server.domain.tuning import Tuning
+from server.indexes.sentence_vectors import SentenceVectors
 from server.indexes.words import SqlWordIndex
 from server.indexing.preparation import Preparation
 from server.retrieval.parts import Deriving
@@ -47,6 +48,8 @@ class SiteParts:
     """Asked in place of the site's own, where an evaluation gives passages itself."""
     decisions: PageDecisions | None = None
     """What operators decided about pages."""
+    sentences: SentenceVectors | None = None
+    """Vectors of the chunks' sentences, made at the crawl."""
 
 
 class CuratedSource(Protocol):

@@ -9,14 +9,23 @@ the kind of fact that is asked for, such as a price, is there at all.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from server.answering.answer_kinds import lacks_what_is_asked_for
-from server.answering.content_words import Asked, asked_words
-from server.answering.named import editions, lacks_edition, names
-from server.answering.units import units
-from server.domain.chunk import ScoredChunk
+from server.answering.understanding.question_words import (
+    QuestionWords,
+    editions,
+    lacks_edition,
+    names,
+    question_words,
+)
+from server.answering.writing.units import units
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import Embedder, ModelError
 from server.domain.question import Query
@@ -83,13 +92,27 @@ class Judged:
     floor: float = 0.0
 
 
+class TextVectors(Protocol):
+    """Vectors of sentences and headings that are stored with their chunks."""
+
+    def of(self, wanted: Mapping[str, Sequence[str]]) -> Mapping[str, NDArray[np.float32]]:
+        """By text; `wanted` names texts by chunk id. Raises ModelError."""
+
+
 class EvidenceGrader:
     """Implements Grader without a model."""
 
     def __init__(
-        self, rarity: Rarity, embedder: Embedder, calibration: Calibration, floor: float = DEFAULT_FLOOR
+        self,
+        rarity: Rarity,
+        embedder: Embedder,
+        calibration: Calibration,
+        floor: float = DEFAULT_FLOOR,
+        vectors: TextVectors | None = None,
     ) -> None:
-        """Below `floor` the site is taken not to answer."""
+        """Below `floor` the site is taken not to answer. Without stored `vectors`, sentences are embedded
+        for each question."""
+        self._vectors = vectors
         self._rarity = rarity
         self._embedder = embedder
         self._calibration = calibration
@@ -130,11 +153,11 @@ class EvidenceGrader:
 
     def signs(self, query: Query, chunks: Sequence[ScoredChunk]) -> Signs:
         """The signs for `query` in retrieved `chunks`, best first."""
-        asked = asked_words(self._rarity, query)
+        asked = question_words(self._rarity, query)
         return replace(self._without_nearness(query, chunks), nearness=self._nearness(query, chunks, asked))
 
     def _without_nearness(self, query: Query, chunks: Sequence[ScoredChunk]) -> Signs:
-        asked = asked_words(self._rarity, query)
+        asked = question_words(self._rarity, query)
         held = [heading.union(body) for body, heading in (chunk_tokens(hit.chunk) for hit in chunks[:NEAR])]
         text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
         return Signs(
@@ -154,29 +177,49 @@ class EvidenceGrader:
             return None
         return self._calibration.nearness(max(known))
 
-    def _nearness(self, query: Query, chunks: Sequence[ScoredChunk], asked: Asked) -> float | None:
+    def _nearness(self, query: Query, chunks: Sequence[ScoredChunk], asked: QuestionWords) -> float | None:
         """Mean of the nearest sentence and the nearest heading, for the question without the site's title."""
         reads = self._embedder.languages
         if reads and query.language not in reads:
             return None
         sentences = _best_sentences(chunks[:READ], asked)
-        headings = [_last_heading(hit) for hit in chunks[:HEADINGS]]
-        texts = list(dict.fromkeys(text for text in (*sentences, *headings) if text))
+        headings = [(hit.chunk.id, _last_heading(hit.chunk)) for hit in chunks[:HEADINGS]]
         try:
-            vectors = self._embedder.embed([query.text, *texts])
+            similar = self._similarities(query.text, [*sentences, *headings])
         except ModelError:
             return None  # the words decide alone; the failure itself was reported by the retrieval
-        similar = dict(zip(texts, cosines(vectors[0], vectors[1:]), strict=True))
-        best = [max((similar[t] for t in group if t), default=0.0) for group in (sentences, headings)]
+        best = [max((similar[t] for _, t in group if t), default=0.0) for group in (sentences, headings)]
         return self._calibration.nearness(sum(best) / 2)
+
+    def _similarities(self, asked: str, texts: Sequence[tuple[str, str]]) -> dict[str, float]:
+        """Cosine of the question with each text, given with its chunk's id. Raises ModelError."""
+        wanted: dict[str, list[str]] = {}
+        for chunk_id, text in texts:
+            if text:
+                wanted.setdefault(chunk_id, []).append(text)
+        several = list(dict.fromkeys(text for some in wanted.values() for text in some))
+        if self._vectors is None:
+            vector, *others = self._embedder.embed([asked, *several])
+            return dict(zip(several, cosines(vector, others), strict=True))
+        stored = self._vectors.of(wanted)
+        vector = self._embedder.embed([asked])[0]
+        others = [stored[text].tolist() for text in several]
+        return dict(zip(several, cosines(vector, others), strict=True))
 
     def _strangers(self, query: Query) -> int:
         found = [tokens(name, query.language)[:1] for name in names(query.text, query.language)]
         return len(self._rarity.unused([token for first in found for token in first]))
 
 
-def _best_sentences(chunks: Sequence[ScoredChunk], asked: Asked) -> list[str]:
-    """Those with most of the question's words, for which their heading counts too."""
+def compared_texts(chunk: Chunk) -> list[str]:
+    """The texts of a chunk that a question may be compared with: its heading and its sentences."""
+    texts = (_last_heading(chunk), *(unit.quote[:LONGEST] for unit in units(chunk.text)))
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def _best_sentences(chunks: Sequence[ScoredChunk], asked: QuestionWords) -> list[tuple[str, str]]:
+    """Those with most of the question's words, for which their heading counts too; each with the id of its
+    chunk."""
     scored = []
     for rank, hit in enumerate(chunks):
         heading = frozenset(text_tokens(hit.chunk.heading, hit.chunk.language))
@@ -184,10 +227,10 @@ def _best_sentences(chunks: Sequence[ScoredChunk], asked: Asked) -> list[str]:
             present = frozenset(text_tokens(unit.text, hit.chunk.language))
             own = coverage(asked.weights, present)
             score = coverage(asked.weights, present | heading) * (0.5 + 0.5 * own) - 0.03 * rank
-            scored.append((score, unit.quote[:LONGEST]))
-    scored.sort(key=lambda pair: -pair[0])
-    return [text for _, text in scored[:SENTENCES]]
+            scored.append((score, hit.chunk.id, unit.quote[:LONGEST]))
+    scored.sort(key=lambda one: -one[0])
+    return [(chunk_id, text) for _, chunk_id, text in scored[:SENTENCES]]
 
 
-def _last_heading(hit: ScoredChunk) -> str:
-    return hit.chunk.heading_path[-1] if hit.chunk.heading_path else hit.chunk.title
+def _last_heading(chunk: Chunk) -> str:
+    return chunk.heading_path[-1] if chunk.heading_path else chunk.title

@@ -1,70 +1,69 @@
-"""How a question becomes an answer: guards, shortcuts, a query that stands alone, then the site's flow."""
+"""How a question becomes an answer: guard, shortcuts, understand, then the site's flow, which retrieves,
+filters, writes, verifies and cites (`flows`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
 
-from server.answering.claim_notes import settled
-from server.answering.direct import DirectFlow
-from server.answering.flows import Flow
-from server.answering.stages import Stages
+from server.answering.flows.direct import DirectFlow
+from server.answering.flows.table import Flow
 from server.answering.steps import Steps
 from server.answering.trace import Trace
+from server.answering.understanding.steps import understand
+from server.answering.understanding.visitor_page import placed
+from server.answering.writing.attempt import settled
 from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
-from server.domain.site import Site
 from server.domain.spending import Spending, counted
 from server.retrieval.parts_of_question import compares
-
-__all__ = ["Pipeline", "Steps"]
 
 
 class Pipeline:
     """Answers the questions of one site. Safe to use from many threads."""
 
-    def __init__(
-        self,
-        site: Site,
-        steps: Steps,
-        origins: frozenset[str],
-        make_flow: Callable[[Stages], Flow] = DirectFlow,
-    ) -> None:
-        """Only pages of `origins` are cited."""
-        self._stages = Stages(site, steps, origins)
-        self._flow = make_flow(self._stages)
+    def __init__(self, steps: Steps, make_flow: Callable[[Steps], Flow] = DirectFlow) -> None:
         self._steps = steps
+        self._flow = make_flow(steps)
 
     def answer(self, question: Question) -> Iterator[AnswerEvent]:
         """Deltas and citations as they are verified, then one Answer.
 
-        Raises only what storage raises: a model that fails is replaced by the next writer, and an
-        embedder that fails leaves the words.
+        Raises only what storage raises: a model that fails is replaced by the next writer, and without
+        the embedder the words are searched alone.
         """
         spending = Spending(question.site_id, self._steps.daily_limit)
         with self._steps.reading():
             yield from counted(self._events(question, spending), spending)
 
+    def rewrite(self, question: Question) -> Query:
+        """The question as it is searched."""
+        return understand(question, self._steps.understanding, Trace())
+
+    def search(self, question: Question, limit: int) -> list[ScoredChunk]:
+        """The chunks that a question leads to, best first."""
+        return self._flow.search(question, self.rewrite(question), limit)
+
     def forget(self, question: Question) -> None:
-        """Makes the answer to `question` anew when it is asked again."""
+        """Drop the remembered answer to `question`, so that the next one is written again."""
         self._steps.forget(question)
 
     def _events(self, question: Question, spending: Spending) -> Generator[AnswerEvent]:
-        trace = Trace()
+        steps, trace = self._steps, Trace()
         with trace.step("guard"):
-            stopped = self._stages.guarded(question, trace)
+            stopped = self._stopped(question, trace)
         if stopped:
-            yield self._finished(self._stages.refusal(question, ()), trace)
+            yield self._finished(steps.refusal(question, ()), trace)
             return
-        question = self._stages.placed(question, trace)
+        question = placed(question, steps.site, trace)
         with trace.step("shortcut"):
-            known = self._stages.shortcut(question, trace)
+            known = self._shortcut(question, trace)
         if known:
             yield self._finished(known, trace)
             return
         with trace.step("rewrite"):
-            query = self.rewrite(question)
+            query = understand(question, steps.understanding, trace)
             trace.note("query", query.text)
             trace.note("route", "comparison" if compares(question.text) else "lookup")
         answered = yield from self._flow.run(question, query, trace)
@@ -72,20 +71,30 @@ class Pipeline:
             trace.note("usage", asdict(spending.used))
         answered = self._finished(answered, trace)
         if answered.outcome is Outcome.ANSWERED:
-            self._steps.remember(question, answered)
+            steps.remember(question, answered)
         yield answered
 
-    def rewrite(self, question: Question) -> Query:
-        """The question as it is searched."""
-        return self._stages.rewrite(question)
+    def _stopped(self, question: Question, trace: Trace) -> bool:
+        """Whether a guard stops the question."""
+        for guard in self._steps.guards:
+            verdict = guard.check(question)
+            if not verdict.allowed:
+                trace.note("guard", {"name": guard.name, "reason": verdict.reason})
+                return True
+        return False
 
-    def search(self, question: Question, limit: int) -> list[ScoredChunk]:
-        """The chunks that a question leads to, best first."""
-        return self._flow.search(question, self.rewrite(question), limit)
+    def _shortcut(self, question: Question, trace: Trace) -> Answer | None:
+        """The answer of the first shortcut that has one."""
+        for shortcut in self._steps.shortcuts:
+            known = shortcut.answer(question)
+            if known:
+                trace.note("shortcut", shortcut.name)
+                return known
+        return None
 
     def _finished(self, answer: Answer, trace: Trace) -> Answer:
         notes = {**trace.notes, **answer.trace}
-        if "claims" not in answer.trace:  # an answer that was given before has its own
+        if "claims" not in answer.trace:  # a remembered answer has its own
             claims = [note for note in trace.listed("claims") if isinstance(note, dict)]
             notes |= settled(answer, claims, notes.get("removed_by_grading", ()))
         return replace(

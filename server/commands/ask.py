@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from server.answering.response import response
+from server.answering.chat import response
 from server.domain.answer import Answer, Delta
 from server.errors import StartError
 from server.runtime.runtime import Runtime, open_runtime

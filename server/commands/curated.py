@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from server.answering.curated import utc_today
+from server.answering.shortcuts.curated import utc_today
 from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
 from server.errors import StartError

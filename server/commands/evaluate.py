@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.domain.derived import BuildStopped, Plan
 from server.domain.spending import Used
 from server.errors import StartError

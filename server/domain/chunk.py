@@ -33,8 +33,11 @@ class Chunk:
     @property
     def heading(self) -> str:
         """Title and heading path in one line, without repeating a heading that equals the title."""
-        parts = [self.title, *(h for h in self.heading_path if h != self.title)]
-        return " › ".join(part for part in parts if part)
+        line = self.title
+        for heading in self.heading_path:
+            if heading and heading != self.title:
+                line = f"{line} › {heading}" if line else heading
+        return line
 
     @property
     def indexed_text(self) -> str:
@@ -59,6 +62,11 @@ class ScoredChunk:
     theme: str = ""
     """Name of the part of the whole that the chunk stands for, where all of the site is asked for and the
     strategy knows its themes; such a chunk need not share a word with the question."""
+
+    def rescored(self, score: float, scores: dict[str, float] | None = None) -> ScoredChunk:
+        """The same with another score, and other details where `scores` has some."""
+        details = self.scores if scores is None else scores
+        return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme)
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,12 +244,6 @@ class Shortcut(Protocol):
         """None lets the next one try."""
 
 
-class Rewriter(Protocol):
-    """Makes a question stand alone."""
-
-    def rewrite(self, question: Question) -> Query: ...
-
-
 class Expander(Protocol):
     """Makes other queries that may find what the visitor's own words miss."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from server.answering.response import response
+from server.answering.chat import response
 from server.domain.answer import Answer
 from server.domain.chunk import ScoredChunk
 from server.evaluation.judging import NOT_ANSWERED, Verdicts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Protocol
 
-from server.answering.language import question_language
+from server.answering.understanding.language import question_language
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question, Turn

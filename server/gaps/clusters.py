@@ -15,7 +15,7 @@ from heapq import nlargest, nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
-from server.answering.same_question import WORDS_SHARE, contradicts, plain
+from server.answering.shortcuts.same_question import WORDS_SHARE, contradicts, plain
 from server.domain.protocols import Embedder, ModelError
 from server.indexes.tokens import tokens
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from server.answering.content_words import content_text
 from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
-from server.answering.same_question import plain
+from server.answering.shortcuts.same_question import plain
+from server.answering.understanding.question_words import content_text
 from server.domain.addresses import stored
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from server.answering.reference import Leaning, leaning
+from server.answering.understanding.reference import Leaning, leaning
 from server.domain.protocols import Embedder
 from server.gaps.clusters import Array, Asked, Cluster, Clusters, Weights, asked, embedded, reads
 from server.gaps.intake import Badly, GapIntake, Member, StoredGroup

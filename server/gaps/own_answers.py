@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from server.answering.conflicts import differences
-from server.answering.curated import CuratedAnswers, Nearness
 from server.answering.engine import Engine
-from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
+from server.answering.shortcuts.conflicts import differences
+from server.answering.shortcuts.curated import CuratedAnswers, Nearness
+from server.answering.understanding.language import question_language
 from server.domain.answer import Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.protocols import ModelError

@@ -30,6 +30,8 @@ _BY_BEGINNING: dict[str, list[tuple[Family, re.Pattern[str]]]] = {}
 for _family, _pattern in _FAMILIES:
     for _letters in _family.begins:
         _BY_BEGINNING.setdefault(_letters, []).append((_family, _pattern))
+_HELD = re.compile("|".join(re.escape(part) for one, _ in _FAMILIES for part in one.holds))
+"""Any part that a family looks for: most texts hold none."""
 
 
 def commands(text: str, *, on_page: bool) -> Iterator[re.Match[str]]:
@@ -40,6 +42,8 @@ def commands(text: str, *, on_page: bool) -> Iterator[re.Match[str]]:
                 found = pattern.match(text, word.start())
                 if found:
                     yield found
+    if not _HELD.search(text):
+        return
     for family, pattern in _FAMILIES:
         if family.holds and any(part in text for part in family.holds):
             yield from pattern.finditer(text)

@@ -291,13 +291,11 @@ class SqlWordIndex:
 
     def query_tokens(self, text: str) -> list[str]:
         """The tokens that `search` looks for: in every language that the index holds."""
-        with self._db.connect() as connection:
-            return query_tokens(text, self._state(connection).languages)
+        return query_tokens(text, self._now().languages)
 
     def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
         """Languages of the chunks, most frequent first; and those that the site is written in."""
-        with self._db.connect() as connection:
-            state = self._state(connection)
+        state = self._now()
         return state.languages, state.main_languages
 
     def vocabulary(self) -> Collection[Vocabulary]:
@@ -307,11 +305,7 @@ class SqlWordIndex:
 
     def count(self) -> int:
         """How many chunks are indexed."""
-        read = self._read()
-        if read is not None:
-            return read.lengths.count
-        with self._db.connect() as connection:
-            return self._state(connection).lengths.count
+        return self._now().lengths.count
 
     def ids(self) -> set[str]:
         """Ids of all chunks in the index."""
@@ -341,6 +335,13 @@ class SqlWordIndex:
     def _empty(self, connection: Connection) -> None:
         for table in _TABLES:
             connection.execute(delete(table).where(table.c.site_id == self._site_id))
+
+    def _now(self) -> WordSnapshot:
+        """As `_state`, without a connection while this thread's reading holds a snapshot."""
+        if (read := self._read()) is not None:
+            return read
+        with self._db.connect() as connection:
+            return self._state(connection)
 
     def _state(self, connection: Connection) -> WordSnapshot:
         """The index as it is now, or as it was when this thread's reading began."""

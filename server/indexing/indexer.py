@@ -10,6 +10,7 @@ from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, SiteText, Unwatched
 from server.domain.protocols import IndexBuilder
+from server.indexes.sentence_vectors import SentenceVectors
 from server.indexing.changes import PageChange, Twins, facts_of, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.content import ContentStore
@@ -75,6 +76,8 @@ class Indexer:
         self._facts = facts
         self._text = text
         self.monitor: Monitor = Unwatched()
+        self.sentences: SentenceVectors | None = None
+        """Keeps the vectors of the chunks' sentences, where set."""
         self._builders = tuple(builders)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
@@ -258,6 +261,8 @@ class Indexer:
             twins = self._twins.of(batch)
             for builder in self._builders:
                 builder.index(Changes(added=batch, twins=twins))
+            if self.sentences is not None:
+                self.sentences.add(batch)
             self.report.chunks_embedded += len(batch) - len(twins)
             self._progress()
 
@@ -266,6 +271,8 @@ class Indexer:
         if dead:
             for builder in self._builders:
                 builder.forget(dead)
+            if self.sentences is not None:
+                self.sentences.remove(dead)
             self._content.purge(dead)
 
     def _progress(self) -> None:

@@ -172,7 +172,7 @@ class Amounts:
     numbers: Words = ()
     """From zero on; "-" for a word that means something else too."""
     units: dict[str, Words] = field(default_factory=dict)
-    """Words by unit, under the names of `server.answering.amounts.SYMBOLS`."""
+    """Words by unit, under the names of `server.answering.verifying.amounts.SYMBOLS`."""
     between: Words = ()
     """Words between the two ends of a range: "to"."""
     adjectives: Words = ()

@@ -9,9 +9,9 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from server.answering.engine import AnswerSources, Engine, NoCurated, SiteParts, tuning_of
-from server.answering.language import question_language
 from server.answering.pipeline import Pipeline
 from server.answering.trace import current_step
+from server.answering.understanding.language import question_language
 from server.domain.answer import Answer, AnswerEvent
 from server.domain.derived import Plan
 from server.domain.protocols import Cache, ChatModel, ModelError, Prompt, Strategy

@@ -8,8 +8,8 @@ from typing import Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
-from server.answering.flows import FLOWS
-from server.answering.language import question_language
+from server.answering.flows.table import FLOWS
+from server.answering.understanding.language import question_language
 from server.domain.question import Turn
 from server.domain.registry import UnknownName
 from server.domain.site import INSTRUCTIONS, INSTRUCTIONS_CHARS, TONE, TONES, Site

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from server.answering.language import question_language
+from server.answering.understanding.language import question_language
 from server.domain.addresses import absolute
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk

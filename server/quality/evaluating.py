@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from server.answering.engine import Engine
-from server.answering.flows import FLOWS
-from server.answering.language import question_language
+from server.answering.flows.table import FLOWS
+from server.answering.understanding.language import question_language
 from server.domain.derived import Monitor, Plan, record_id
 from server.domain.site import Site
 from server.errors import StartError

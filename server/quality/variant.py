@@ -9,8 +9,8 @@ from typing import Any
 
 from server.answering.engine import Engine, SiteParts, without_answer_cache
 from server.answering.pipeline import Pipeline
-from server.answering.reading import joined_text
-from server.answering.units import units
+from server.answering.writing.reading import joined_text
+from server.answering.writing.units import units
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ChatModel, Retriever, Strategy

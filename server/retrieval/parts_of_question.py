@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from server.languages.loader import alternatives, compiled, every_pattern
 
@@ -19,6 +20,7 @@ _AND = compiled(
 _ENDING = re.compile(r"[\s?？؟.。!,，、]+$")
 
 
+@lru_cache(maxsize=1000)
 def compares(text: str) -> bool:
     """Whether `text` asks how two things differ."""
     return len(text) <= LONGEST and any(pattern.search(text) for pattern in _COMPARED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 
 from server.languages.loader import alternatives, compiled, every_pattern
 from server.retrieval.parts_of_question import compares, parts_of
@@ -30,6 +31,7 @@ _CHAINED = every_pattern(lambda one: one.questions.chained)
 _SITE = compiled(rf"[\W_]+|{alternatives(lambda one: one.questions.about_site)}")
 
 
+@lru_cache(maxsize=1000)
 def kind_of(text: str) -> QuestionKind:
     """Of any text; the kinds are tried in their order."""
     if len(text) > LONGEST:
@@ -46,6 +48,7 @@ def asks_for_the_whole(text: str) -> bool:
     return kind_of(text) is QuestionKind.OVERVIEW and not _named(text, _OVERVIEW)
 
 
+@lru_cache(maxsize=1000)
 def asks_for_themes(text: str) -> bool:
     """Whether it is asked what the whole site is about, in words that its pages need not use."""
     return len(text) <= LONGEST and _matches(_THEMES, text) and not _named(text, _THEMES)

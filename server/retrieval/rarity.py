@@ -63,8 +63,12 @@ class Rarity:
 
 def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:
     """Share in [0, 1] of the weight of a query's tokens that `present` holds; 0 for no tokens."""
-    total = sum(weights.values())
-    return sum(weight for token, weight in weights.items() if token in present) / total if total else 0.0
+    total = held = 0.0
+    for token, weight in weights.items():  # a loop, for it runs hundreds of times for each question
+        total += weight
+        if token in present:
+            held += weight
+    return held / total if total else 0.0
 
 
 @lru_cache(maxsize=20_000)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from server.domain.chunk import Chunk, ScoredChunk
@@ -76,11 +75,11 @@ def _rescored(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
     chunk = hit.chunk
     titled = coverage(weights, frozenset(text_tokens(chunk.title, chunk.language)))
     score = FUSED * hit.score + TITLE * titled + SUBSTANCE * substance(chunk) + PROSE * prose(chunk.text)
-    return replace(hit, score=score, scores={**hit.scores, "title": round(titled, 4)})
+    return hit.rescored(score, {**hit.scores, "title": round(titled, 4)})
 
 
 def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
     body, heading = chunk_tokens(hit.chunk)
     covered, headed = coverage(weights, heading.union(body)), coverage(weights, heading)
     details = {**hit.scores, "coverage": round(covered, 4), "heading": round(headed, 4)}
-    return replace(hit, scores=details)
+    return hit.rescored(hit.score, details)

@@ -7,26 +7,25 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from crawler.discovery.urls import canonical, other_slash, without_index
-from server.answering.claim_review import ClaimReviewer
-from server.answering.decided_first import DecidedFirst
 from server.answering.engine import AnswerSources, SiteParts, tuning_of
+from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
-from server.answering.model_writer import ModelWriter
-from server.answering.page_first import PageFirst
-from server.answering.pipeline import Pipeline, Steps
-from server.answering.placing import PageRewriter
-from server.answering.prompts import leak_check
-from server.answering.quoting import QuotingWriter
-from server.answering.reading import NeighbourReader, joined_text
-from server.answering.reflection.groundedness import ModelGroundedness, VerifiedGroundedness
-from server.answering.review import SourceReviewer
-from server.answering.spelling import SpellingRewriter
-from server.answering.synthesis import Synthesis
-from server.answering.verification import Verifier
+from server.answering.operator_page_rules import OperatorPageRules
+from server.answering.pipeline import Pipeline
+from server.answering.shortcuts.curated import Refreshed
+from server.answering.steps import RetrievalStep, Steps
+from server.answering.understanding.steps import SpellingStep, UnderstandingStep
+from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
+from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
+from server.answering.verifying.verifier import Verifier
+from server.answering.writing.model_writer import ModelWriter, Synthesis
+from server.answering.writing.prompts import leak_check
+from server.answering.writing.quoting import QuotingWriter
+from server.answering.writing.reading import NeighbourReader, joined_text
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk
 from server.domain.derived import Calibration
-from server.domain.protocols import ChatModel, Incidents, Retriever, Reviewer, Rewriter, Writer
+from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.site import Site, Voice
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
@@ -66,17 +65,14 @@ def open_pipeline(
     model: ChatModel | None,
     incidents: Incidents,
     settings: Settings,
-    given: AnswerSources,
+    sources: AnswerSources,
 ) -> Pipeline:
     """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
     rarity = Rarity(parts.words)
     title, base = site.title or site.name, settings.serving.base_url
-    quoting = QuotingWriter(rarity)
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    wishes = Voice.of(site.options).wishes
-    synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
-    writers: list[Writer] = [ModelWriter(model, title, synthesis), quoting] if model else [quoting]
+    writers = _writers(site, model, rarity, tuning, settings)
     evidence = open_grader(site, parts, settings)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # where uploaded files are served
@@ -90,9 +86,12 @@ def open_pipeline(
         return joined_text(page(url))
 
     steps = Steps(
+        site=site,
+        origins=origins,
         guards=[GUARDS.load(name)() for name in GUARDS],
-        rewriter=_rewriter(site, parts, asked, rarity, tuning, base),
-        strategy=_with_pages(asked.expanded(searched, rarity), parts, rarity),
+        understanding=_understanding(site, parts, asked, rarity, tuning, base),
+        strategy=searched,
+        retrieval_steps=[*asked.expansion(searched, rarity), *_page_steps(parts, rarity)],
         grader=evidence,
         writers=writers,
         page_text=page_text,
@@ -108,27 +107,43 @@ def open_pipeline(
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
     )
-    steps = with_known_answers(steps, site, parts, model, settings, given)
-    return Pipeline(site, steps, origins, open_flow(site, parts, evidence, model, incidents, settings))
+    steps = with_known_answers(steps, site, parts, model, settings, sources)
+    return Pipeline(steps, open_flow(site, parts, evidence, model, incidents, settings))
 
 
-def _with_pages(strategy: Retriever, parts: SiteParts, rarity: Rarity) -> Retriever:
-    """With the page that a question points at, without those that operators keep out, with pinned ones."""
-    first = PageFirst(strategy, parts.content.page, rarity)
-    if parts.decisions is None:
-        return first
-    return DecidedFirst(first, parts.decisions.for_search, parts.content.page, rarity)
+def _writers(
+    site: Site, model: ChatModel | None, rarity: Rarity, tuning: Tuning, settings: Settings
+) -> list[Writer]:
+    """The model first, where there is one; quotation always."""
+    quoting = QuotingWriter(rarity)
+    if model is None:
+        return [quoting]
+    wishes = Voice.of(site.options).wishes
+    synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
+    return [ModelWriter(model, site.title or site.name, synthesis), quoting]
+
+
+def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
+    """The page that a question points at, then the operator's excluded and pinned pages."""
+    steps: list[RetrievalStep] = [PagePassages(parts.content.page, rarity)]
+    if parts.decisions is not None:
+        steps.append(OperatorPageRules(parts.decisions.for_search, parts.content.page, rarity))
+    return steps
 
 
 def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
     """By the address that visitors open: what the website itself says on a page that an operator corrected;
     None for any other page."""
+    decisions = parts.decisions
+    if decisions is None:
+        return lambda url: None
+    edited = Refreshed(decisions.site_hashes)
 
     def text(url: str) -> str | None:
         address = stored(url, base)
-        if parts.decisions is None or not address.startswith(("http://", "https://")):
+        if not address.startswith(("http://", "https://")) or address not in edited():
             return None  # Docent serves uploaded pages itself, as they were corrected
-        decision = parts.decisions.get(address)
+        decision = decisions.get(address)
         if decision is None or not decision.edited or decision.site_page is None:
             return None
         return "\n\n".join(str(block["text"]) for block in decision.site_page["blocks"])
@@ -136,23 +151,24 @@ def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
     return text
 
 
-def _rewriter(
+def _understanding(
     site: Site, parts: SiteParts, asked: QueryWork, rarity: Rarity, tuning: Tuning, base: str
-) -> Rewriter:
-    """Mends typing errors, then makes questions stand alone, those that point at a page by its words."""
-    rewriter = asked.rewriter(rarity, parts.content)
+) -> list[UnderstandingStep]:
+    """The steps from a question to its query, in the order in which they are walked."""
+    steps = asked.standalone(rarity, parts.content)
     if tuning.typo_tolerance:
-        rewriter = SpellingRewriter(rewriter, SiteSpeller(parts.words, common_words()))
+        steps.insert(0, SpellingStep(SiteSpeller(parts.words, common_words())))
     if PageUse.of(site.options).page:
-        find = page_finder(parts.content.page, base)
-        rewriter = PageRewriter(rewriter, find, site.title or site.name)
-    return rewriter
+        pointed = PointedPageStep(page_finder(parts.content.page, base), site.title or site.name)
+        steps = [pointed, *steps, PageWordsStep()]
+    return steps
 
 
 def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
     """What tells whether retrieved chunks answer, on the site's own scale."""
     calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
-    return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, _floor(site, settings))
+    floor = _floor(site, settings)
+    return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, floor, parts.sentences)
 
 
 def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:

@@ -8,6 +8,7 @@ from threading import Event
 
 from server.domain.site import Site
 from server.gaps.gap_work import GapWork
+from server.indexes.sentence_vectors import drop_sentence_vectors
 from server.indexes.words import drop_words
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.crawl_watch import Interrupt
@@ -114,6 +115,7 @@ class Crawling:
 
     def _drop_indexes(self, site_id: str) -> None:
         drop_words(self._database, site_id)
+        drop_sentence_vectors(self._database, site_id)
         self._engine.vector_store.chroma.drop_site(site_id)
 
     def _forget_talk(self, site_id: str) -> None:

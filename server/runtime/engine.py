@@ -9,10 +9,10 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import TypeVar, cast
 
-from server.answering.curated import CuratedAnswers
 from server.answering.engine import AnswerSources, SiteParts, daily_limit
 from server.answering.grading import EvidenceGrader
 from server.answering.pipeline import Pipeline
+from server.answering.shortcuts.curated import CuratedAnswers
 from server.domain.protocols import ChatModel, Embedder, History, Incidents, RelevanceModel, Strategy
 from server.domain.site import Site
 from server.indexing.preparation import Preparation

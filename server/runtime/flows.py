@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from server.answering.engine import SiteParts
-from server.answering.flows import FLOWS, Flow
+from server.answering.flows.graders import (
+    CoverageUsefulness,
+    EvidenceStrips,
+    ModelDocuments,
+    ModelGroundedness,
+    ModelUsefulness,
+    QueryNearness,
+    VerifiedGroundedness,
+)
+from server.answering.flows.reflection import Reflection
+from server.answering.flows.table import FLOWS, Flow
+from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader
-from server.answering.reflection.documents import ModelDocuments, QueryNearness
-from server.answering.reflection.groundedness import ModelGroundedness, VerifiedGroundedness
-from server.answering.reflection.parts import Reflection
-from server.answering.reflection.strips import EvidenceStrips
-from server.answering.reflection.transforming import ModelTransformer, QueryLadder
-from server.answering.reflection.usefulness import CoverageUsefulness, ModelUsefulness
-from server.answering.stages import Stages
+from server.answering.steps import Steps
 from server.domain.protocols import ChatModel, Incidents
 from server.domain.site import Site
 from server.retrieval.rarity import Rarity
@@ -27,7 +32,7 @@ def open_flow(
     model: ChatModel | None,
     incidents: Incidents,
     settings: Settings,
-) -> Callable[[Stages], Flow]:
+) -> Callable[[Steps], Flow]:
     """Makes the site's flow: its graders ask `model` when there is one. Raises UnknownName."""
     made = FLOWS.load(site.flow)
     rarity = Rarity(parts.words)
@@ -44,8 +49,8 @@ def open_flow(
     )
     reflection = _with_model(plain, site, model, incidents, rarity) if model else plain
 
-    def make(stages: Stages) -> Flow:
-        flow: Flow = made(stages, reflection)
+    def make(steps: Steps) -> Flow:
+        flow: Flow = made(steps, reflection)
         return flow
 
     return make

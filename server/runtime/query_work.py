@@ -6,19 +6,28 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
-from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
-from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
 from server.answering.engine import SiteParts
-from server.answering.expansion import ExpandedStrategy, Expansion
-from server.answering.handoff import Handoff
-from server.answering.landmarks import Landmarks
-from server.answering.model_expansion import ModelExpander, Task
-from server.answering.overview import Overview
-from server.answering.rewriting import HistoryRewriter, ModelRewriter
-from server.answering.routing import Message
-from server.answering.small_talk import SmallTalk
-from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
-from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Rewriter, Shortcut
+from server.answering.shortcuts.handoff import Handoff
+from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.shortcuts.overview import Overview
+from server.answering.shortcuts.small_talk import SmallTalk
+from server.answering.steps import RetrievalStep
+from server.answering.understanding.expansion import (
+    Expansion,
+    ExpansionStep,
+    Feedback,
+    KeywordVariants,
+    ModelExpander,
+    StepBack,
+    SubQuestions,
+    Task,
+)
+from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
+from server.answering.understanding.routing import Message
+from server.answering.understanding.steps import UnderstandingStep
+from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
+from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
+from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Shortcut
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.tuning import Tuning
@@ -41,17 +50,22 @@ class QueryWork:
         self._model = model
         self._incidents = incidents
 
-    def rewriter(self, rarity: Rarity, content: ContentReader) -> Rewriter:
-        """What makes a question stand alone, in a language that the site's pages are in."""
-        plain = HistoryRewriter(self._site.title or self._site.name, self._tuning.title)
-        inner: Rewriter = ModelRewriter(self._model, plain, self._incidents) if self._model else plain
-        if not self._tuning.glossary:
-            return inner
-        language = self._site.language or "en"
-        glossary = GlossaryRewriter(inner, rarity, language, spoken_on(content))
-        if self._model is None:
-            return glossary
-        return ModelTranslator(self._model, glossary, inner, language, self._incidents)
+    def standalone(self, rarity: Rarity, content: ContentReader) -> list[UnderstandingStep]:
+        """The steps that make a question stand alone, in a language that the site's pages are in."""
+        steps: list[UnderstandingStep] = [
+            FollowUpStep(self._site.title or self._site.name, self._tuning.title)
+        ]
+        if self._model:
+            steps.append(ModelFollowUpStep(self._model, self._incidents))
+        if self._tuning.glossary:
+            language = self._site.language or "en"
+            glossary = GlossaryStep(rarity, language, spoken_on(content))
+            steps.append(
+                ModelTranslationStep(self._model, glossary, language, self._incidents)
+                if self._model
+                else glossary
+            )
+        return steps
 
     def shortcuts(
         self,
@@ -64,7 +78,7 @@ class QueryWork:
         """What answers a message that is no question for the site's pages."""
         if not self._tuning.routing:
             return []
-        landmarks = Landmarks(self._site, parts.content, address, base)
+        landmarks = KeyPages(self._site, parts.content, address, base)
         return [
             SmallTalk(self._site),
             Handoff(self._site, landmarks, origins, page_text),
@@ -80,7 +94,7 @@ class QueryWork:
         base: str,
     ) -> list[Shortcut]:
         """What answers in place of a refusal: asked for its themes, a site can tell at least what it is."""
-        landmarks = Landmarks(self._site, parts.content, address, base)
+        landmarks = KeyPages(self._site, parts.content, address, base)
         return [Overview(self._site, landmarks, origins, page_text, _asks_for_themes)]
 
     def clarifiers(self) -> list[Clarifier]:
@@ -90,8 +104,8 @@ class QueryWork:
         plain = AmbiguityClarifier(self._site)
         return [ModelClarifier(self._model, plain, self._incidents) if self._model else plain]
 
-    def expanded(self, strategy: Retriever, rarity: Rarity) -> Retriever:
-        """`strategy` with what is searched beside the question."""
+    def expansion(self, retriever: Retriever, rarity: Rarity) -> list[RetrievalStep]:
+        """The step that searches more than the question itself; [] where no option asks for it."""
         on = self._tuning
         wanted: list[tuple[bool, Task, Expander, float]] = [
             (on.sub_questions, Task.SUB_QUESTIONS, SubQuestions(), 0.0),
@@ -102,7 +116,7 @@ class QueryWork:
         made = [
             Expansion(self._expander(task, plain), share) for is_on, task, plain, share in wanted if is_on
         ]
-        return ExpandedStrategy(strategy, made) if made else strategy
+        return [ExpansionStep(retriever.retrieve, made)] if made else []
 
     def _expander(self, task: Task, plain: Expander) -> Expander:
         if self._model is None:

@@ -12,7 +12,7 @@ from threading import Thread
 
 from server.answering.chat import Chat
 from server.answering.engine import AnswerSources
-from server.answering.flows import FLOWS
+from server.answering.flows.table import FLOWS
 from server.contact.outbox import open_outbox
 from server.domain.question import Question
 from server.gaps.gap_work import GapWork

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from server.answering.answer_cache import AnswerCache
-from server.answering.curated import CuratedAnswers
 from server.answering.engine import AnswerSources, CuratedSource, SiteParts, daily_limit, tuning_of
-from server.answering.same_question import Likeness
+from server.answering.shortcuts.answer_cache import AnswerCache
+from server.answering.shortcuts.curated import CuratedAnswers
+from server.answering.shortcuts.same_question import Likeness
 from server.answering.steps import Steps
 from server.domain.addresses import stored
 from server.domain.protocols import Cache, ChatModel, Shortcut
@@ -25,13 +25,13 @@ def with_known_answers(
     parts: SiteParts,
     model: ChatModel | None,
     settings: Settings,
-    given: AnswerSources,
+    sources: AnswerSources,
 ) -> Steps:
     """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
-    curated = open_curated(site, parts, given.curated, settings)
+    curated = open_curated(site, parts, sources.curated, settings)
     known: list[Shortcut] = [curated, *steps.shortcuts]
     steps = replace(steps, shortcuts=known, daily_limit=daily_limit(site, settings))
-    remembered = open_answer_cache(site, parts, given.cache, model, settings)
+    remembered = open_answer_cache(site, parts, sources.cache, model, settings)
     if remembered is None:
         return steps
     return replace(

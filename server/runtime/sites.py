@@ -7,6 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from server.answering.engine import SiteParts, daily_limit, tuning_of
+from server.answering.grading import compared_texts
 from server.domain.protocols import (
     ChatModel,
     Embedder,
@@ -15,6 +16,7 @@ from server.domain.protocols import (
 )
 from server.domain.site import Site
 from server.domain.spending import Spending
+from server.indexes.sentence_vectors import SentenceVectors
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
@@ -86,7 +88,10 @@ def open_parts(
     deriving = Deriving(DerivedStore(database, site_id), cache(side), replies, estimate_tokens)
     words, facts = SqlWordIndex(database, site_id), PageFactStore(database, site_id)
     decisions = PageDecisions(database, site_id)
-    return SiteParts(content, embedder, vectors, words, facts, deriving, decisions=decisions)
+    sentences = SentenceVectors(database, site_id, embedder, compared_texts)
+    return SiteParts(
+        content, embedder, vectors, words, facts, deriving, decisions=decisions, sentences=sentences
+    )
 
 
 def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
@@ -97,7 +102,12 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
     def text() -> StoredText:
         return StoredText(content.newest(), parts.facts)
 
-    return Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
+    indexer = Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
+    if parts.sentences is not None:
+        # An embedding service is paid by the word: only what questions are compared with is sent to it.
+        parts.sentences.ahead = not settings.models.embedding_model
+        indexer.sentences = parts.sentences
+    return indexer
 
 
 def open_strategy(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from server.answering.curated import CuratedAnswers
+from server.answering.shortcuts.curated import CuratedAnswers
 from server.domain.answer import Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.gap import GapStatus, Missing, NearPage, Solved

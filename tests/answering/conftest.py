@@ -6,15 +6,16 @@ from functools import partial
 
 import pytest
 
-from server.answering.direct import DirectFlow
+from server.answering.flows.direct import DirectFlow
 from server.answering.grading import EvidenceGrader
-from server.answering.model_writer import ModelWriter
-from server.answering.pipeline import Pipeline, Steps
-from server.answering.prompts import leak_check
-from server.answering.quoting import QuotingWriter
-from server.answering.review import SourceReviewer
-from server.answering.rewriting import HistoryRewriter, ModelRewriter
-from server.answering.verification import Verifier
+from server.answering.pipeline import Pipeline
+from server.answering.steps import Steps
+from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
+from server.answering.verifying.reviewers import SourceReviewer
+from server.answering.verifying.verifier import Verifier
+from server.answering.writing.model_writer import ModelWriter
+from server.answering.writing.prompts import leak_check
+from server.answering.writing.quoting import QuotingWriter
 from server.domain.answer import Answer, Delta
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Calibration
@@ -87,15 +88,19 @@ class IndexedSite:
     def pipeline(self, model=None, make_flow=DirectFlow, **changed):
         """Answers by quotation, or by `model` first; with other steps where `changed`."""
         steps = replace(self.steps(model), **changed)
-        return Pipeline(self.site, steps, self.site.allowed_origins, make_flow)
+        return Pipeline(steps, make_flow)
 
     def steps(self, model=None):
         """The parts of every flow."""
-        plain = HistoryRewriter(self.site.title)
+        understanding = [FollowUpStep(self.site.title)]
         quoting = QuotingWriter(self.rarity)
         return Steps(
+            site=self.site,
+            origins=self.site.allowed_origins,
             guards=[InjectionGuard()],
-            rewriter=ModelRewriter(model, plain, self.incidents) if model else plain,
+            understanding=[*understanding, ModelFollowUpStep(model, self.incidents)]
+            if model
+            else understanding,
             strategy=self.strategy.retriever,
             grader=EvidenceGrader(self.rarity, self.embedder, Calibration()),
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],

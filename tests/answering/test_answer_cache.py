@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.answering.answer_cache import AnswerCache
+from server.answering.shortcuts.answer_cache import AnswerCache
 from server.domain.answer import Answer, Outcome
 from server.domain.question import Question, Turn
 from server.storage.shared_cache import DiskSharedCache

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.answering.claim_review import ClaimReviewer
+from server.answering.verifying.reviewers import ClaimReviewer
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.question import Question
 from server.domain.reflection import Grade

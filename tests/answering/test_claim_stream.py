@@ -1,6 +1,6 @@
 import pytest
 
-from server.answering.claim_stream import claims
+from server.answering.writing.model_writer import claims
 
 
 def cut(text, size=4):

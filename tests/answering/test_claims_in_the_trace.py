@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from server.answering.claim_notes import LONGEST, MOST, noted, settled
-from server.answering.leaks import LeakCheck
-from server.answering.verification import Doubt, Verified
+from server.answering.verifying.leaks import LeakCheck
+from server.answering.verifying.verifier import Doubt, Verified
+from server.answering.writing.attempt import LONGEST, MOST, noted, settled
 from server.domain.answer import Answer, Citation, Claim, Outcome
 from tests.answering.conftest import answer
 from tests.answering.test_flows_with_model import pipeline, script  # noqa: F401  a fixture of that file

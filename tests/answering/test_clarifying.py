@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
+from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, Turn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.answering.conflicts import differences
+from server.answering.shortcuts.conflicts import differences
 
 REFUNDS = "How long do refunds take?"
 SITE = "Refunds are paid within 14 days after the lamp has arrived."

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from server.answering.prompts import answer_prompt
+from server.answering.writing.prompts import answer_prompt
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import Prompt
 from server.domain.question import Question, Turn

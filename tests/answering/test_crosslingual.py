@@ -2,17 +2,18 @@ import json
 
 import pytest
 
-from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
-from server.answering.glossary import languages, look_up, words
-from server.answering.rewriting import HistoryRewriter
+from server.answering.trace import Trace
+from server.answering.understanding.follow_ups import FollowUpStep
+from server.answering.understanding.glossary import languages, look_up, words
+from server.answering.understanding.steps import understand
+from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
 from server.domain.question import Question
 
 
 def searched(shop, text, language, site_language="en", spoken=("en",)):
-    inner = HistoryRewriter("Lantern Shop", "never")
-    return GlossaryRewriter(inner, shop.rarity, site_language, lambda: frozenset(spoken)).rewrite(
-        Question(text, "shop", (), language)
-    )
+    glossary = GlossaryStep(shop.rarity, site_language, lambda: frozenset(spoken))
+    steps = [FollowUpStep("Lantern Shop", "never"), glossary]
+    return understand(Question(text, "shop", (), language), steps, Trace())
 
 
 def test_every_concept_has_a_word_in_ten_languages():
@@ -80,10 +81,14 @@ def test_a_compound_is_known_by_its_last_part():
 
 def test_with_a_model_the_question_is_translated_as_a_whole(shop, chat_model, model_server):
     model_server.script = lambda body: json.dumps({"question": "What does delivery cost?"})
-    inner = HistoryRewriter("Lantern Shop", "never")
-    plain = GlossaryRewriter(inner, shop.rarity, "en", lambda: frozenset({"en"}))
-    made = ModelTranslator(chat_model, plain, inner, "en", shop.incidents)
-    query = made.rewrite(Question("Was muss ich für den Versand hinlegen?", "shop", (), "de"))
+    glossary = GlossaryStep(shop.rarity, "en", lambda: frozenset({"en"}))
+    translation = ModelTranslationStep(chat_model, glossary, "en", shop.incidents)
+
+    def searched_as(text):
+        steps = [FollowUpStep("Lantern Shop", "never"), translation]
+        return understand(Question(text, "shop", (), "de"), steps, Trace())
+
+    query = searched_as("Was muss ich für den Versand hinlegen?")
     assert (query.text, query.language) == ("What does delivery cost?", "en")
     model_server.script = lambda body: "sorry"
-    assert "delivery" in made.rewrite(Question("Was kostet die Lieferung?", "shop", (), "de")).text
+    assert "delivery" in searched_as("Was kostet die Lieferung?").text

@@ -5,9 +5,9 @@ from datetime import date
 
 import pytest
 
-from server.answering.curated import CuratedAnswers
-from server.answering.markup import answer_html
-from server.answering.same_question import Likeness, contradicts, essence
+from server.answering.shortcuts.curated import CuratedAnswers, Refreshed
+from server.answering.shortcuts.same_question import Likeness, contradicts, essence
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
 from server.domain.protocols import ModelError
@@ -189,8 +189,8 @@ def test_the_tester_shows_the_nearest_first_each_answer_once(given):
 def test_a_changed_answer_is_known_within_a_second(given, monkeypatch):
     stored = [MINE]
     curated = given()
-    curated._read = lambda: list(stored)
+    curated._all = Refreshed(lambda: tuple(stored))
     assert ask(curated, "norway shipping price") == 7
     stored.clear()
-    monkeypatch.setattr("server.answering.curated.FRESH_S", 0.0)
+    monkeypatch.setattr("server.answering.shortcuts.curated.FRESH_S", 0.0)
     assert ask(curated, "norway shipping price") is None

@@ -3,9 +3,17 @@ import threading
 
 import pytest
 
-from server.answering.expansion import MOST, ExpandedStrategy, Expansion
-from server.answering.model_expansion import ModelExpander, Task
-from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
+from server.answering.understanding.expansion import (
+    MOST,
+    Expansion,
+    ExpansionStep,
+    Feedback,
+    KeywordVariants,
+    ModelExpander,
+    StepBack,
+    SubQuestions,
+    Task,
+)
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.parts_of_question import compares, parts_of
@@ -70,13 +78,18 @@ class Says:
         return [Query(text, query.language) for text in self.texts]
 
 
+def expanded(shelf, expansions, query):
+    """What the step makes of the strategy's own results."""
+    return ExpansionStep(shelf.retrieve, expansions).refine(query, shelf.retrieve(query, 10), 10)
+
+
 def names(hits):
     return [hit.chunk.id for hit in hits]
 
 
 def test_what_another_wording_finds_is_added_behind_what_the_question_finds():
     shelf = Shelf(question=["a", "b"], other=["c", "b"])
-    hits = ExpandedStrategy(shelf, [Expansion(Says("other"))]).retrieve(Query("question"), 10)
+    hits = expanded(shelf, [Expansion(Says("other"))], Query("question"))
     assert names(hits) == ["b", "a", "c"]
     assert all(0 <= hit.score <= 1 for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
@@ -84,27 +97,27 @@ def test_what_another_wording_finds_is_added_behind_what_the_question_finds():
 
 def test_parts_of_a_question_take_turns():
     shelf = Shelf(question=["a", "b"], one=["c", "a"], two=["d"])
-    hits = ExpandedStrategy(shelf, [Expansion(Says("one", "two"), share=0)]).retrieve(Query("question"), 10)
+    hits = expanded(shelf, [Expansion(Says("one", "two"), share=0)], Query("question"))
     assert names(hits) == ["a", "c", "d", "b"]
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
 def test_the_question_itself_is_always_searched_and_four_queries_are_the_most():
     shelf = Shelf(question=["a"])
-    ExpandedStrategy(shelf, [Expansion(Says("1", "2", "3", "4", "5"))]).retrieve(Query("question"), 10)
+    expanded(shelf, [Expansion(Says("1", "2", "3", "4", "5"))], Query("question"))
     assert shelf.asked[0].text == "question"
     assert len(shelf.asked) == 1 + MOST
 
 
 def test_the_same_query_is_not_searched_twice():
     shelf = Shelf(question=["a"])
-    ExpandedStrategy(shelf, [Expansion(Says("Question", "other", "OTHER"))]).retrieve(Query("question"), 10)
+    expanded(shelf, [Expansion(Says("Question", "other", "OTHER"))], Query("question"))
     assert sorted(query.text for query in shelf.asked) == ["other", "question"]
 
 
 def test_earlier_questions_count_once_only():
     shelf = Shelf(question=["a"])
-    ExpandedStrategy(shelf, [Expansion(Says("other"))]).retrieve(Query("question", previous=("before",)), 10)
+    expanded(shelf, [Expansion(Says("other"))], Query("question", previous=("before",)))
     assert [query.previous for query in shelf.asked] == [("before",), ()]
 
 

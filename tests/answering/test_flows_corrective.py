@@ -2,9 +2,9 @@
 
 import pytest
 
-from server.answering.corrective import CorrectiveFlow
-from server.answering.reflection.parts import Reflection
-from server.answering.reflection.strips import EvidenceStrips, refined
+from server.answering.flows.corrective import CorrectiveFlow
+from server.answering.flows.graders import EvidenceStrips, refined
+from server.answering.flows.reflection import Reflection
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from server.answering.flows import FLOWS
-from server.answering.reflection.parts import Reflection
-from server.answering.self_rag import SelfRagFlow
+from server.answering.flows.reflection import Reflection
+from server.answering.flows.self_rag import SelfRagFlow
+from server.answering.flows.table import FLOWS
 from server.domain.answer import Answer, Claim, Delta, Outcome
 from server.domain.question import Query, Question, Turn
 from server.domain.reflection import Grade

@@ -3,9 +3,8 @@
 import pytest
 
 from server.answering.answer_kinds import lacks_what_is_asked_for
-from server.answering.content_words import content_text
 from server.answering.grading import DEFAULT_FLOOR, Signs
-from server.answering.named import editions, lacks_edition, names
+from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from crawler.extractors import Source, extract
-from server.answering.citations import Citer
-from server.answering.proofs import Proof
-from server.answering.units import units
+from server.answering.verifying.citations import Citer
+from server.answering.verifying.proofs import Proof
+from server.answering.writing.units import units
 from server.domain.chunk import ScoredChunk
 from server.indexing.chunker import ChunkSizes, chunk_page
 from tests.pictures import red_share

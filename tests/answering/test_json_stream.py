@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from server.answering.json_stream import CutShort, stream_field
+from server.answering.writing.model_writer import CutShort, stream_field
 
 
 def read(reply, size):

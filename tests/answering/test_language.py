@@ -1,7 +1,7 @@
 import pytest
 
-from server.answering.language import question_language, wish
 from server.answering.phrases import Said, refusal, say
+from server.answering.understanding.language import question_language, wish
 from server.languages.detector import text_language
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from server.answering.markup import answer_html
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Answer, Citation, Outcome
 
 CITATION = Citation(1, "https://shop.example/help", "Help", "Free.", 'https://shop.example/help#:~:text=a"b')

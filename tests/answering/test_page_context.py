@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from server.answering.engine import AnswerSources
 from server.domain.question import Question, VisitorPage
 from server.domain.site import Site
 from server.runtime.answering import open_pipeline
 from server.runtime.runtime import open_runtime
-from server.runtime.shortcuts import Given
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
 
@@ -221,7 +221,7 @@ class TestModel:
         """Asks a pipeline with a model, over the same indexes."""
         runtime = visitor.runtime
         parts = runtime.engine.parts("shop", runtime.engine.query_embedder)
-        given = Given(runtime.stores.curated, runtime.shared.cache)
+        given = AnswerSources(runtime.stores.curated, runtime.shared.cache)
         pipeline = open_pipeline(
             visitor.site, parts, chat_model, runtime.stores.incidents, runtime.configuration.settings, given
         )

@@ -1,7 +1,7 @@
 import pytest
 
-from server.answering.quotation import Quotation, escape_markdown
-from server.answering.units import UnitKind, units
+from server.answering.writing.quotation import Quotation, escape_markdown
+from server.answering.writing.units import UnitKind, units
 
 TEXT = (
     "Lamps can be returned. It is free.\n\n1. Write to us.\n2. Put it into a box. Close the box.\n\n"

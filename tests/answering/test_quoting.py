@@ -2,8 +2,8 @@
 
 import pytest
 
-from server.answering.discourse import asks_for_amount, is_label, leans_on_the_one_before
-from server.answering.quoting import QuotingWriter
+from server.answering.understanding.discourse import asks_for_amount, is_label, leans_on_the_one_before
+from server.answering.writing.quoting import QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 

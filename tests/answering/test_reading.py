@@ -1,7 +1,7 @@
 """What the writer reads around the chunks that were found."""
 
 from crawler.page import Block, Page
-from server.answering.reading import NeighbourReader, joined_text
+from server.answering.writing.reading import NeighbourReader, joined_text
 from server.domain.chunk import Chunk, ScoredChunk
 from server.indexing.chunker import ChunkSizes, chunk_page
 

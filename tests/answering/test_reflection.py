@@ -4,11 +4,16 @@ import json
 
 import pytest
 
+from server.answering.flows.graders import (
+    CoverageUsefulness,
+    ModelDocuments,
+    ModelGroundedness,
+    ModelUsefulness,
+    QueryNearness,
+    VerifiedGroundedness,
+)
+from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader
-from server.answering.reflection.documents import ModelDocuments, QueryNearness
-from server.answering.reflection.groundedness import ModelGroundedness, VerifiedGroundedness
-from server.answering.reflection.transforming import ModelTransformer, QueryLadder
-from server.answering.reflection.usefulness import CoverageUsefulness, ModelUsefulness
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration

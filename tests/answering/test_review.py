@@ -1,4 +1,4 @@
-from server.answering.review import SourceReviewer
+from server.answering.verifying.reviewers import SourceReviewer
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Question

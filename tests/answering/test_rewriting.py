@@ -2,14 +2,16 @@ import json
 
 import pytest
 
-from server.answering.reference import Leaning, leaning, replaced
-from server.answering.rewriting import HistoryRewriter, ModelRewriter
+from server.answering.trace import Trace
+from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
+from server.answering.understanding.reference import Leaning, leaning, replaced
+from server.answering.understanding.steps import understand
 from server.domain.question import Question, Turn
 
 
 def rewrite(text, *earlier, title="Lantern Shop"):
     history = tuple(Turn(question, "An answer.", question, "en") for question in earlier)
-    return HistoryRewriter(title).rewrite(Question(text, "shop", history, "en"))
+    return FollowUpStep(title).standalone(Question(text, "shop", history, "en"))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +155,7 @@ def test_the_words_before_are_searched_again_when_only_the_language_is_to_change
 def test_a_short_question_in_japanese_gets_the_title_too():
     history = ()
     assert (
-        HistoryRewriter("ランタン屋").rewrite(Question("送料は？", "shop", history, "ja")).title
+        FollowUpStep("ランタン屋").standalone(Question("送料は？", "shop", history, "ja")).title
         == "ランタン屋"
     )
 
@@ -161,7 +163,7 @@ def test_a_short_question_in_japanese_gets_the_title_too():
 @pytest.mark.parametrize(("when", "title"), [("always", "Lantern Shop"), ("never", ""), ("short", "")])
 def test_the_operator_decides_which_questions_get_the_title(when, title):
     question = Question("How long does delivery of a large lamp to the islands take?", "shop", (), "en")
-    assert HistoryRewriter("Lantern Shop", when).rewrite(question).title == title
+    assert FollowUpStep("Lantern Shop", when).standalone(question).title == title
 
 
 class TestWithModel:
@@ -170,10 +172,8 @@ class TestWithModel:
     )
 
     def rewritten(self, text, shop, chat_model):
-        plain = HistoryRewriter("Lantern Shop")
-        return ModelRewriter(chat_model, plain, shop.incidents).rewrite(
-            Question(text, "shop", self.HISTORY, "en")
-        )
+        steps = [FollowUpStep("Lantern Shop"), ModelFollowUpStep(chat_model, shop.incidents)]
+        return understand(Question(text, "shop", self.HISTORY, "en"), steps, Trace())
 
     def test_the_model_words_what_leans_on_the_question_before(self, shop, chat_model, model_server):
         model_server.script = lambda body: json.dumps({"question": "How do I install the driver on Windows?"})

@@ -1,6 +1,6 @@
 import pytest
 
-from server.answering.routing import Kind, is_small_talk, read
+from server.answering.understanding.routing import Kind, is_small_talk, read
 
 ALIKE = {
     Kind.GREETING: ["Hello!", "你好", "こんにちは", "안녕하세요", "¡Hola!", "Bonjour", "Guten Tag", "Olá", "Здравствуйте", "مرحبا"],

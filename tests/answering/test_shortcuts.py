@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.answering.handoff import Handoff
-from server.answering.landmarks import Landmarks
-from server.answering.markup import answer_html
-from server.answering.overview import Overview
-from server.answering.small_talk import SmallTalk
+from server.answering.shortcuts.handoff import Handoff
+from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.shortcuts.overview import Overview
+from server.answering.shortcuts.small_talk import SmallTalk
+from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk
 from server.domain.question import Question
@@ -59,7 +59,7 @@ def content(tmp_path, site):
 
 def made(kind, site, content):
     text = lambda url: "\n\n".join(chunk.text for chunk in content.live.page(url))  # noqa: E731
-    return kind(site, Landmarks(site, content.live, str, "https://docent.example"), frozenset({HOME}), text)
+    return kind(site, KeyPages(site, content.live, str, "https://docent.example"), frozenset({HOME}), text)
 
 
 def ask(shortcut, text, language="en"):

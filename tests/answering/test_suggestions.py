@@ -1,6 +1,6 @@
 import pytest
 
-from server.answering.suggestions import heading_of, next_questions
+from server.answering.writing.suggestions import heading_of, next_questions
 from server.domain.chunk import Chunk, ScoredChunk
 
 LONG = "A sentence that is long enough to answer a question about what its heading says it is about."

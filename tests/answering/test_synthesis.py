@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from server.answering.model_writer import ModelWriter
-from server.answering.synthesis import MOST_CALLS, Synthesis
+from server.answering.writing.model_writer import MOST_CALLS, ModelWriter, Synthesis
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 from server.models.metered import estimate_tokens

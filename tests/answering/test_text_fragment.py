@@ -1,4 +1,4 @@
-from server.answering.text_fragment import text_fragment_link
+from server.answering.verifying.text_fragment import text_fragment_link
 
 PAGE = "https://shop.example/help"
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.answering.themes import of_themes
+from server.answering.writing.quoting import of_themes
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.retrieval.question_kinds import asks_for_themes

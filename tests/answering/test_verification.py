@@ -1,6 +1,6 @@
 import pytest
 
-from server.answering.verification import Doubt, Verifier
+from server.answering.verifying.verifier import Doubt, Verifier
 from server.domain.answer import Claim
 from server.domain.chunk import Chunk, ScoredChunk
 

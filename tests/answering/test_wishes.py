@@ -2,9 +2,8 @@
 
 import pytest
 
-from server.answering.model_writer import ModelWriter
-from server.answering.prompts import answer_rules
-from server.answering.synthesis import Synthesis
+from server.answering.writing.model_writer import ModelWriter, Synthesis
+from server.answering.writing.prompts import answer_rules
 from server.domain.question import Query, Question
 from server.domain.site import INSTRUCTIONS_CHARS, Voice
 from tests.answering.test_synthesis import hits

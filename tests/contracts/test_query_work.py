@@ -4,12 +4,20 @@ import json
 
 import pytest
 
-from server.answering.clarifying import AmbiguityClarifier, ModelClarifier
-from server.answering.crosslingual import GlossaryRewriter, ModelTranslator
-from server.answering.expansion import ExpandedStrategy
-from server.answering.model_expansion import ModelExpander, Task
-from server.answering.rewriting import HistoryRewriter, ModelRewriter
-from server.answering.variants import Feedback, KeywordVariants, StepBack, SubQuestions
+from server.answering.trace import Trace
+from server.answering.understanding.expansion import (
+    ExpansionStep,
+    Feedback,
+    KeywordVariants,
+    ModelExpander,
+    StepBack,
+    SubQuestions,
+    Task,
+)
+from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
+from server.answering.understanding.steps import understand
+from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
+from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
 from server.domain.answer import Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
@@ -64,6 +72,13 @@ class Model:
         yield self.complete(prompt)
 
 
+class Strategy:
+    """Finds nothing."""
+
+    def retrieve(self, query, limit):
+        return []
+
+
 class Incidents:
     def __init__(self):
         self.kinds = []
@@ -83,14 +98,14 @@ MODELS = {
 RARITY = Rarity(Words())
 
 
-def rewriters(model):
-    plain = HistoryRewriter("Shop")
-    glossary = GlossaryRewriter(plain, RARITY, "en", lambda: frozenset({"en"}))
+def understanding(model):
+    plain = FollowUpStep("Shop")
+    glossary = GlossaryStep(RARITY, "en", lambda: frozenset({"en"}))
     return {
-        "history": plain,
-        "glossary": glossary,
-        "model": ModelRewriter(model, plain, Incidents()),
-        "translator": ModelTranslator(model, glossary, plain, "en", Incidents()),
+        "history": [plain],
+        "glossary": [plain, glossary],
+        "model": [plain, ModelFollowUpStep(model, Incidents())],
+        "translator": [plain, ModelTranslationStep(model, glossary, "en", Incidents())],
     }
 
 
@@ -103,7 +118,7 @@ def model(request):
 @pytest.mark.parametrize("history", [(), HISTORY], ids=["first", "later"])
 def test_any_text_becomes_a_query(model, name, history):
     for text in TEXTS:
-        query = rewriters(model)[name].rewrite(Question(text, "shop", history, "de"))
+        query = understand(Question(text, "shop", history, "de"), understanding(model)[name], Trace())
         assert isinstance(query.text, str)
         assert bool(query.text.strip()) or not text.strip()
         assert len(query.previous) <= 3
@@ -146,11 +161,11 @@ def test_whoever_asks_back_offers_readings(model):
 
 @pytest.mark.parametrize("option", ["multi_query", "sub_questions", "step_back", "hyde"])
 def test_each_way_to_expand_is_switched_on_by_its_own_option(option):
-    inner = object()
     off = QueryWork(Site("shop", "Shop", "Shop"), Tuning(), None, Incidents())
     on = QueryWork(Site("shop", "Shop", "Shop"), Tuning().with_values({option: True}), None, Incidents())
-    assert off.expanded(inner, RARITY) is inner
-    assert isinstance(on.expanded(inner, RARITY), ExpandedStrategy)
+    strategy = Strategy()
+    assert off.expansion(strategy, RARITY) == []
+    assert [type(step) for step in on.expansion(strategy, RARITY)] == [ExpansionStep]
 
 
 def test_asking_back_can_be_switched_off():

@@ -76,7 +76,7 @@ def test_a_curated_answer_closes_what_it_meets_and_nothing_else(shop):
 
 
 def test_asking_anew_is_not_stored_as_asked(shop, monkeypatch):
-    monkeypatch.setattr("server.answering.curated.FRESH_S", 0.0)
+    monkeypatch.setattr("server.answering.shortcuts.curated.FRESH_S", 0.0)
     shop.ask(QUESTION)
     shop.look()
     (gap,) = shop.gaps()

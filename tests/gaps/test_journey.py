@@ -54,7 +54,7 @@ def test_a_gap_that_a_new_page_closes(shop, operator):
 def test_a_gap_that_an_own_answer_closes_and_whose_answer_the_pages_contradict_later(
     shop, operator, monkeypatch
 ):
-    monkeypatch.setattr("server.answering.curated.FRESH_S", 0.0)
+    monkeypatch.setattr("server.answering.shortcuts.curated.FRESH_S", 0.0)
     shop.ask(QUESTION)
     look(operator)
     (gap,) = shop.gaps()

@@ -8,7 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from server.answering.response import response as answer_response
+from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
 from server.api.bodies import json_body
 from server.api.errors import ApiError

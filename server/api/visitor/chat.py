@@ -8,7 +8,7 @@ from dataclasses import asdict
 from flask import Response, jsonify, request
 
 from server.answering.chat import Exchange
-from server.answering.response import response as answer_response
+from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
 from server.api.bodies import json_body
 from server.api.caller import Caller, known_caller, limit, network_address, require_consent

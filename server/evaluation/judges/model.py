@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from server.answering.fencing import fenced
+from server.answering.writing.prompts import fenced
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.spending import Spending, charged
 from server.evaluation.judges.claim_metrics import Labels, claim_metrics

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from server.answering.units import UnitKind, units
+from server.answering.writing.units import UnitKind, units
 from server.indexes.tokens import tokens
 from server.retrieval.rarity import text_tokens
 

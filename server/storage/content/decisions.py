@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, delete, func, or_, select, true, update
+from sqlalchemy import and_, bindparam, delete, func, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from server.storage.columns import now
@@ -54,6 +54,16 @@ class PageDecision:
 
 _COLUMNS = tuple(decisions.c[name] for name in PageDecision.__dataclass_fields__)
 _KEY = ("site_id", "url")
+_FOR_SEARCH = {
+    dialect: select(decisions.c.url, decisions.c.excluded, decisions.c.pinned).where(
+        decisions.c.site_id == bindparam("site"),
+        or_(
+            decisions.c.pinned == true(),
+            and_(decisions.c.excluded == true(), among(dialect, decisions.c.url, "urls")),
+        ),
+    )
+    for dialect in ("sqlite", "postgresql")
+}
 
 
 class PageDecisions:
@@ -116,15 +126,9 @@ class PageDecisions:
 
     def for_search(self, urls: Collection[str]) -> tuple[set[str], list[str]]:
         """(The excluded pages among these, every pinned page). Every answer needs this: one statement."""
-        wanted = select(decisions.c.url, decisions.c.excluded, decisions.c.pinned).where(
-            decisions.c.site_id == self._site_id,
-            or_(
-                decisions.c.pinned == true(),
-                and_(decisions.c.excluded == true(), among(self._db.dialect, decisions.c.url, "urls")),
-            ),
-        )
+        values = {"site": self._site_id, "urls": sorted(urls)}
         with self._db.connect() as connection:
-            rows = connection.execute(wanted, {"urls": sorted(urls)}).all()
+            rows = connection.execute(_FOR_SEARCH[self._db.dialect], values).all()
         out = {row.url for row in rows if row.excluded}
         return out, sorted(row.url for row in rows if row.pinned and not row.excluded)
 

@@ -27,9 +27,12 @@ MOST_WORDS = 12
 
 def words_of(written: str) -> list[str]:
     """The words of a text as they are indexed."""
-    plain = unicodedata.normalize("NFKD", written.casefold())
-    bare = "".join(letter for letter in plain if not unicodedata.combining(letter))
-    return [word[:_LONGEST] for word in _WORDS.findall(_UNSPACED.sub(r" \1 ", bare))]
+    plain = written.casefold()
+    if not plain.isascii():
+        decomposed = unicodedata.normalize("NFKD", plain)
+        bare = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+        plain = _UNSPACED.sub(r" \1 ", bare)
+    return [word[:_LONGEST] for word in _WORDS.findall(plain)]
 
 
 def index_rows(connection: Connection, rows: Iterable[tuple[int, str, str]]) -> None:

@@ -1,0 +1,181 @@
+"""The flow that grades its retrieval and mends it before it writes (after corrective RAG).
+
+What was found is judged correct, ambiguous or incorrect. Where the published flow goes to the web, this
+one searches the site itself again, wider and with other words: nothing else may be cited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from enum import StrEnum
+from typing import TypedDict
+
+from server.answering.flows.graders import refined
+from server.answering.flows.reflection import Reflection
+from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
+from server.answering.steps import Steps
+from server.answering.trace import Trace
+from server.domain.answer import Answer, AnswerEvent
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Query, Question
+
+WIDER = 3
+"""How many times the usual number of chunks the further search asks for."""
+
+
+SURE = 0.75
+"""Answerability from which a retrieval is taken to be correct."""
+
+
+class Retrieval(StrEnum):
+    """What a retrieval is worth."""
+
+    CORRECT = "correct"
+    """What ranked first is of use, and the evidence is good."""
+    AMBIGUOUS = "ambiguous"
+    """Something is of use, but the evidence is thin, or it is not what ranked first."""
+    INCORRECT = "incorrect"
+
+
+class State(TypedDict):
+    """What the nodes hand on."""
+
+    question: Question
+    tried: tuple[Query, ...]
+    """The standalone question, then every other wording."""
+    trace: Trace
+    limit: int
+    found: list[ScoredChunk]
+    kept: list[ScoredChunk]
+    read: list[ScoredChunk]
+    """What the writer gets: the kept chunks with what is around them, less the paragraphs of no use."""
+    worth: Retrieval
+    exhausted: bool
+    retrievals: int
+
+
+class CorrectiveFlow:
+    """Implements Flow."""
+
+    name = "corrective"
+
+    def __init__(self, steps: Steps, reflection: Reflection) -> None:
+        self._steps = steps
+        self._reflection = reflection
+        nodes = {
+            "retrieve": self._retrieve,
+            "grade_retrieval": self._grade_retrieval,
+            "search_wider": self._search_wider,
+            "refine": self._refine,
+        }
+        routes: dict[str, Route[State]] = {
+            "retrieve": "grade_retrieval",
+            "grade_retrieval": self._after_grade,
+            "search_wider": lambda state: self._settled(state) if state["exhausted"] else "grade_retrieval",
+            "refine": DONE,
+        }
+        self._graph: Graph[State] = Graph(State, nodes, routes, 3 * reflection.max_count + 10)
+
+    def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
+        """Raises only what storage raises. What holds is yielded while it is written."""
+        end = self._graph.run(_start(question, query, trace, 0))
+        steps, kept = self._steps, end["kept"]
+        asked_back = steps.asked_back(question, query, kept)
+        if asked_back:
+            return asked_back
+        if not kept:
+            return steps.refusal(question, end["found"])
+        answered = yield from steps.write(question, query, end["read"], trace)
+        if not answered:
+            return steps.refusal(question, end["found"])
+        return steps.with_suggestions(answered, question, query, end["found"], trace)
+
+    def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
+        """What was kept, then the rest of what was found."""
+        end = self._graph.run(_start(question, query, Trace(), limit))
+        kept = {hit.chunk.id for hit in end["kept"]}
+        return [*end["kept"], *(hit for hit in end["found"] if hit.chunk.id not in kept)]
+
+    def _retrieve(self, state: State) -> Update:
+        with state["trace"].step("retrieve"):
+            found = self._steps.retrieve(state["tried"][0], state["trace"], state["limit"])
+            state["trace"].note_candidates(found)
+        return {"found": found, "retrievals": 1, SEEN: {"query": state["tried"][0].text, "found": len(found)}}
+
+    def _grade_retrieval(self, state: State) -> Update:
+        with state["trace"].step("filter"):
+            among = state["found"][: WIDER * self._steps.retrieve_limit]
+            kept = self._steps.keep(self._reflection.documents, state["tried"][0], among, state["trace"])
+        worth = self._worth(state["tried"][0], among, kept)
+        return {
+            "kept": kept,
+            "worth": worth,
+            SEEN: {"worth": worth.value, "kept": [h.chunk.id for h in kept]},
+        }
+
+    def _worth(self, query: Query, found: Sequence[ScoredChunk], kept: Sequence[ScoredChunk]) -> Retrieval:
+        if not kept:
+            return Retrieval.INCORRECT
+        # Where a model chose, it may have kept what did not rank first.
+        first = found[0].chunk.id == kept[0].chunk.id
+        sure = first and self._reflection.confidence(query, kept) >= SURE
+        return Retrieval.CORRECT if sure else Retrieval.AMBIGUOUS
+
+    def _after_grade(self, state: State) -> str:
+        # What is of some use is mended once, what is of none until the limit.
+        tries = {Retrieval.CORRECT: 1, Retrieval.AMBIGUOUS: 2}.get(state["worth"], self._reflection.max_count)
+        if state["retrievals"] >= min(tries, self._reflection.max_count):
+            return self._settled(state)
+        return "search_wider"
+
+    def _settled(self, state: State) -> str:
+        return "refine" if state["kept"] else DONE
+
+    def _search_wider(self, state: State) -> Update:
+        """Another wording, more chunks; what was kept so far stays in front."""
+        with state["trace"].step("transform"):
+            other = self._reflection.transformer.transform(state["question"], state["tried"], state["found"])
+        if other is None:
+            return {"exhausted": True, SEEN: {"query": ""}}
+        with state["trace"].step("retrieve"):
+            usual = state["limit"] or self._steps.retrieve_limit
+            wider = self._steps.retrieve(other, state["trace"], WIDER * usual)
+            more = self._reflection.nearness(state["tried"][0], wider)
+            found = _joined(state["kept"], more, state["found"])
+            state["trace"].note_candidates(found)
+        return {
+            "tried": (*state["tried"], other),
+            "found": found,
+            "retrievals": state["retrievals"] + 1,
+            SEEN: {"query": other.text, "found": len(more)},
+        }
+
+    def _refine(self, state: State) -> Update:
+        with state["trace"].step("filter"):
+            read = self._steps.read(state["kept"])
+            left = refined(state["tried"][0], read, self._reflection.strips)
+        before, after = (sum(len(hit.chunk.text) for hit in hits) for hits in (read, left))
+        return {"read": left, SEEN: {"characters": before, "left": after}}
+
+
+def _joined(*parts: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Each chunk once, in order of first appearance."""
+    joined: dict[str, ScoredChunk] = {}
+    for hit in (hit for part in parts for hit in part):
+        joined.setdefault(hit.chunk.id, hit)
+    return list(joined.values())
+
+
+def _start(question: Question, query: Query, trace: Trace, limit: int) -> State:
+    return State(
+        question=question,
+        tried=(query,),
+        trace=trace,
+        limit=limit,
+        found=[],
+        kept=[],
+        read=[],
+        worth=Retrieval.INCORRECT,
+        exhausted=False,
+        retrievals=0,
+    )

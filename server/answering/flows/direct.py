@@ -1,0 +1,44 @@
+"""The flow that asks everything once: retrieve, filter, write."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from server.answering.flows.reflection import Reflection
+from server.answering.steps import Steps
+from server.answering.trace import Trace
+from server.domain.answer import Answer, AnswerEvent
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Query, Question
+
+
+class DirectFlow:
+    """Implements Flow. What holds is yielded while it is written."""
+
+    name = "direct"
+
+    def __init__(self, steps: Steps, reflection: Reflection | None = None) -> None:
+        """`reflection` is what other flows are made of: this one grades once."""
+        self._steps = steps
+
+    def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
+        """Raises only what storage raises."""
+        steps = self._steps
+        with trace.step("retrieve"):
+            found = steps.retrieve(query, trace)
+            trace.note_candidates(found)
+        with trace.step("filter"):
+            kept = steps.keep(steps.grader, query, found, trace)
+            asked_back = steps.asked_back(question, query, kept)
+        if asked_back:
+            return asked_back
+        if not kept:
+            return steps.refusal(question, found)
+        answered = yield from steps.write(question, query, steps.read(kept), trace)
+        if not answered:
+            return steps.refusal(question, found)
+        return steps.with_suggestions(answered, question, query, found, trace)
+
+    def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
+        """What is retrieved, before anything is filtered."""
+        return self._steps.retrieve(query, Trace(), limit)

@@ -1,0 +1,70 @@
+"""Writing that is judged before anyone sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from server.answering.steps import Steps, Writing
+from server.answering.trace import Trace
+from server.domain.answer import Answer, AnswerEvent
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import Writer
+from server.domain.question import Query, Question
+from server.domain.reflection import Draft
+
+CLEARLY = 0.1
+"""Difference of two drafts' scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldDraft:
+    """A draft with the events that give it to the visitor, and how good it is."""
+
+    draft: Draft
+    events: tuple[AnswerEvent, ...]
+    score: float = 0.0
+
+
+def hold(
+    steps: Steps,
+    question: Question,
+    query: Query,
+    kept: Sequence[ScoredChunk],
+    trace: Trace,
+    writers: Sequence[Writer] = (),
+) -> HeldDraft | None:
+    """The answer to `question` from `kept`, with all that it would have streamed; None when nothing holds."""
+    read = steps.read(kept)
+    before = len(trace.listed("removed"))
+    events: list[AnswerEvent] = []
+    written = _collected(steps.write(question, query, read, trace, writers), events)
+    if written is None:
+        return None
+    removed = tuple(str(item.get("claim")) for item in _rows(trace.listed("removed")[before:]))
+    return HeldDraft(Draft(written, tuple(read), removed), tuple(events))
+
+
+def better(one: HeldDraft | None, other: HeldDraft | None) -> HeldDraft | None:
+    """The later one where it is clearly better: further wordings lead away from the question."""
+    if one is None or other is None:
+        return other or one
+    return other if other.score > one.score + CLEARLY else one
+
+
+def scored(held: HeldDraft, score: float) -> HeldDraft:
+    """The same with its score."""
+    return replace(held, score=score)
+
+
+def _collected(writing: Writing, events: list[AnswerEvent]) -> Answer | None:
+    while True:
+        try:
+            events.append(next(writing))
+        except StopIteration as ended:
+            answer: Answer | None = ended.value
+            return answer
+
+
+def _rows(notes: Sequence[object]) -> list[dict[str, object]]:
+    return [note for note in notes if isinstance(note, dict)]

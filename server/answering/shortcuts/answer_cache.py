@@ -1,0 +1,89 @@
+"""Answers that were given before, given again while nothing that they were made from has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, replace
+from hashlib import sha256
+
+from server.answering.shortcuts.same_question import essence
+from server.domain.answer import Answer, Citation, Outcome
+from server.domain.protocols import Cache
+from server.domain.question import Question
+
+
+class AnswerCache:
+    """Implements Shortcut; `remember` is for Steps.
+
+    Two questions share an answer when they are of one essence: likeness of vectors is not asked, for it
+    does not tell version 14 from version 15. Only questions without a history that point at no page are
+    remembered, and only answers of the model that should have written them. What is stored is a hash and
+    the answer: nothing that a visitor wrote.
+    """
+
+    name = "answer-cache"
+
+    def __init__(
+        self,
+        cache: Cache,
+        made_from: Sequence[object],
+        model: str,
+        ttl_s: float,
+        kept_out: Callable[[Collection[str]], Collection[str]] = lambda urls: (),
+    ) -> None:
+        """`made_from` is all that answers depend on: site, index generation, flow, options and so on.
+        `kept_out` gives those of some pages that an operator keeps out of the answers."""
+        self._cache = cache
+        self._made_from = [str(part) for part in made_from]
+        self._model = model
+        self._ttl_s = ttl_s
+        self._kept_out = kept_out
+
+    def answer(self, question: Question) -> Answer | None:
+        """The answer that was remembered for this question, in whatever words of the same essence."""
+        if question.history or question.page:
+            return None
+        stored = self._cache.get(self._key(question))
+        if stored is None:
+            return None
+        answer = _from_json(stored)
+        if self._kept_out(answer.sources):
+            return None  # since a moment ago: the index is not brought in line yet
+        # What comes next may lean on this question: it is searched as it stands.
+        return replace(answer, trace={**answer.trace, "query": question.text, "from_cache": True})
+
+    def remember(self, question: Question, answer: Answer) -> None:
+        """Keeps an answer that nothing went wrong with."""
+        fit = answer.outcome is Outcome.ANSWERED and answer.model == self._model and answer.citations
+        if fit and not (question.history or question.page) and not answer.trace.get("incidents"):
+            self._cache.set(self._key(question), _to_json(answer), self._ttl_s)
+
+    def forget(self, question: Question) -> None:
+        """Drops the answer, as when a visitor says that it did not help."""
+        self._cache.delete(self._key(question))
+
+    def _key(self, question: Question) -> str:
+        parts = [*self._made_from, question.language, *essence(question.text, question.language)]
+        return "answer:" + sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _to_json(answer: Answer) -> str:
+    kept = {name: getattr(answer, name) for name in ("text", "suggestions", "pages", "model")}
+    trace = {name: answer.trace[name] for name in ("claims", "support") if name in answer.trace}
+    return json.dumps(
+        {**kept, "citations": [asdict(citation) for citation in answer.citations], "trace": trace}
+    )
+
+
+def _from_json(stored: str) -> Answer:
+    value = json.loads(stored)
+    return Answer(
+        Outcome.ANSWERED,
+        value["text"],
+        citations=tuple(Citation(**citation) for citation in value["citations"]),
+        suggestions=tuple(value["suggestions"]),
+        pages=tuple((url, title) for url, title in value["pages"]),
+        model=value["model"],
+        trace=value.get("trace", {}),
+    )

@@ -1,0 +1,106 @@
+"""Where an operator's own answer and the site's own words tell different things.
+
+Only sentences that speak of the same are compared: amounts with a unit, dates, and whether one denies what
+the other says. What is worded differently, or said by one side only, is no conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from server.answering.verifying.amounts import Amount, amounts
+from server.answering.verifying.dates import dates, without_dates
+from server.answering.verifying.polarity import flips
+from server.domain.sentences import split_sentences
+from server.indexes.tokens import tokens
+
+MOST = 5
+"""Differences that are told."""
+LONGEST = 160
+"""Characters of a sentence that is shown."""
+_MARKUP = re.compile(r"\[(\d+)\]|[*_`>#]+|\]\([^)]*\)|[\[\]]")
+
+
+def differences(question: str, own: str, quotes: Sequence[str], language: str) -> tuple[str, ...]:
+    """Whole sentences that tell what differs between the operator's text and quotes of the site's pages,
+    both answers to `question`."""
+    context = frozenset(tokens(question, language))
+    theirs = [sentence for quote in quotes for sentence in _sentences(quote)]
+    found: list[str] = []
+    for sentence in _sentences(own):
+        near = [other for other in theirs if _same_subject(sentence, other, context, language)]
+        said = _amounts(sentence, near) + _dates(sentence, near)
+        found += said or _denials(sentence, near, language)
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def _sentences(text: str) -> list[str]:
+    plain = _MARKUP.sub(" ", text)
+    return [sentence for line in plain.splitlines() for sentence in split_sentences(line) if sentence.strip()]
+
+
+def _same_subject(one: str, other: str, context: frozenset[str], language: str) -> bool:
+    """Whether they share a word of the subject beside their numbers; the question lends its words to an
+    answer as short as "30 days"."""
+    mine, theirs = _subject(one, language), _subject(other, language)
+    return bool((mine | context) & theirs)
+
+
+def _subject(text: str, language: str) -> frozenset[str]:
+    bare = without_dates(text)
+    for amount in amounts(bare):
+        bare = bare.replace(amount.shown, " ")
+    return frozenset(token for token in tokens(bare, language) if not token.isdigit())
+
+
+def _amounts(sentence: str, near: Sequence[str]) -> list[str]:
+    own = amounts(without_dates(sentence))
+    there = [amount for other in near for amount in amounts(without_dates(other))]
+    said = []
+    for amount in own:
+        if not amount.unit or any(amount.equals(other) for other in there):
+            continue
+        other = _rival(amount, own, there)
+        if other:
+            said.append(_told(other.shown, amount.shown))
+    return said
+
+
+def _rival(amount: Amount, own: Sequence[Amount], there: Sequence[Amount]) -> Amount | None:
+    """What the site says in its place: another value of the unit, which the answer does not say as well."""
+    unclaimed = (other for other in there if not any(mine.equals(other) for mine in own))
+    return next((other for other in unclaimed if amount.contradicts(other)), None)
+
+
+def _dates(sentence: str, near: Sequence[str]) -> list[str]:
+    own = dates(sentence)
+    there = [day for other in near for day in dates(other)]
+    said = []
+    for shown, readings in own:
+        if not there or any(_meet(readings, other) for _, other in there):
+            continue
+        rival = next((one for one, other in there if not any(_meet(mine, other) for _, mine in own)), "")
+        if rival:
+            said.append(_told(rival, shown))
+    return said
+
+
+def _meet(one: frozenset[tuple[int, int, int]], other: frozenset[tuple[int, int, int]]) -> bool:
+    return any(a[1:] == b[1:] and (a[0] == b[0] or not a[0] or not b[0]) for a in one for b in other)
+
+
+def _denials(sentence: str, near: Sequence[str], language: str) -> list[str]:
+    for other in near:
+        if flips(sentence, other, language):
+            return [f"The site says “{_short(other)}”, this answer says “{_short(sentence)}”."]
+    return []
+
+
+def _told(theirs: str, own: str) -> str:
+    return f"The site says {theirs.strip()}, this answer says {own.strip()}."
+
+
+def _short(sentence: str) -> str:
+    text = " ".join(sentence.split()).rstrip(".")
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"

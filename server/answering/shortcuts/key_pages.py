@@ -1,0 +1,88 @@
+"""Pages that nearly every site has, told by their titles and addresses: about, contact, and the main ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from urllib.parse import unquote, urlsplit
+
+from server.domain.addresses import stored
+from server.domain.chunk import Chunk
+from server.domain.site import Site
+from server.domain.titles import main_first, plain_title
+from server.languages.loader import alternatives, compiled
+from server.storage.content.reader import ContentReader
+
+SAMPLE = 3000
+"""Pages that are looked at."""
+SHORTEST = 3
+"""A title of no more characters tells nothing."""
+_ABOUT = (
+    compiled(alternatives(lambda one: one.key_pages.about)),
+    compiled(rf"(?:{alternatives(lambda one: one.key_pages.about_address)})(?:[-_.]\w+)?"),
+)
+_CONTACT = (
+    compiled(alternatives(lambda one: one.key_pages.contact)),
+    compiled(rf"(?:{alternatives(lambda one: one.key_pages.contact_address)})(?:[-_.]\w+)?"),
+)
+"""What a page's title begins with, and what the last part of its address is."""
+_FOLDED_AWAY = re.compile(r"[?!.:»«\"]+")
+
+
+class KeyPages:
+    """The landmarks of one site; found at first use."""
+
+    def __init__(self, site: Site, content: ContentReader, address: Callable[[str], str], base: str) -> None:
+        """`address` gives the one that a visitor opens; uploaded pages are stored relative to `base`."""
+        self._site = site
+        self._content = content
+        self._address = address
+        self._start = tuple(stored(url, base) for url in site.start_urls)
+
+    @cached_property
+    def _pages(self) -> Sequence[tuple[str, str]]:
+        pages = self._content.pages(limit=SAMPLE)
+        own = [page for page in pages if not self._site.language or page.language == self._site.language]
+        return main_first([(page.url, page.title) for page in own or pages])
+
+    @cached_property
+    def about(self) -> tuple[str, ...]:
+        """Stored addresses of pages on which a site may say what it is: its start, then those named so."""
+        start = tuple(url for url in self._start if self._content.page(url))
+        named = self._named(*_ABOUT)
+        return tuple(dict.fromkeys((*start, *named)))
+
+    @cached_property
+    def contact(self) -> str:
+        """Stored address of the page about getting in touch; empty when there is none."""
+        return next(iter(self._named(*_CONTACT)), "")
+
+    def chunks(self, url: str) -> list[Chunk]:
+        """Those of a page, with the address that a visitor opens."""
+        return [replace(chunk, url=self._address(chunk.url)) for chunk in self._content.page(url)]
+
+    def main(self, limit: int) -> tuple[tuple[str, str], ...]:
+        """(address, title) of the site's main pages."""
+        found: dict[str, str] = {}
+        for url, title in self._pages:
+            if url not in self._start and len(plain_title(title)) > SHORTEST:
+                found.setdefault(plain_title(title), self._address(url))
+        return tuple((url, title) for title, url in found.items())[:limit]
+
+    def _named(self, by_title: re.Pattern[str], by_address: re.Pattern[str]) -> list[str]:
+        """Those whose title begins with such words or whose address ends with them."""
+        own = {word for word in re.findall(r"\w{4,}", (self._site.title or self._site.name).lower())}
+        ranked = []
+        for place, (url, name) in enumerate(self._pages):
+            begins = by_title.search(_FOLDED_AWAY.sub(" ", plain_title(name)).strip())
+            named = by_address.fullmatch(_last_part(url))
+            if named or (begins and (begins.start() == 0 or not begins.group().isascii())):
+                names_site = bool(own.intersection(re.findall(r"\w+", name.lower())))
+                ranked.append((not (begins and names_site), not (named and begins), place, url))
+        return [url for *_, url in sorted(ranked)]
+
+
+def _last_part(url: str) -> str:
+    return unquote(urlsplit(url).path.rstrip("/").rsplit("/", 1)[-1])

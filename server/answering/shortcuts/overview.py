@@ -1,0 +1,103 @@
+"""Answers "what is this site about?" from the pages on which the site says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from server.answering.phrases import Said, refusal, say
+from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.shortcuts.small_talk import offered
+from server.answering.understanding.routing import Kind, Message, read
+from server.answering.verifying.citations import Citer
+from server.answering.verifying.proofs import Proof
+from server.answering.writing.quotation import escape_markdown
+from server.answering.writing.units import UnitKind, units
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Question
+from server.domain.site import Site
+from server.languages.loader import alternatives, compiled
+
+SENTENCES = 3
+PAGES = 5
+LOOKED_AT = 4
+"""Pages that are read for sentences about the site."""
+_LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
+
+
+class Overview:
+    """Implements Shortcut: quotes what the site says about itself and names its main pages."""
+
+    name = "overview"
+
+    def __init__(
+        self,
+        site: Site,
+        landmarks: KeyPages,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        asked: Callable[[Message, Question], bool] = lambda message, _: message.kind is Kind.OVERVIEW,
+    ) -> None:
+        """Only pages of `origins` are cited. `asked` tells the questions that it answers."""
+        self._asked = asked
+        self._site = site
+        self._landmarks = landmarks
+        self._origins = origins
+        self._page_text = page_text
+
+    def answer(self, question: Question) -> Answer | None:
+        """None for any other question, and where the site says nothing that could be quoted."""
+        message = read(question.text, question.language)
+        if question.page or not self._asked(message, question):  # what a page is about, the page tells
+            return None
+        language = message.language or question.language
+        title = escape_markdown(self._site.title or self._site.name)
+        told = self._told()
+        pages = self._landmarks.main(PAGES)
+        if not told:
+            return None
+        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in told], self._origins, self._page_text)
+        quoted = []
+        for place, (_, sentence) in enumerate(told):
+            _, markers = citer.cite([Proof(place, sentence)])
+            if markers:
+                quoted.append(f"{escape_markdown(sentence)} {markers}")
+        if not quoted:
+            return None
+        parts = [say(Said.ABOUT, language, title), "\n\n".join(quoted)]
+        if pages:
+            links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
+            parts += [refusal(language, title)[1], links]
+        text = "\n\n".join(parts)
+        return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self._site), pages=pages)
+
+    def _told(self) -> list[tuple[Chunk, str]]:
+        """Sentences in which the site tells what it is, of the first page that has some."""
+        for url in self._landmarks.about[:LOOKED_AT]:
+            found = [(chunk, sentence) for chunk in self._landmarks.chunks(url) for sentence in _prose(chunk)]
+            if len(found) > 1:
+                return _telling(found, self._site.title or self._site.name)[:SENTENCES]
+        return []
+
+
+def _telling(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
+    """From the first sentence on that names the site, where one does."""
+    words = {word for word in re.findall(r"\w{4,}", title.lower()) if not word.isdigit()}
+    for place, (_, sentence) in enumerate(found[:12]):
+        if words.intersection(re.findall(r"\w+", sentence.lower())):
+            return list(found[place:])
+    return list(found)
+
+
+def _prose(chunk: Chunk) -> list[str]:
+    """Whole sentences of a chunk that are long enough to say something."""
+    sentences = [unit.text for unit in units(chunk.text) if unit.kind is UnitKind.SENTENCE]
+    return [text for text in sentences if is_prose(text) and not _LEGAL.search(text)]
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is a whole sentence that is long enough to say something."""
+    ends = text.rstrip("\"'”’»)」』").endswith((".", "!", "。", "！", "؟", "۔"))
+    long_enough = len(text.split()) >= 6 or (not text.isascii() and len(text) >= 18)
+    return ends and long_enough and len(text) < 500

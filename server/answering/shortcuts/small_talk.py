@@ -1,0 +1,50 @@
+"""Answers what is no question about the site, at once and in the visitor's language."""
+
+from __future__ import annotations
+
+from server.answering.phrases import Said, say
+from server.answering.understanding.routing import Kind, read
+from server.answering.writing.quotation import escape_markdown
+from server.domain.answer import Answer, Outcome
+from server.domain.question import Question
+from server.domain.site import Site
+
+OFFERED = 3
+_SAID = {
+    Kind.GREETING: Said.GREETING,
+    Kind.THANKS: Said.THANKS,
+    Kind.GOODBYE: Said.GOODBYE,
+    Kind.WELLBEING: Said.WELLBEING,
+    Kind.IDENTITY: Said.IDENTITY,
+}
+
+
+class SmallTalk:
+    """Implements Shortcut for greetings, thanks, goodbyes and questions about Docent itself."""
+
+    name = "small_talk"
+
+    def __init__(self, site: Site) -> None:
+        self._title = escape_markdown(site.title or site.name)
+        self._offered = offered(site)
+        read("ready?", site.language)  # the patterns are compiled now, not while the first visitor waits
+
+    def answer(self, question: Question) -> Answer | None:
+        """None for anything that may be a question about the site."""
+        message = read(question.text, question.language)
+        if message.kind not in _SAID:
+            return None
+        language = message.language or question.language
+        text = say(_SAID[message.kind], language, self._title)
+        if message.kind is Kind.GOODBYE or not self._offered:
+            return Answer(Outcome.ANSWERED, text)
+        return Answer(Outcome.ANSWERED, text, suggestions=self._offered)
+
+
+def offered(site: Site) -> tuple[str, ...]:
+    """Questions that the site is known to answer, for a visitor who does not know what to ask."""
+    for name in ("suggestions", "topics"):
+        listed = site.options.get(name)
+        if isinstance(listed, list) and listed:
+            return tuple(str(text) for text in listed)[:OFFERED]
+    return ()

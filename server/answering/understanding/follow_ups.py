@@ -1,0 +1,126 @@
+"""Steps that make a question stand alone: from the history, without a model and with one."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from server.answering.understanding.language import wish
+from server.answering.understanding.reference import Leaning, content_size, leaning, replaced
+from server.answering.understanding.routing import is_small_talk, read
+from server.answering.understanding.steps import Understanding
+from server.answering.writing.prompts import rewrite_prompt
+from server.domain.protocols import ChatModel, Incidents, ModelError
+from server.domain.question import Query, Question
+from server.indexes.tokens import tokens
+from server.languages.detector import text_language
+from server.retrieval.question_kinds import asks_for_themes
+
+SHORT = 4
+"""Questions of fewer content words get the site's title, which tells the embedder what they are about."""
+CARRIED = 12
+"""Words of the earlier query that are taken along at most."""
+REMEMBERED = 3
+"""Earlier queries that go along, for retrieval to add a part of their scores."""
+
+
+class FollowUpStep:
+    """Make a question stand alone, without a model.
+
+    A question that depends on the one before is joined with its words; any other is searched as it is.
+    Greetings are cut off, and never taken for the previous question.
+    """
+
+    name = "follow-up"
+
+    def __init__(self, site_title: str, title: str = "short") -> None:
+        """`title` says which questions get the site's title: "short", "always" or "never"."""
+        self._title = site_title
+        self._when = title
+
+    def apply(self, so_far: Understanding) -> Understanding:
+        """Never fails."""
+        query = self.standalone(so_far.question)
+        return replace(so_far, query=replace(query, typed=so_far.query.typed))
+
+    def standalone(self, question: Question) -> Query:
+        """The question as a query of its own."""
+        earlier = earlier_queries(question)
+        wanted, text = wish(question.text)
+        if not text and earlier:  # "in Spanish, please": the same question again
+            return Query(earlier[0], _language_of(earlier[0], question), "", earlier[1 : REMEMBERED + 1])
+        language = _language_of(text, question) if wanted else question.language
+        text = read(text or question.text, language).text
+        if asks_for_themes(text):
+            return Query(text, language)  # "this site" is all of it, whatever was spoken of before
+        leans = leaning(text, language) if earlier else Leaning.NOT
+        added = self._title_for(text, language)
+        if leans is Leaning.CORRECTS:
+            taken_back, text = replaced(text)
+            text = _joined(text, earlier[0], language, without=taken_back)
+        elif leans is not Leaning.NOT:
+            text = _joined(text, earlier[0], language)
+        return Query(text, language, added, earlier[:REMEMBERED])
+
+    def _title_for(self, text: str, language: str) -> str:
+        wanted = self._when == "always" or (self._when == "short" and content_size(text, language) < SHORT)
+        return self._title if wanted and not _has_title(text, self._title) else ""
+
+
+class ModelFollowUpStep:
+    """Let a chat model word a follow-up question so that it stands alone; keep the query when it fails."""
+
+    name = "model follow-up"
+
+    def __init__(self, model: ChatModel, incidents: Incidents) -> None:
+        self._model = model
+        self._incidents = incidents
+
+    def apply(self, so_far: Understanding) -> Understanding:
+        """A first question is not sent to the model, nor one that depends on nothing before it."""
+        question, query = so_far.question, so_far.query
+        if not query.previous or leaning(question.text, question.language) is Leaning.NOT:
+            return so_far
+        try:
+            text = _rewritten(self._model.complete(rewrite_prompt(question)))
+        except ModelError as error:
+            self._incidents.record(question.site_id, error.kind, f"rewriting a question: {error}")
+            return so_far
+        if not text or len(text) > 4 * len(question.text) + 400:
+            return so_far
+        title = "" if _has_title(text, query.title) else query.title
+        return replace(so_far, query=replace(query, text=text, title=title))
+
+
+def earlier_queries(question: Question) -> tuple[str, ...]:
+    """What was asked before, as it was searched, newest first."""
+    turns = (turn for turn in reversed(question.history) if not is_small_talk(turn.question, turn.language))
+    return tuple(turn.query or turn.question for turn in turns)
+
+
+def _language_of(text: str, question: Question) -> str:
+    """That of the words, where the visitor wants the answer in another one."""
+    return text_language(text, question.history[-1].language if question.history else "en")
+
+
+def _joined(text: str, earlier: str, language: str, without: str = "") -> str:
+    """`text` and those words of the earlier query that it lacks."""
+    known = set(tokens(text, language)) | set(tokens(without, language))
+    added = [word for word in earlier.split() if not known.issuperset(tokens(word, language))]
+    return " ".join([text.rstrip("?？ "), *added[:CARRIED]]).strip()
+
+
+def _has_title(text: str, title: str) -> bool:
+    return not title or title.casefold() in text.casefold()
+
+
+def _rewritten(reply: str) -> str:
+    """The question out of a model's JSON, or out of a reply that is only the question."""
+    found = re.search(r"\{.*\}", reply, re.S)
+    try:
+        value = json.loads(found.group() if found else reply) if "{" in reply else {"question": reply}
+    except ValueError as error:
+        raise ModelError("bad_reply", f"the model's reply is not JSON: {reply[:80]!r}") from error
+    text = value.get("question", "") if isinstance(value, dict) else ""
+    return " ".join(text.split()) if isinstance(text, str) else ""

@@ -1,0 +1,136 @@
+"""Which words of a question carry what it asks for, and how much each of them tells.
+
+Function words say nothing of the subject. Where words are separated, the tokenizer leaves them out; in
+Chinese, Japanese and Korean they must be cut out of the run of characters that they stand in, or their
+pairs of characters would count as words that the site lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from server.domain.question import Query
+from server.indexes.tokens import tokens
+from server.languages.loader import language
+from server.retrieval.rarity import Rarity
+
+CHANCE_PAIR = 0.25
+"""Weight of a pair of characters that the site never uses, as a share of a usual one: most such pairs stand
+across the border of two words, so they tell little of what the site lacks."""
+
+_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_HIRAGANA = re.compile(r"[\u3041-\u3096]+")
+_KANA = re.compile(r"[\u3041-\u30fa]")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_ASCII = re.compile(r"[\x00-\x7f]")
+_CHINESE = re.compile("|".join(map(re.escape, language("zh").stop_words.cut)) or "(?!)")
+_KOREAN = frozenset(language("ko").stop_words.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """What a question asks for, in words."""
+
+    weights: dict[str, float]
+    """Tokens with their rarity on the site."""
+    unused: float
+    """Share in [0, 1] of the weight that words have which the site never uses."""
+
+
+def question_words(rarity: Rarity, query: Query) -> QuestionWords:
+    """The content words of a query, weighed."""
+    text = content_text(query.text)
+    found = list(dict.fromkeys(tokens(text, query.language)))
+    unspaced = _HANGUL.search(text) or _KANA.search(text) or _HAN.search(text)
+    if unspaced:  # a single character stands in too many words
+        found = _longer(found) or _longer(list(dict.fromkeys(tokens(query.text, query.language)))) or found
+    weights = rarity.weights(found)
+    unused = rarity.unused(found)
+    if unspaced:
+        weights = _with_chance_pairs(weights, found, unused)
+    total = sum(weights.values())
+    return QuestionWords(weights, sum(weights[token] for token in unused) / total if total else 0.0)
+
+
+def content_text(text: str) -> str:
+    """The text without the function words of Chinese, Japanese or Korean; other text as it is."""
+    if _HANGUL.search(text):
+        cut = " ".join(word for word in text.split() if word.strip("?？.,!") not in _KOREAN)
+    elif _KANA.search(text):
+        cut = _HIRAGANA.sub(" ", text)
+    elif _HAN.search(text):
+        cut = _CHINESE.sub(" ", text)
+    else:
+        return text
+    return cut if re.search(r"\w", cut) else text
+
+
+def _longer(found: Sequence[str]) -> list[str]:
+    return [token for token in found if len(token) > 1 or _ASCII.match(token)]
+
+
+def _with_chance_pairs(
+    weights: dict[str, float], found: Sequence[str], unused: frozenset[str]
+) -> dict[str, float]:
+    used = [weights[token] for token in found if token not in unused]
+    usual = median(used) if used else max(weights.values(), default=1.0)
+    return {
+        token: CHANCE_PAIR * usual if token in unused and not _ASCII.match(token) else weight
+        for token, weight in weights.items()
+    }
+
+
+_WORD = re.compile(r"[A-Za-z][\w.+-]*\w|[A-Z]")
+_IDENTIFIER = re.compile(r"[A-Za-z]_|_[A-Za-z]|[a-z][A-Z]|[A-Z]{2}|[A-Za-z]\d|\w\.[A-Za-z]")
+_UNSPACED = re.compile(r"[\u3041-\u30fa\u4e00-\u9fff\uac00-\ud7a3\u0400-\u052f\u0600-\u06ff]")
+_EDITION = re.compile(
+    r"""\b(?P<said>version|release|edition|v)\.?\ ?(?P<said_number>\d+(?:\.\d+)*)\b
+      | (?<=[\w,]\ )(?P<named>[A-Z][A-Za-z]*)\ v?(?P<named_number>\d+(?:\.\d+)*)\b(?!\ ?%)  # not first
+      | \b(?P<dotted>[A-Za-z]+)\ v?(?P<dotted_number>\d+(?:\.\d+){1,2})\b(?![.\d/]|\ ?%)""",
+    re.X,
+)
+_SENTENCE_ENDS = (".", "!", "?", ":", "…")
+
+
+def names(text: str, language: str) -> list[str]:
+    """Words that name one thing: identifiers, words with an unexpected capital, and Latin words in a text of
+    another script. German writes every noun with a capital, so there only identifiers count."""
+    return list(dict.fromkeys(_names(text, language)))
+
+
+def editions(text: str) -> list[tuple[str, str]]:
+    """Versions and models: ("Name", "15") of "since Name 15", ("name", "2.4") of "name 2.4"."""
+    found = (
+        (match[kind], match[f"{kind}_number"])
+        for match in _EDITION.finditer(text)
+        for kind in ("said", "named", "dotted")
+        if match[kind]
+    )
+    return list(dict.fromkeys(found))
+
+
+def lacks_edition(text: str, name: str, number: str) -> bool:
+    """Whether the text knows other versions of the name, or of a proper name none at all and not this number.
+
+    15.2 is a version of 15; 115 and 2.15 are not.
+    """
+    said = rf"\b(?:{re.escape(name)}|version|release|v)[\W_]{{0,3}}(?:version |release |v)?"
+    this = rf"(?<![\d.]){re.escape(number)}(?!\d)"
+    if re.search(rf"{said}\d", text, re.I):
+        return re.search(said + this, text, re.I) is None
+    return name[0].isupper() and re.search(this, text) is None
+
+
+def _names(text: str, language: str) -> Iterator[str]:
+    foreign = bool(_UNSPACED.search(text))
+    shouting = text.isupper()
+    for found in _WORD.finditer(text):
+        before = text[: found.start()].rstrip()
+        starts = not before or before.endswith(_SENTENCE_ENDS)
+        capital = found[0][0].isupper() and not starts and not shouting and language != "de"
+        named = capital or foreign or (not shouting and _IDENTIFIER.search(found[0]))
+        if named and len(found[0]) > 1:
+            yield found[0]

@@ -1,0 +1,169 @@
+"""Which questions are understood with the page that they were asked on: those that point at it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from server.answering.trace import Trace
+from server.answering.understanding.pointing import Pointing, is_about_all, pointing, without_pointing
+from server.answering.understanding.steps import PageWords, Understanding
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query, Question, VisitorPage
+from server.domain.site import Site
+from server.domain.titles import plain_title
+from server.guards.commands import command_in
+from server.indexes.tokens import tokens
+from server.retrieval.parts import ranked
+from server.retrieval.rarity import Rarity, chunk_tokens, coverage
+
+MARKED, TITLE = 14, 8
+"""Words of what is marked, and of the title, that are searched with the question at most."""
+
+PAGE_NAMED, PAGE_MEANT = 0.5, 0.15
+"""How much the page's own passages are preferred: where it is asked about, and where something on it is."""
+READ_ALREADY = -0.3
+"""The same where it is asked what marked words mean: better explained elsewhere than read out again."""
+
+
+def placed(question: Question, site: Site, trace: Trace) -> Question:
+    """The question with its page where it points at it, else without; either way noted for the operator."""
+    page = _without_commands(question.page)
+    if page is None:
+        return replace(question, page=None)
+    used = _points_at(question, page, site)
+    seen = {"url": page.shown_url, "title": page.title, "used": used}
+    trace.note("page", seen | ({"selection": page.selection} if used and page.selection else {}))
+    return replace(question, page=page if used else None)
+
+
+class PointedPageStep:
+    """Read a question that points at the visitor's page without its pointing words, and find the page."""
+
+    name = "visitor's page"
+
+    def __init__(self, chunks: Callable[[str], Sequence[Chunk]], site_title: str) -> None:
+        """`chunks` gives those of a page by its address in the visitor's browser; [] for one not indexed."""
+        self._chunks = chunks
+        self._site_title = site_title
+
+    def apply(self, so_far: Understanding) -> Understanding:
+        """What is marked goes before what was said earlier, so the conversation is left out of the query."""
+        question = so_far.question
+        page = question.page
+        if page is None:
+            return so_far
+        chunks = self._chunks(page.url)
+        title = self._own_title(chunks[0].title if chunks else page.title)
+        marked = " ".join(word[: 3 * MARKED] for word in page.selection.split()[:MARKED])
+        asked = without_pointing(question.text)
+        url, language = (chunks[0].url, chunks[0].language) if chunks else ("", "")
+        named = pointing(question.text, question.language) is Pointing.AT_PAGE
+        words = PageWords(url, language, title, asked, marked, named)
+        if not asked and not words.added:
+            return so_far
+        alone = replace(question, text=asked or words.added, history=())
+        return Understanding(alone, replace(so_far.query, text=alone.text), words)
+
+    def _own_title(self, title: str) -> str:
+        """The first words; empty when it is the site's own."""
+        own = plain_title(title)
+        return "" if own.casefold() == self._site_title.casefold() else " ".join(own.split()[:TITLE])
+
+
+class PageWordsStep:
+    """Add the words of the visitor's page to the query, and prefer its passages."""
+
+    name = "page words"
+
+    def apply(self, so_far: Understanding) -> Understanding:
+        """Nothing changes for a question that points at no page."""
+        page, query = so_far.page, so_far.query
+        if page is None:
+            return so_far
+        if page.asked:
+            query = replace(query, text=_joined(query.text, page.added, query.language))
+        else:
+            query = replace(query, text=page.added, language=page.language or query.language)
+        query = replace(query, page=page.url)
+        if page.marked:  # the title only says what it is about
+            share = 0.0 if page.asked else READ_ALREADY
+            query = replace(query, title=page.title or query.title, page_share=share)
+        else:
+            share = PAGE_NAMED if page.is_named or not page.asked else PAGE_MEANT
+            query = replace(query, title="" if page.added else query.title, page_share=share)
+        return replace(so_far, query=query)
+
+
+def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
+    at = pointing(question.text, question.language)
+    if at is Pointing.NOT:
+        return False
+    if at is Pointing.AT_PAGE or page.selection:
+        return True
+    if is_about_all(question.text, question.language):  # "what is this?" on the start page means the site
+        return not question.history and page.url.rstrip("/") not in {
+            url.rstrip("/") for url in site.start_urls
+        }
+    return not question.history
+
+
+def _without_commands(page: VisitorPage | None) -> VisitorPage | None:
+    """Words that order a model about are not taken along: pages may show what strangers wrote."""
+    if page is None:
+        return None
+    kept = {name: text for name in ("title", "selection") if not command_in(text := getattr(page, name))}
+    return replace(page, title=kept.get("title", ""), selection=kept.get("selection", ""))
+
+
+def _joined(text: str, added: str, language: str) -> str:
+    """`text` and the words that it lacks."""
+    known = set(tokens(text, language))
+    lacking = [word for word in added.split() if not known.issuperset(tokens(word, language))]
+    return " ".join([text.rstrip("?？؟ "), *lacking]).strip()
+
+
+ADDED = 3
+"""Passages of the page that are looked at although the search did not find them: those that fit best."""
+UNFOUND = 0.55
+"""Share of the best score that such a passage has, before what it covers of the query."""
+
+
+class PagePassages:
+    """Move the passages of the visitor's page up and add its best ones, where the query points at it."""
+
+    name = "page passages"
+
+    def __init__(self, page: Callable[[str], Sequence[Chunk]], rarity: Rarity) -> None:
+        """`page` gives the chunks of a page by its stored address."""
+        self._page = page
+        self._rarity = rarity
+
+    def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+        """Best first; the same for a query that points at no page."""
+        if not query.page:
+            return list(found)
+        best = found[0].score if found else 1.0
+        known = {hit.chunk.id for hit in found}
+        added = query.page_share * best
+        hits = [_preferred(hit, added) if hit.chunk.url == query.page else hit for hit in found]
+        others = self._others(query, known, best) if query.page_share > 0 else []
+        return ranked([*hits, *others], limit)
+
+    def _others(self, query: Query, known: set[str], best: float) -> list[ScoredChunk]:
+        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        made = []
+        for chunk in self._page(query.page):
+            if chunk.id in known:
+                continue
+            share = coverage(weights, set(chunk_tokens(chunk)[0]))  # the title is on all of them
+            score = min(1.0, best * (UNFOUND + query.page_share + (1 - UNFOUND) * share))
+            made.append(
+                ScoredChunk(chunk, score, {"page": round(score, 4)}, why="the visitor is on this page")
+            )
+        return ranked(made, ADDED)
+
+
+def _preferred(hit: ScoredChunk, added: float) -> ScoredChunk:
+    scores = {**hit.scores, "page": round(added, 4)}
+    return replace(hit, score=min(1.0, max(0.0, hit.score + added)), scores=scores)

@@ -1,0 +1,154 @@
+"""What must stand on the page as the answer says it: amounts, dates, addresses, numbers to call, code, names,
+quoted labels. Each in any writing that means the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from unicodedata import normalize
+
+from server.answering.verifying.amounts import Amount, amounts
+from server.answering.verifying.dates import Date, dates, without_dates
+from server.languages.loader import alternatives, compiled
+
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`，。]+|www\.[\w-]+\.[\w./-]+")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]*\w")
+_CODE = re.compile(r"```[^\n]*\n(.+?)\n?```|`([^`]+)`", re.S)
+_OPTION = re.compile(r"(?<!\w)--?[a-zA-Z][\w-]*(?==|\b)")
+_PHONE = re.compile(r"(?<![\w.])(?:\+|00)?\(?\d[\d\s()/.\u2010-\u2013-]{5,}\d(?!\w)")
+_IDENTIFIER = re.compile(
+    r"(?<![\w.])(?=[\w.\-/:]*\d)(?:\w*[^\W\d]\w*\d[\w.-]*\w|\w*\d\w*[^\W\d_][\w.-]*|\d+(?:\.\d+){2,}[\w.-]*|\d+(?:[:/]\d+)+)"
+)
+_ORDINAL = compiled(rf"\d+(?:{alternatives(lambda one: one.dates.ordinals)}|e|ª|\.)?")
+_LABEL = re.compile(r"[\"“„«「『‹]([^\"“”„«»「」『』‹›\n]{2,60})[\"”“»」』›]")
+_JOINING = alternatives(lambda one: one.names.joining_in_claims)
+_NAME = compiled(
+    rf"(?<![^\W_])(?:[A-Z][\w&'’.-]*[\w])(?: (?:(?:{_JOINING}|&) )?[A-Z][\w&'’-]*\w)+", re.NOFLAG
+)
+_MIN_PHONE = 7
+
+
+class PageFacts:
+    """What the cited text holds. `text` is everything that may be cited; its parts are checked elsewhere."""
+
+    def __init__(self, text: str) -> None:
+        self.text = fold(text)
+        self._digits = re.sub(r"\D", "", normalize("NFKC", text))
+        self._exact = " ".join(normalize("NFKC", text).split())
+        self._amounts: list[Amount] | None = None
+        self._dates: frozenset[Date] | None = None
+
+    @property
+    def amounts(self) -> list[Amount]:
+        """Numbers with units."""
+        if self._amounts is None:
+            self._amounts = amounts(self._exact)
+        return self._amounts
+
+    def missing(self, claim: str, *, same_language: bool) -> str:
+        """The first literal of `claim` that is not here; "" when all are."""
+        return next(self._all_missing(normalize("NFKC", claim), same_language), "")
+
+    def _all_missing(self, claim: str, same_language: bool) -> Iterator[str]:
+        rest = claim
+        for code in _CODE.finditer(claim):
+            rest = rest.replace(code.group(), " ")
+            inner = " ".join((code[1] or code[2] or "").split())
+            if inner not in self._exact:
+                yield inner
+        for pattern in (_ADDRESS, _EMAIL, _OPTION):
+            for found in pattern.findall(rest):
+                shown = found.rstrip(".,:/")
+                if not stands_in(fold(shown), self.text):
+                    yield shown
+            rest = pattern.sub(" ", rest)
+        yield from self._missing_numbers(rest)
+        if same_language:
+            yield from self._missing_words(rest)
+
+    def _missing_numbers(self, rest: str) -> Iterator[str]:
+        for shown, readings in dates(rest):
+            if not any(_same_day(reading, other) for reading in readings for other in self._page_dates()):
+                yield shown
+        rest = without_dates(rest)
+        for phone in filter(_may_be_called, _PHONE.findall(rest)):
+            digits = re.sub(r"\D", "", phone)
+            if digits not in self._digits and digits.lstrip("0") not in self._digits:
+                yield phone.strip()
+            rest = rest.replace(phone, " ")
+        for shown in _IDENTIFIER.findall(rest):
+            whole = shown.rstrip(".-/:")
+            known = amounts(whole)
+            if (known and known[0].unit) or _ORDINAL.fullmatch(whole):
+                continue
+            if not stands_in(fold(whole), self.text):
+                yield whole
+            rest = rest.replace(shown, " ")
+        for amount in amounts(rest):
+            if not any(amount.equals(other) for other in self.amounts) and not self._counted(amount):
+                yield amount.shown
+
+    def _counted(self, amount: Amount) -> bool:
+        """A number without a unit may stand inside an identifier of the page, such as the 8 of UTF-8."""
+        return not amount.unit and stands_in(fold(amount.shown.split()[0]), self.text)
+
+    def _missing_words(self, rest: str) -> Iterator[str]:
+        for label in _LABEL.findall(rest):
+            if fold(label.strip(" .,!?")) not in self.text:
+                yield label
+        for match in _NAME.finditer(rest):
+            words = match.group().split()
+            if _begins_sentence(rest, match.start()):
+                words = words[1:]
+            absent = [word for word in words if word[0].isupper() and not self._knows(word)]
+            if len(words) > 1 and absent:
+                yield match.group()
+
+    def _knows(self, word: str) -> bool:
+        bare = fold(word).removesuffix("'s").removesuffix("’s")
+        return bare in self.text or (len(bare) > 4 and bare[:-1] in self.text)
+
+    def _page_dates(self) -> frozenset[Date]:
+        if self._dates is None:
+            self._dates = frozenset(day for _, readings in dates(self._exact) for day in readings)
+        return self._dates
+
+
+def fold(text: str) -> str:
+    """One form of letters and white space; soft hyphens and zero-width characters gone."""
+    text = re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", normalize("NFKC", text))
+    return re.sub(r"\s+", " ", text).casefold()
+
+
+def stands_in(literal: str, text: str) -> bool:
+    """As a whole: 2 does not stand in 20, nor in 2.50."""
+    if not literal:
+        return True
+    start, end = r"(?<![^\W_])(?<!\d[.,])", r"(?![^\W_])(?![.,]\d)"
+    start, end = (start if literal[0].isalnum() else ""), (end if literal[-1].isalnum() else "")
+    return re.search(f"{start}{re.escape(literal)}{end}", text) is not None
+
+
+def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
+    """An amount of the claim for which the proof has another value of the same unit."""
+    for amount in claim:
+        if any(amount.equals(other) for other in proof):
+            continue
+        unclaimed = [other for other in proof if not any(own.equals(other) for own in claim)]
+        if any(amount.contradicts(other) for other in unclaimed):
+            return amount.shown
+    return ""
+
+
+def _may_be_called(number: str) -> bool:
+    """Whether it is a telephone number rather than an amount such as "1 600 000"."""
+    return len(re.sub(r"\D", "", number)) >= _MIN_PHONE and len(amounts(number)) != 1
+
+
+def _same_day(one: Date, two: Date) -> bool:
+    years = one[0] == two[0] or not one[0] or not two[0]
+    return years and one[1:] == two[1:]
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    return not text[:start].strip() or text[:start].rstrip()[-1] in ".!?:\n-*"

@@ -1,0 +1,193 @@
+"""The words of a page that prove a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from server.answering.verifying.amounts import amounts
+from server.answering.verifying.dates import without_dates
+from server.answering.verifying.polarity import clauses
+from server.answering.writing.units import Unit, UnitKind
+from server.domain.chunk import Chunk
+from server.domain.protocols import Embedder, ModelError
+from server.indexes.tokens import tokens
+from server.retrieval.parts import cosines
+from server.retrieval.rarity import text_tokens
+
+CHUNK_SUPPORT = 0.6
+"""Share of a claim's content words that the cited chunk must hold."""
+QUOTE_SUPPORT = 0.35
+"""Share of them that one sentence, or two neighbours, must hold to be the proof."""
+CLAUSE_SUPPORT = 0.5
+"""Share of the content words of each clause that the chunk must hold."""
+PARAPHRASE = 0.25
+"""Share of its content words that a claim must have in common with a sentence that means the same."""
+SAME_MEANING = 0.72
+"""Cosine from which on two sentences in one language are taken to mean the same."""
+SAME_MEANING_ACROSS = 0.7
+"""The same for sentences in two languages, for models that read both."""
+COMPARED = 8
+"""Sentences of a chunk whose meaning is compared with a claim's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Where a claim stands."""
+
+    source: int
+    """Index of the chunk."""
+    quote: str
+    """Verbatim text of the chunk; tabs and line ends kept, list markers taken off."""
+    share: float = field(default=1.0, compare=False)
+    """How much of the claim it holds."""
+
+
+class Proofs:
+    """Finds the sentence that a claim rests on."""
+
+    def __init__(
+        self,
+        chunks: Sequence[Chunk],
+        read: Sequence[Sequence[Unit]],
+        language: str,
+        embedder: Embedder | None,
+    ) -> None:
+        """`read` are the units of each chunk that may prove anything; `language` is the answer's."""
+        self._chunks = chunks
+        self._read = read
+        self._language = language
+        self._embedder = embedder
+
+    def same_language(self, source: int) -> bool:
+        """Whether words of the answer and of the chunk can be compared."""
+        language = self._chunks[source].language
+        return not self._language or not language or language == self._language
+
+    def comparable(self, source: int) -> bool:
+        """Whether anything here can tell that the answer says what the chunk says."""
+        if self.same_language(source):
+            return True
+        return self._reads(self._language) and self._reads(self._chunks[source].language)
+
+    def best(self, text: str, source: int) -> Proof | None:
+        """The sentence of the chunk that says what `text` says, or None."""
+        if not self.same_language(source):
+            return self._by_meaning(text, source, SAME_MEANING_ACROSS) if self.comparable(source) else None
+        chunk = self._chunks[source]
+        wanted = _words_of(text, chunk.language)
+        held: set[str] = set(text_tokens(chunk.heading, chunk.language))
+        for unit in self._read[source]:
+            held.update(text_tokens(unit.text, chunk.language))
+        if not wanted:
+            return None
+        numbers = {token for token in tokens(text, chunk.language) if token[0].isdigit()} - wanted
+        share_held = len(wanted & held) / len(wanted)
+        if not self._every_clause_holds(text, source, held):
+            return None
+        best, share = closest(self._read[source], wanted, numbers, chunk.language)
+        if share_held >= CHUNK_SUPPORT and share >= QUOTE_SUPPORT:
+            return Proof(source, best, share)
+        if share_held >= PARAPHRASE and self._reads(chunk.language):
+            return self._by_meaning(text, source, SAME_MEANING)
+        return None
+
+    def strange_words(self, text: str, sources: Sequence[int]) -> float:
+        """Share of the content words of `text` that do not stand in these chunks."""
+        known: set[str] = set()
+        for source in sources:
+            language = self._chunks[source].language
+            known.update(text_tokens(self._chunks[source].heading, language))
+            for unit in self._read[source]:
+                known.update(text_tokens(unit.text, language))
+        wanted = set(tokens(text, self._language))
+        return len(wanted - known) / len(wanted) if wanted else 0.0
+
+    def of_missing_amounts(self, text: str, proof: Proof) -> list[Proof]:
+        """Sentences of the same chunk with those amounts of the claim that the proof does not have."""
+        there = amounts(without_dates(proof.quote))
+        added: list[Proof] = []
+        for amount in amounts(without_dates(text)):
+            if any(amount.equals(other) for other in there):
+                continue
+            for unit in self._read[proof.source]:
+                own = amounts(without_dates(unit.text))
+                if any(amount.equals(other) for other in own):
+                    added.append(Proof(proof.source, unit.text, proof.share))
+                    there += own
+                    break
+        return added
+
+    def _every_clause_holds(self, text: str, source: int, held: set[str]) -> bool:
+        """Words that are on the page must not carry a clause that is not: "Lamps are free, says the page"."""
+        language = self._chunks[source].language
+        found = clauses(text)
+        if len(found) < 2:
+            return True
+        for clause in found:
+            wanted = _words_of(clause, language)
+            if len(wanted) < 2 or len(wanted & held) >= CLAUSE_SUPPORT * len(wanted):
+                continue
+            if not self._reads(language) or not self._by_meaning(clause, source, SAME_MEANING):
+                return False
+        return True
+
+    def _by_meaning(self, text: str, source: int, least: float) -> Proof | None:
+        if self._embedder is None or not self._read[source]:
+            return None
+        try:
+            quotes, vectors = self._vectors_of(text, source)
+            own = self._embedder.embed([text])[0]
+        except ModelError:
+            return None  # the words alone decide; the failure itself was reported by the retrieval
+        similarities = cosines(own, vectors)
+        nearest = max(range(len(quotes)), key=lambda at: similarities[at])
+        if similarities[nearest] < least:
+            return None
+        return Proof(source, quotes[nearest], similarities[nearest])
+
+    def _vectors_of(self, text: str, source: int) -> tuple[list[str], list[Sequence[float]]]:
+        """Of the sentences that share most words with the claim; across languages of the first ones."""
+        assert self._embedder is not None
+        language = self._chunks[source].language
+        wanted = set(tokens(text, language))
+        found = sorted(
+            self._read[source], key=lambda unit: -len(wanted & set(text_tokens(unit.text, language)))
+        )
+        quotes = [unit.text for unit in found[: COMPARED if self.same_language(source) else 2 * COMPARED]]
+        return quotes, list(self._embedder.embed(quotes))
+
+    def _reads(self, language: str) -> bool:
+        if self._embedder is None:
+            return False
+        return not self._embedder.languages or language in self._embedder.languages
+
+
+def closest(found: Sequence[Unit], wanted: set[str], numbers: set[str], language: str) -> tuple[str, float]:
+    """The unit, or two neighbouring sentences of a paragraph, with the largest share of `wanted`; of equal
+    ones that with most of `numbers`."""
+    best, best_share, most = "", 0.0, -1
+    for position, unit in enumerate(found):
+        present = set(text_tokens(unit.text, language))
+        share = len(wanted & present) / len(wanted)
+        if share > best_share or (best and share == best_share and len(numbers & present) > most):
+            best, best_share, most = unit.text, share, len(numbers & present)
+        after = found[position + 1] if position + 1 < len(found) else None
+        if after and after.block == unit.block and unit.kind is after.kind is UnitKind.SENTENCE:
+            present.update(text_tokens(after.text, language))
+            both = len(wanted & present) / len(wanted)
+            # A longer quote must prove clearly more than a shorter one.
+            if both > best_share + 0.2:
+                best, best_share, most = f"{unit.text} {after.text}", both, len(numbers & present)
+    return best, best_share
+
+
+def _words_of(text: str, language: str) -> set[str]:
+    """What a claim speaks about; its numbers are compared apart, and must not choose the sentence."""
+    found = set(tokens(text, language))
+    return {token for token in found if not token[0].isdigit()} or found
+
+
+def quoted_in(quote: str, found: Sequence[Unit]) -> bool:
+    """Whether the words stand there one after the other."""
+    return " ".join(quote.split()) in " ".join(unit.quote for unit in found)

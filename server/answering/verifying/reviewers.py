@@ -1,0 +1,107 @@
+"""The last look at an answer: what is cited was retrieved from the site, nothing is said twice, and every
+link leads to a page of the site or stands on the page itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from server.answering.writing.markup import with_links_to, without_pictures, without_unseen
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Question
+from server.domain.reflection import Draft, GroundednessGrader
+
+_MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])+")
+_MARKER = re.compile(r"\s?\[(\d{1,3})\](?!\()")
+_PIECE = re.compile(r"(?P<said>[^\n]+?(?:(?:\s?\[\d{1,3}\])+|$))(?P<gap>[ \n]*)", re.M)
+_SHORTEST = 25
+"""Characters from which on a repeated piece is a repetition and not a cell or a label."""
+
+
+class SourceReviewer:
+    """Implements Reviewer."""
+
+    def __init__(self, origins: frozenset[str]) -> None:
+        """Those of the site, and where its uploaded files are served."""
+        self._origins = origins
+
+    def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
+        """None when no valid source is left."""
+        if answer.outcome is not Outcome.ANSWERED:
+            return answer
+        pages = {hit.chunk.url for hit in chunks if self._is_own(hit.chunk.url)}
+        valid = tuple(cited for cited in answer.citations if cited.url in pages and cited.quote)
+        if not valid:
+            return None
+        texts = [hit.chunk.text for hit in chunks]
+
+        def is_known(address: str) -> bool:
+            return address in pages or any(address in text for text in texts)
+
+        numbers = {str(cited.number) for cited in valid}
+        text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)
+        text = _MARKER.sub(lambda marker: marker.group() if marker[1] in numbers else "", text)
+        text = without_repetitions(text).strip()
+        return replace(answer, text=text, citations=valid) if text else None
+
+    def _is_own(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" in self._origins
+
+
+def without_repetitions(text: str) -> str:
+    """Each cited piece once; code and tables stay as they are."""
+    if "```" in text or "\n|" in f"\n{text}":
+        return text
+    seen: set[str] = set()
+    kept = []
+    for piece in _PIECE.finditer(text):
+        said = " ".join(_MARKERS.sub("", piece["said"]).split()).casefold()
+        if len(said) >= _SHORTEST and said in seen:
+            continue
+        seen.add(said)
+        kept.append(piece.group())
+    return "".join(kept)
+
+
+EMBEDDED = "embedded"
+_ENDS = ".!?。！？"
+_CLAIM_MARKERS = r"(?:\s*\[\d{1,3}\])*"
+
+
+class ClaimReviewer:
+    """Implements Reviewer, after verification; quotations are the pages' own words and not graded."""
+
+    def __init__(self, grader: GroundednessGrader) -> None:
+        self._grader = grader
+
+    def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
+        """None when no cited claim is left."""
+        if answer.outcome is not Outcome.ANSWERED or answer.model == EMBEDDED:
+            return answer
+        grade = self._grader.grade(question, Draft(answer, tuple(chunks)))
+        if grade.passed:
+            return answer
+        text = answer.text
+        for claim in grade.reasons:
+            text = _without(text, claim)
+        cited = tuple(citation for citation in answer.citations if f"[{citation.number}]" in text)
+        removed = {"removed_by_grading": list(grade.reasons)}
+        return (
+            replace(answer, text=text, citations=cited, trace={**answer.trace, **removed}) if cited else None
+        )
+
+
+def _without(text: str, claim: str) -> str:
+    """The text without the claim, its markers and a list marker that it leaves behind."""
+    bare = re.sub(rf"{_CLAIM_MARKERS}[{_ENDS}]?\s*$", "", claim.strip())
+    words = re.sub(_CLAIM_MARKERS, "", bare).rstrip(_ENDS).split()
+    if not words:
+        return text
+    said = (_CLAIM_MARKERS + r"\s+").join(map(re.escape, words))
+    item = r"(?:^[ ]*(?:[-*]|\d+\.)[ ]+)?"
+    pattern = rf"{item}{said}[{_ENDS}]?{_CLAIM_MARKERS}[{_ENDS}]?[ ]*\n?"
+    return re.sub(pattern, "", text, flags=re.M).strip()

@@ -1,0 +1,166 @@
+"""Is a claim really on the page? Sentence by sentence, with the words that prove it.
+
+A quotation must stand word for word in its chunk. A claim in a model's words must be supported by a
+cited chunk: every literal in it (amount, date, address, code, name, label) stands there; enough of its
+content words do; one sentence there, or two neighbours, is close enough to be shown as the proof, has
+no other amount in the place of the claim's, and does not say the opposite. What a page tells the model
+to do proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from server.answering.verifying.amounts import amounts
+from server.answering.verifying.dates import without_dates
+from server.answering.verifying.leaks import LeakCheck
+from server.answering.verifying.literals import PageFacts, conflicting
+from server.answering.verifying.polarity import flips
+from server.answering.verifying.proofs import Proof, Proofs, quoted_in
+from server.answering.verifying.untrusted import trusted_units
+from server.answering.writing.units import Unit
+from server.domain.answer import Claim
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import Embedder
+
+MOST_STRANGE = 0.34
+"""Share of an introduction's content words that may be the writer's own: "These are the steps:"."""
+
+
+class Doubt(StrEnum):
+    """Why a claim does not hold."""
+
+    LEAK = "leak"
+    LITERAL = "literal"
+    OPPOSITE = "opposite"
+    SUPPORT = "support"
+    LANGUAGE = "language"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What became of a claim: `proofs` is empty when it is not supported, and `reason` says why."""
+
+    claim: Claim
+    proofs: tuple[Proof, ...]
+    reason: str = ""
+    doubt: Doubt | None = None
+
+    @property
+    def support(self) -> float:
+        """In [0, 1]: 1 for a quotation, else the share of the claim's words that stand in the sentence that
+        proves it, or how near the two are in meaning; 0 without a proof."""
+        return max((proof.share for proof in self.proofs), default=0.0)
+
+
+class Verifier:
+    """Checks claims against the chunks that the writer was given. One instance per answer."""
+
+    def __init__(
+        self,
+        chunks: Sequence[ScoredChunk],
+        language: str = "",
+        embedder: Embedder | None = None,
+        leak_check: LeakCheck | None = None,
+    ) -> None:
+        """`language` is the answer's. `embedder` compares meanings where words alone do not prove; across
+        languages a claim can only hold with one that reads both."""
+        self._chunks = [hit.chunk for hit in chunks]
+        self._language = language
+        self._leak_check = leak_check
+        self._embedder = embedder
+        self._facts: dict[tuple[int, ...], PageFacts] = {}
+
+    @cached_property
+    def _read(self) -> list[list[Unit]]:
+        """Units of each chunk that may prove anything; quotations do without."""
+        return [[unit for unit in trusted_units(chunk.text) if unit] for chunk in self._chunks]
+
+    @cached_property
+    def _proofs(self) -> Proofs:
+        return Proofs(self._chunks, self._read, self._language, self._embedder)
+
+    def verify(self, claim: Claim) -> Verified:
+        """The claim with its proofs. Sources out of range count as none given."""
+        given = tuple(dict.fromkeys(n for n in claim.sources if 0 <= n < len(self._chunks)))
+        claim = replace(claim, sources=given)
+        if self._leak_check and self._leak_check.leaks(claim.text):
+            return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
+        if claim.quote:
+            return self._verify_quotation(claim)
+        if given:
+            return self._verify_against(claim, given)
+        # The writer named no source: the best single chunk, if everything stands there.
+        tried = [self._verify_against(claim, (source,)) for source in range(len(self._chunks))]
+        holding = [one for one in tried if one.proofs]
+        if holding:
+            return max(holding, key=lambda one: one.proofs[0].share)
+        return tried[0] if tried else Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT)
+
+    def verify_introduction(self, claim: Claim) -> Verified:
+        """A line such as "These are the steps:" needs no proof, but may only use words of the chunks, and
+        no literal that they lack."""
+        if self._leak_check and self._leak_check.leaks(claim.text):
+            return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
+        everything = tuple(range(len(self._chunks)))
+        same = [source for source in everything if self._proofs.same_language(source)]
+        missing = self._facts_of(everything).missing(claim.text, same_language=bool(same))
+        if missing:
+            return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
+        if not same or self._proofs.strange_words(claim.text, same) > MOST_STRANGE:
+            return Verified(claim, (), "an introduction that says something of its own", Doubt.SUPPORT)
+        return Verified(claim, ())
+
+    def _verify_quotation(self, claim: Claim) -> Verified:
+        for source in claim.sources:
+            trusted = [unit for unit in trusted_units(self._chunks[source].text) if unit]
+            if quoted_in(claim.quote, trusted):
+                return Verified(claim, (Proof(source, claim.quote),))
+        return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
+
+    def _verify_against(self, claim: Claim, sources: tuple[int, ...]) -> Verified:
+        same = any(self._proofs.same_language(source) for source in sources)
+        missing = self._facts_of(sources).missing(claim.text, same_language=same)
+        if missing:
+            return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
+        found: list[Proof] = []
+        reason, doubt = "not supported by a cited chunk", Doubt.SUPPORT
+        for source in sources:
+            proof = self._proofs.best(claim.text, source)
+            if proof is None:
+                if not self._proofs.comparable(source):
+                    reason, doubt = (
+                        "in another language than the page, and nothing compares them",
+                        Doubt.LANGUAGE,
+                    )
+                continue
+            problem = self._contradiction(claim.text, proof)
+            if problem:
+                reason, doubt = problem
+                continue
+            found += [proof, *self._proofs.of_missing_amounts(claim.text, proof)]
+        if found:
+            return Verified(claim, tuple(dict.fromkeys(found)))
+        return Verified(claim, (), reason, doubt)
+
+    def _contradiction(self, text: str, proof: Proof) -> tuple[str, Doubt] | None:
+        other = conflicting(amounts(without_dates(text)), amounts(without_dates(proof.quote)))
+        if other:
+            return f"the cited sentence has another amount than {other!r}", Doubt.LITERAL
+        language = self._chunks[proof.source].language
+        if self._proofs.same_language(proof.source) and flips(text, proof.quote, language):
+            return "the cited sentence says the opposite", Doubt.OPPOSITE
+        return None
+
+    def _facts_of(self, sources: tuple[int, ...]) -> PageFacts:
+        if sources not in self._facts:
+            texts = []
+            for source in sources:
+                chunk = self._chunks[source]
+                said = "\n".join(unit.text for unit in self._read[source])
+                texts.append(f"{chunk.heading}\n{said}\n{chunk.url}")
+            self._facts[sources] = PageFacts("\n".join(texts))
+        return self._facts[sources]

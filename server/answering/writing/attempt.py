@@ -1,0 +1,187 @@
+"""One writer's answer, verified and cited claim by claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from server.answering.phrases import quoted
+from server.answering.trace import Trace
+from server.answering.verifying.citations import Citer, with_markers
+from server.answering.verifying.verifier import Doubt, Verified, Verifier
+from server.answering.writing.markup import without_pictures, without_unseen
+from server.domain.answer import Answer, AnswerEvent, Claim, Delta, Outcome
+from server.domain.chunk import ScoredChunk
+from server.domain.protocols import Writer
+from server.domain.question import Query, Question
+
+
+class Attempt:
+    """Yields what holds as it is written; what does not is left out and noted."""
+
+    def __init__(
+        self, writer: Writer, kept: Sequence[ScoredChunk], citer: Citer, verifier: Verifier, trace: Trace
+    ) -> None:
+        self._writer = writer
+        self._kept = kept
+        self._citer = citer
+        self._trace = trace
+        self._verifier = verifier
+        self._held: list[Claim] = []
+        self._language = ""
+        self.text = ""
+        self.removed: list[str] = []
+        """Claims that were left out."""
+        self.leaked = 0
+        """How many of them gave away what the model was told."""
+
+    def events(self, question: Question, query: Query) -> Iterator[AnswerEvent]:
+        """Deltas and citations of the claims that hold. Raises ModelError at any event."""
+        self._language = question.language
+        written = iter(self._writer.write(question, query, self._kept))
+        while True:
+            with self._trace.step("write"):
+                claim = next(written, None)
+            if claim is None:
+                return
+            claim = replace(claim, text=without_pictures(without_unseen(claim.text)))
+            if not claim.text.strip():
+                continue
+            if claim.text.rstrip("*_ ").endswith((":", "：")) and not claim.quote:
+                self._hold(claim)
+                continue
+            with self._trace.step("verify"):
+                verified = self._verifier.verify(claim)
+            yield from self._cited(verified)
+
+    def _hold(self, claim: Claim) -> None:
+        """An introduction stands only with what it introduces, and says nothing of its own."""
+        with self._trace.step("verify"):
+            verified = self._verifier.verify_introduction(claim)
+        if verified.doubt:
+            self._remove(verified)
+        else:
+            self._held.append(claim)
+
+    def _remove(self, verified: Verified) -> None:
+        self.removed.append(verified.claim.text)
+        self.leaked += verified.doubt is Doubt.LEAK
+        # What was leaked is kept out of the trace, too: the operator's pages are no place for it.
+        shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+        self._trace.add_to("removed", {"claim": shown, "reason": verified.reason})
+        self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
+
+    def _note(self, verified: Verified, *, why: str = "", markers: str = "") -> None:
+        self._trace.add_to("claims", noted(verified, [hit.chunk.id for hit in self._kept], why, markers))
+
+    def _cited(self, verified: Verified) -> Iterator[AnswerEvent]:
+        with self._trace.step("cite"):
+            citations, markers = self._citer.cite(verified.proofs)
+        if not markers:
+            self._remove(verified)
+            return
+        for proof in verified.proofs:
+            self._trace.add_to("cited", self._kept[proof.source].chunk.id)
+        self._note(verified, markers=markers)
+        held, self._held = self._held, []
+        parts = [(claim.before, claim.text) for claim in held]
+        parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))
+        if verified.claim.quote and not self.text:
+            parts[0] = ("", f"{quoted(self._language)}\n\n{parts[0][1]}")  # who speaks is said first
+        for before, text in parts:
+            more = (before or " ") + text if self.text else text
+            self.text += more
+            yield Delta(more)
+        yield from citations
+
+    def answer(self) -> Answer:
+        """Everything that was yielded, as one answer."""
+        return Answer(Outcome.ANSWERED, self.text, citations=self._citer.citations, model=self._writer.model)
+
+
+LONGEST = 600
+"""Characters of a claim that are kept."""
+MOST = 60
+"""Claims of one answer that are kept, counted over all its drafts."""
+
+Note = dict[str, object]
+
+_ADDRESS = re.compile(r"\]\([^)\s]*\)|<https?://[^>\s]*>|https?://\S+")
+_MARKER = re.compile(r"\s?\[\d{1,3}\](?!\()")
+_WORD = re.compile(r"\w+")
+
+
+def noted(verified: Verified, chunks: Sequence[str], why: str = "", markers: str = "") -> Note:
+    """What is known of a claim once it is verified; `chunks` are the ids of what the writer was given.
+
+    `why` says why it was left out and is empty for one that stands, whose `markers` are noted as numbers.
+    """
+    proven = dict.fromkeys(proof.source for proof in verified.proofs) or dict.fromkeys(verified.claim.sources)
+    # What was leaked is kept out of the trace, too: the operator's pages are no place for it.
+    shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
+    return {
+        "text": shown,
+        "support": round(verified.support, 3),
+        "kept": not why,
+        "why": why,
+        "sources": [chunks[source] for source in proven],
+        "citations": [int(number) for number in markers.strip("[]").split("][") if number],
+    }
+
+
+def settled(answer: Answer, notes: Sequence[Mapping[str, object]], graded: object = ()) -> Note:
+    """For the trace of a finished answer: its "claims", and as "support" the lowest support among those that
+    stand in it. Empty for an answer that claims nothing.
+
+    A claim that held may be gone all the same: with a draft that was not given, or taken out by a reviewer;
+    `graded` are the sentences that a model took out.
+    """
+    if not notes:
+        notes = _quoted(answer)
+    said = _folded(answer.text) if answer.outcome is Outcome.ANSWERED else ""
+    taken_out = [_folded(str(one)) for one in graded] if isinstance(graded, list | tuple) else []
+    rows: dict[tuple[str, str], Note] = {}
+    for note in notes:
+        text = str(note.get("text", ""))
+        words = _folded(text)
+        row = dict(note)
+        if note.get("kept") and words not in said:
+            row |= {"kept": False, "why": _reason(answer, words, taken_out)}
+        row["text"] = text[:LONGEST]
+        rows[words, str(row["why"])] = row  # the same claim of a later draft counts
+    if not rows:
+        return {}
+    kept = [_figure(row["support"]) for row in rows.values() if row["kept"]]
+    return {"claims": list(rows.values())[:MOST], **({"support": min(kept)} if kept else {})}
+
+
+def _reason(answer: Answer, words: str, taken_out: Sequence[str]) -> str:
+    if any(one and (one in words or words in one) for one in taken_out):
+        return "the model that graded the answer found no support for it"
+    if answer.outcome is not Outcome.ANSWERED:
+        return "no answer was given"
+    return "it is not in the draft that was given"
+
+
+def _quoted(answer: Answer) -> list[Note]:
+    """The claims of an answer that is made of quotations without being written claim by claim."""
+    if answer.outcome is not Outcome.ANSWERED:
+        return []
+    return [
+        {"text": one.quote, "support": 1.0, "kept": True, "why": "", "sources": [], "citations": [one.number]}
+        for one in answer.citations
+    ]
+
+
+def _folded(text: str) -> str:
+    """The words alone: links that were taken off, and where markers stand, make no difference."""
+    if "[" in text:
+        text = _MARKER.sub("", text)
+    if "](" in text or "://" in text:
+        text = _ADDRESS.sub(" ", text)
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _figure(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

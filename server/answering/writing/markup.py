@@ -1,0 +1,96 @@
+"""An answer's Markdown as sanitised HTML, its [1] markers as links to the quoted words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import escape
+
+import nh3
+from markdown_it import MarkdownIt
+
+from server.domain.answer import Answer, Citation
+
+_TAGS = {
+    "a", "p", "ul", "ol", "li", "strong", "em", "code", "pre", "table", "thead", "tbody", "tr", "th",
+    "td", "br", "blockquote", "h3", "h4", "del", "sup",
+}  # fmt: skip
+_ATTRIBUTES = {"a": {"href", "class", "data-cite", "title"}, "ol": {"start"}, "code": {"class"}}
+_MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
+_CODE = re.compile(r"(<pre>.*?</pre>|<code[ >].*?</code>)", re.S)
+
+_markdown = (
+    MarkdownIt("commonmark", {"html": False, "linkify": False}).enable("table").enable("strikethrough")
+)
+
+
+def answer_html(answer: Answer) -> str:
+    """Safe HTML: no script, style, image, form or address that is not http, https or mailto.
+
+    Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`; addresses that
+    neither the citations nor the offered pages have lose their link and stay as text.
+    """
+    rendered = _markdown.render(answer.text)
+    allowed = {url for url, _ in answer.pages} | {citation.url for citation in answer.citations}
+    rendered = re.sub(
+        r'<a href="([^"]*)"[^>]*>(.*?)</a>',
+        lambda link: link.group() if link[1].replace("&amp;", "&") in allowed else link[2],
+        rendered,
+        flags=re.S,
+    )
+    known = {str(citation.number): citation for citation in answer.citations}
+    parts = _CODE.split(rendered)
+    linked = [part if number % 2 else _linked(part, known) for number, part in enumerate(parts)]
+    return nh3.clean(
+        "".join(linked),
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener",
+        url_relative="deny",
+    )
+
+
+def _linked(html: str, known: dict[str, Citation]) -> str:
+    def marker(found: re.Match[str]) -> str:
+        citation = known.get(found[1])
+        if citation is None:
+            return found.group()
+        return (
+            f'<a class="cite" href="{escape(citation.link)}" data-cite="{citation.number}" '
+            f'title="{escape(citation.title)}">{citation.number}</a>'
+        )
+
+    return _MARKER.sub(marker, html)
+
+
+_IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?")
+_LINK = re.compile(r"\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)|<(https?://[^>\s]+)>")
+_UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+"""Zero-width and direction controls; joiners, which Persian, Hindi and emoji are written with, stay."""
+_CODE_PIECE = re.compile(r"(```.*?```|`[^`]*`)", re.S)
+
+
+def without_unseen(text: str) -> str:
+    """Without characters that show nothing and may turn the text around."""
+    return _UNSEEN.sub("", text)
+
+
+def without_pictures(text: str) -> str:
+    """A picture is loaded as soon as it is shown, from wherever a text says."""
+    return _outside_code(text, lambda part: _IMAGE.sub("", part))
+
+
+def with_links_to(text: str, is_known: Callable[[str], bool]) -> str:
+    """Links whose address is not known become their words."""
+
+    def kept(link: re.Match[str]) -> str:
+        address = link[2] or link[3]
+        return link.group() if is_known(address) else (link[1] or "")
+
+    return _outside_code(text, lambda part: _LINK.sub(kept, part))
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    parts = _CODE_PIECE.split(text)
+    return "".join(part if number % 2 else change(part) for number, part in enumerate(parts))

@@ -1,0 +1,62 @@
+"""A run of neighbouring units as Markdown, with the words that it quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from server.answering.writing.units import Unit, UnitKind
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """Units that stand one after the other in one chunk."""
+
+    source: int
+    """Index of the chunk."""
+    units: Sequence[Unit]
+    around: Sequence[Unit]
+    """All units of the chunk: a table's first row is shown above a quoted row."""
+
+    @property
+    def quote(self) -> str:
+        """The quoted words; each list item, row and paragraph on a line of its own."""
+        blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind is UnitKind.SENTENCE))
+        lines = []
+        for (_, prose), members in blocks:
+            texts = [unit.text for unit in members]
+            lines.append(" ".join(texts) if prose else "\n".join(texts))
+        return "\n".join(lines)
+
+    @property
+    def markdown(self) -> str:
+        """Prose as paragraphs, items and steps as lists, rows as a table, code fenced."""
+        blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind))
+        return "\n\n".join(self._block(kind, list(members)) for (_, kind), members in blocks)
+
+    def _block(self, kind: UnitKind, members: Sequence[Unit]) -> str:
+        if kind is UnitKind.CODE:
+            return f"```\n{members[0].text}\n```"
+        if kind is UnitKind.ROW:
+            return self._table(members)
+        if kind is UnitKind.SENTENCE:
+            return " ".join(escape_markdown(unit.text) for unit in members)
+        return "\n".join(f"{unit.marker}{escape_markdown(unit.text)}" for unit in members)
+
+    def _table(self, rows: Sequence[Unit]) -> str:
+        head = next(unit for unit in self.around if unit.block == rows[0].block)
+        body = [row for row in rows if row is not head]
+        cells = [[escape_markdown(cell) for cell in row.text.split("\t")] for row in (head, *body)]
+        width = max(len(row) for row in cells)
+        lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
+        return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def escape_markdown(text: str) -> str:
+    """`text` so that Markdown shows it as it is; characters that need no escaping stay as they are."""
+    text = re.sub(r"([\\`*\[<|])", r"\\\1", text)
+    text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
+    text = re.sub(r"^(\d+)([.)] )", r"\1\\\2", text)
+    return re.sub(r"^(#{1,6} |[-+>] )", r"\\\1", text)

@@ -1,0 +1,87 @@
+"""What a unit cannot be understood without: its list, its introduction, its example, the sentence before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from server.answering.understanding.discourse import introduces, is_label, leans_on_the_one_before
+from server.answering.writing.units import Unit, UnitKind
+
+SHORT_LIST = 350
+"""A list or table up to this many characters is quoted whole; of a longer one only what was chosen."""
+LEANING = 2
+"""How many sentences are added in front of one that leans on them."""
+
+
+def quote_context(found: Sequence[Unit], position: int, most: int) -> list[int]:
+    """Positions of the unit and of those that belong to it, in order; the unit itself always among them.
+
+    They hold `most` characters at most, save for the unit itself. Steps are one list, however long.
+    """
+    first = last = position
+    unit = found[position]
+    if unit.kind in (UnitKind.STEP, UnitKind.ROW, UnitKind.ITEM):
+        first, last = _run(found, position, whole=unit.kind is UnitKind.STEP)
+    if unit.kind is UnitKind.SENTENCE:
+        first = _before_leaning(found, position)
+    elif first and _introduced(found, first, unit.kind):
+        first -= 1
+    if introduces(found[last].text) and last + 1 < len(found):
+        _, last = _run(found, last + 1, whole=True)
+    return _within(found, first, last, position, most)
+
+
+def _introduced(found: Sequence[Unit], first: int, kind: UnitKind) -> bool:
+    """Whether the unit before announces this one; code is explained by the sentence before it."""
+    before = found[first - 1]
+    if before.kind is not UnitKind.SENTENCE:
+        return False
+    return introduces(before.text) or (kind is UnitKind.CODE and not is_label(before.quote))
+
+
+def _before_leaning(found: Sequence[Unit], position: int) -> int:
+    first = position
+    for _ in range(LEANING):
+        before = found[first - 1] if first else None
+        if not before or not _leans(found[first], before):
+            break
+        first -= 1
+    if first != position and first and found[first].kind is UnitKind.CODE:
+        first -= introduces(found[first - 1].text)
+    return first
+
+
+def _leans(unit: Unit, before: Unit) -> bool:
+    """Whether a sentence goes on with the one before, or with the code before it."""
+    if before.kind is UnitKind.CODE:
+        return unit.quote[:1].islower() or leans_on_the_one_before(unit.quote)
+    same = before.kind is UnitKind.SENTENCE and before.block == unit.block
+    return same and leans_on_the_one_before(unit.quote)
+
+
+def _run(found: Sequence[Unit], position: int, *, whole: bool) -> tuple[int, int]:
+    """First and last position of the list or table around `position`; of short ones only, unless `whole`."""
+    unit = found[position]
+    if unit.kind is UnitKind.SENTENCE or unit.kind is UnitKind.CODE:
+        return position, position
+    first = last = position
+    while first and found[first - 1].block == unit.block and found[first - 1].kind is not UnitKind.SENTENCE:
+        first -= 1
+    while last + 1 < len(found) and found[last + 1].block == unit.block:
+        last += 1
+    size = sum(len(found[n].text) for n in range(first, last + 1))
+    return (first, last) if whole or size <= SHORT_LIST else (position, position)
+
+
+def _within(found: Sequence[Unit], first: int, last: int, position: int, most: int) -> list[int]:
+    """From `first` on as much as fits; from nearer to `position` when that would be left out."""
+    size = len(found[position].text)
+    start = position
+    while start > first and size + len(found[start - 1].text) <= most:
+        start -= 1
+        size += len(found[start].text)
+    end = position
+    while end < last and size + len(found[end + 1].text) <= most:
+        end += 1
+        size += len(found[end].text)
+    return list(range(start, end + 1))

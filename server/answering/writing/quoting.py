@@ -1,0 +1,201 @@
+"""The writer that needs no model: it answers with the site's own sentences, each cited.
+
+Units (sentences, list items, table rows, code) of the best chunks are scored (`evidence`), the best that
+go together are chosen (`selection`), neighbours are joined to one quotation, and the page with the best
+one comes first, each page in its own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from server.answering.shortcuts.overview import is_prose
+from server.answering.understanding.discourse import is_label
+from server.answering.verifying.untrusted import trusted_units
+from server.answering.writing.evidence import Evidence, Support
+from server.answering.writing.quotation import Quotation, escape_markdown
+from server.answering.writing.quote_context import quote_context
+from server.answering.writing.units import Unit, UnitKind, units
+from server.domain.answer import Claim
+from server.domain.chunk import ScoredChunk
+from server.domain.question import Query, Question
+from server.retrieval.rarity import Rarity, coverage
+
+CHUNKS = 6
+"""Chunks that are read; the rest only stand by."""
+
+
+class QuotingWriter:
+    """Implements Writer; never fails."""
+
+    model = "embedded"
+
+    def __init__(self, rarity: Rarity) -> None:
+        self._rarity = rarity
+
+    def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
+        """Quotations of `chunks` in page order; none when no unit bears on the query. Chunks that stand for
+        themes are told theme by theme."""
+        if any(hit.theme for hit in chunks):
+            yield from of_themes(chunks)
+            return
+        chunks = chunks[:CHUNKS]
+        read = [units(hit.chunk.text) for hit in chunks]
+        evidence = Evidence(self._rarity, query)
+
+        def unfit(place: Place) -> bool:
+            return trusted_units(chunks[place[0]].chunk.text)[place[1]] is None
+
+        chosen = Selection(read, evidence.weights, unfit).choose(evidence.of(chunks, read))
+        joined = False
+        for quotation in _quotations(chosen, read, chunks):
+            yield Claim(quotation.markdown, (quotation.source,), quotation.quote, "\n\n" if joined else "")
+            joined = True
+
+
+def _quotations(
+    chosen: Mapping[Place, int], read: Sequence[Sequence[Unit]], chunks: Sequence[ScoredChunk]
+) -> list[Quotation]:
+    """Chosen units joined into runs of neighbours; pages by their best pick, each in page order."""
+    best_pick: dict[str, int] = {}
+    for (source, _), pick in chosen.items():
+        url = chunks[source].chunk.url
+        best_pick[url] = min(pick, best_pick.get(url, pick))
+    order = sorted(
+        chosen,
+        key=lambda key: (best_pick[chunks[key[0]].chunk.url], chunks[key[0]].chunk.position, key[1]),
+    )
+    runs: list[list[Place]] = []
+    for source, position in order:
+        if runs and runs[-1][-1] == (source, position - 1):
+            runs[-1].append((source, position))
+        else:
+            runs.append([(source, position)])
+    quotations = []
+    for run in runs:
+        source = run[0][0]
+        quotations.append(Quotation(source, [read[source][position] for _, position in run], read[source]))
+    return _without_repeats(quotations)
+
+
+def _without_repeats(quotations: Sequence[Quotation]) -> list[Quotation]:
+    """Chunks of one section overlap, so the same words may have been chosen twice."""
+    kept: list[Quotation] = []
+    for quotation in quotations:
+        if not any(quotation.quote in other.quote for other in kept):
+            kept.append(quotation)
+    return kept
+
+
+MAX_PICKS = 5
+"""Units that are chosen for themselves; each may bring what it cannot be understood without."""
+MAX_CHARS = 700
+"""An answer is not continued past this length; denser scripts reach it with a third of it."""
+KEEP = 0.75
+"""A further unit must reach this share of the best one's score, with what it adds."""
+LOOKED_AT = 20
+"""Candidates that are compared; what is below supports too little."""
+NEW_WORDS, SAME_CHUNK, NEIGHBOUR = 0.2, 0.03, 0.04
+REPEATED = 0.7
+"""A unit that shares more of its words than this with a chosen one says it again."""
+
+Place = tuple[int, int]
+"""Chunk and position of a unit in it."""
+
+
+class Selection:
+    """The units of one answer, in the order in which they were picked."""
+
+    def __init__(
+        self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Place], bool]
+    ) -> None:
+        """What is `unfit` is not quoted, neither for itself nor as company of another unit."""
+        self._read = read
+        self._unfit = unfit
+        self._weights = weights
+        self._held: set[str] = set()
+        self._sources: set[int] = set()
+        self._words: list[set[str]] = []
+        self._length = 0.0
+        self.places: dict[Place, int] = {}
+        """With the number of the pick that each belongs to."""
+
+    def choose(self, candidates: Sequence[Support]) -> dict[Place, int]:
+        """Of `candidates`, best first."""
+        left = list(candidates[:LOOKED_AT])
+        pick = 1
+        while left and pick <= MAX_PICKS:
+            best = max(left, key=self._worth)
+            left.remove(best)
+            if self.places and self._worth(best) < KEEP * candidates[0].score:
+                break
+            if not self._says_again(best) and not self._unfit((best.source, best.position)):
+                self._take(best, pick)
+                pick += 1
+        return self.places
+
+    def _worth(self, support: Support) -> float:
+        if not self.places:
+            return support.score
+        worth = support.score + NEW_WORDS * coverage(self._weights, support.held - self._held)
+        if support.source in self._sources:
+            worth += SAME_CHUNK
+        beside = ((support.source, support.position - 1), (support.source, support.position + 1))
+        return worth + (NEIGHBOUR if any(place in self.places for place in beside) else 0.0)
+
+    def _says_again(self, support: Support) -> bool:
+        if (support.source, support.position) in self.places:
+            return True
+        words = _words(support.unit)
+        return any(len(words & other) > REPEATED * len(words | other) for other in self._words)
+
+    def _take(self, support: Support, pick: int) -> None:
+        found = self._read[support.source]
+        group = quote_context(found, support.position, int(MAX_CHARS * 1.5))
+        new = [
+            position
+            for position in group
+            if (support.source, position) not in self.places and not self._unfit((support.source, position))
+        ]
+        size = sum(_size(found[position].text) for position in new)
+        if self.places and self._length + size > MAX_CHARS:
+            return
+        self._length += size
+        self._held |= support.held
+        self._sources.add(support.source)
+        for position in new:
+            self.places[support.source, position] = pick
+            self._words.append(_words(found[position]))
+
+
+def _words(unit: Unit) -> set[str]:
+    text = unit.quote.casefold()
+    if text.isascii() or " " in text:
+        return set(text.split())
+    return {text[at : at + 2] for at in range(len(text) - 1)} or {text}
+
+
+def _size(text: str) -> float:
+    """In letters of a Latin script: a character of Chinese, Japanese or Korean says as much as two."""
+    return len(text) if text.isascii() else sum(1 if ord(char) < 0x2E80 else 2.2 for char in text)
+
+
+def of_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
+    """One quotation of each page, under the page's title; pages with nothing to quote are left out."""
+    told: set[str] = set()
+    for source, hit in enumerate(chunks):
+        unit = _opening(hit)
+        if unit is None or hit.chunk.url in told:
+            continue
+        said = escape_markdown(unit.text.replace("\t", " "))
+        text = f"- **{escape_markdown(hit.chunk.title)}**: {said}" if hit.chunk.title else f"- {said}"
+        yield Claim(text, (source,), Quotation(source, [unit], [unit]).quote, "\n" if told else "")
+        told.add(hit.chunk.url)
+
+
+def _opening(hit: ScoredChunk) -> Unit | None:
+    """The first sentence that says something, else the first row or item."""
+    found = [unit for unit in trusted_units(hit.chunk.text) if unit and unit.kind is not UnitKind.CODE]
+    prose = (unit for unit in found if unit.kind is UnitKind.SENTENCE and is_prose(unit.text))
+    other = (unit for unit in found if unit.kind is not UnitKind.SENTENCE or not is_label(unit.quote))
+    return next(prose, next(other, None))

@@ -1,0 +1,35 @@
+"""The honest answer when the site has none: what it does cover, and where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from server.answering.phrases import refusal
+from server.answering.writing.quotation import escape_markdown
+from server.domain.answer import Answer, Outcome
+from server.domain.chunk import ScoredChunk
+from server.domain.site import Site
+
+PAGES = 3
+TOPICS = 5
+
+
+def refuse(site: Site, language: str, nearest: Sequence[ScoredChunk]) -> Answer:
+    """A refusal in `language` with the nearest pages of what was retrieved and the site's topics.
+
+    Links stand in the text, so that clients that show only the text offer them too.
+    """
+    first, covers, near = refusal(language, escape_markdown(site.title or site.name))
+    pages = tuple(dict.fromkeys((hit.chunk.url, hit.chunk.title or hit.chunk.url) for hit in nearest))[:PAGES]
+    topics = [str(topic) for topic in _list(site.options.get("topics"))][:TOPICS]
+    parts = [first]
+    if topics:
+        parts.append(covers + "\n\n" + "\n".join(f"- {escape_markdown(topic)}" for topic in topics))
+    if pages:
+        links = "\n".join(f"- [{escape_markdown(title)}](<{url}>)" for url, title in pages)
+        parts.append(near + "\n\n" + links)
+    return Answer(Outcome.REFUSED, "\n\n".join(parts), pages=pages)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

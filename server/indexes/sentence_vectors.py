@@ -1,0 +1,170 @@
+"""Vectors of the sentences and headings of chunks, stored when the chunks are indexed.
+
+The relevance judgement compares a question with single sentences. With their vectors in the database, a
+question embeds one text: its own. Everything here is derived from chunks and can be computed again.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, inspect, select
+
+from server.domain.chunk import Chunk
+from server.domain.protocols import Embedder
+from server.indexes.word_tables import lock
+from server.storage.database import Database
+from server.storage.statements import among, upsert
+
+LOCK = 0x73656E7473
+"""Advisory lock of PostgreSQL that makes one process create the table."""
+REMOVED_AT_ONCE = 500
+
+_metadata = MetaData()
+_table = Table(
+    "sentence_vectors",
+    _metadata,
+    Column("site_id", Text, primary_key=True),
+    Column("chunk_id", Text, primary_key=True),
+    Column("embedder", Text, primary_key=True),
+    Column("vectors", LargeBinary, nullable=False),
+)
+"""A row holds the texts of one chunk, each as the CRC of its words and its vector in half precision."""
+
+_OF_CHUNKS = {
+    dialect: select(_table.c.chunk_id, _table.c.vectors).where(
+        _table.c.site_id == bindparam("site"),
+        _table.c.embedder == bindparam("embedder"),
+        among(dialect, _table.c.chunk_id, "ids"),
+    )
+    for dialect in ("sqlite", "postgresql")
+}
+_REMOVED = {
+    dialect: delete(_table).where(
+        _table.c.site_id == bindparam("site"), among(dialect, _table.c.chunk_id, "ids")
+    )
+    for dialect in ("sqlite", "postgresql")
+}
+
+Vectors = dict[int, NDArray[np.float32]]
+"""By the CRC of the text."""
+
+
+class SentenceVectors:
+    """The vectors of one site's chunks, by one embedder. Raises StorageError."""
+
+    def __init__(
+        self,
+        database: Database,
+        site_id: str,
+        embedder: Embedder,
+        texts: Callable[[Chunk], Sequence[str]],
+    ) -> None:
+        """`texts` names the sentences and headings of a chunk."""
+        self._db = database
+        self._site_id = site_id
+        self._embedder = embedder
+        self._texts = texts
+        self.ahead = True
+        """False: `add` stores nothing, and vectors are stored when they are first asked for."""
+        _ensure_table(database)
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Embed and store the texts of chunks that the embedder can read. Raises ModelError."""
+        reads = self._embedder.languages
+        wanted = {
+            chunk.id: self._texts(chunk)
+            for chunk in chunks
+            if self.ahead and (not reads or not chunk.language or chunk.language in reads)
+        }
+        if wanted:
+            self._store({}, self._missing({}, wanted))
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Unknown ids are no error."""
+        for start in range(0, len(ids), REMOVED_AT_ONCE):
+            some = list(ids[start : start + REMOVED_AT_ONCE])
+            with self._db.begin() as connection:
+                connection.execute(_REMOVED[self._db.dialect], {"site": self._site_id, "ids": some})
+
+    def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, NDArray[np.float32]]:
+        """The vector of each text, by the text; `wanted` names texts by chunk id. Texts that are not stored
+        are embedded and stored. Raises ModelError."""
+        values = {"site": self._site_id, "embedder": self._embedder.fingerprint, "ids": list(wanted)}
+        with self._db.connect() as connection:
+            rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
+        stored = {chunk_id: _read(data) for chunk_id, data in rows}
+        missing = self._missing(stored, wanted)
+        if missing:
+            self._store(stored, missing)
+        known = {key: vector for own in (*stored.values(), *missing.values()) for key, vector in own.items()}
+        return {text: known[_key(text)] for texts in wanted.values() for text in texts}
+
+    def _missing(
+        self, stored: Mapping[str, Vectors], wanted: Mapping[str, Sequence[str]]
+    ) -> dict[str, Vectors]:
+        """Vectors of the texts that are not stored with their chunk, each text embedded once."""
+        lacking = {
+            chunk_id: [text for text in texts if _key(text) not in stored.get(chunk_id, {})]
+            for chunk_id, texts in wanted.items()
+        }
+        texts = list(dict.fromkeys(text for some in lacking.values() for text in some))
+        if not texts:
+            return {}
+        vectors = self._embedder.embed(texts)
+        made = {text: np.asarray(vector, np.float32) for text, vector in zip(texts, vectors, strict=True)}
+        return {
+            chunk_id: {_key(text): made[text] for text in some} for chunk_id, some in lacking.items() if some
+        }
+
+    def _store(self, stored: Mapping[str, Vectors], new: Mapping[str, Vectors]) -> None:
+        rows = [
+            {
+                "site_id": self._site_id,
+                "chunk_id": chunk_id,
+                "embedder": self._embedder.fingerprint,
+                "vectors": _written({**stored.get(chunk_id, {}), **vectors}),
+            }
+            for chunk_id, vectors in new.items()
+        ]
+        key = ("site_id", "chunk_id", "embedder")
+        with self._db.begin() as connection:
+            connection.execute(upsert(self._db.dialect, _table, key), rows)
+
+
+def drop_sentence_vectors(database: Database, site_id: str) -> None:
+    """Remove the vectors of a site, of every embedder. Raises StorageError."""
+    _ensure_table(database)
+    with database.begin() as connection:
+        connection.execute(delete(_table).where(_table.c.site_id == site_id))
+
+
+def _ensure_table(database: Database) -> None:
+    """Create the table where it is missing; safe when several processes call it at once."""
+    with database.connect() as connection:
+        if inspect(connection).has_table(_table.name):
+            return
+    with database.begin() as connection:
+        lock(connection, LOCK)
+        _metadata.create_all(connection)
+
+
+def _key(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace"))
+
+
+def _written(vectors: Vectors) -> bytes:
+    """The number of texts, their keys, their vectors."""
+    keys = np.fromiter(vectors, np.uint32, len(vectors))
+    matrix = np.asarray(list(vectors.values()), np.float16)
+    return np.uint32(len(vectors)).tobytes() + keys.tobytes() + matrix.tobytes()
+
+
+def _read(data: bytes) -> Vectors:
+    count = int(np.frombuffer(data, np.uint32, 1)[0])
+    keys = np.frombuffer(data, np.uint32, count, 4)
+    matrix = np.frombuffer(data, np.float16, -1, 4 + 4 * count).reshape(count, -1).astype(np.float32)
+    return dict(zip(keys.tolist(), matrix, strict=True))

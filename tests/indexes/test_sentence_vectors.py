@@ -1,0 +1,86 @@
+"""Sentence vectors are stored with their chunks, so that a question embeds one text."""
+
+import numpy as np
+import pytest
+
+from server.domain.chunk import Chunk
+from server.indexes.sentence_vectors import SentenceVectors, drop_sentence_vectors
+from server.storage.database import Database
+
+
+class Counting:
+    """An embedder that remembers what it was asked."""
+
+    name, fingerprint, languages = "counting", "0123456789ab", frozenset({"en"})
+
+    def __init__(self):
+        self.asked = []
+
+    def embed(self, texts):
+        self.asked += texts
+        return [[len(text) / 100, 0.6, 0.8] for text in texts]
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = Database(f"sqlite:///{tmp_path}/vectors.sqlite3")
+    yield made
+    made.close()
+
+
+def chunk(name, text, language="en"):
+    return Chunk(name, f"https://lantern.example/{name}", "Lamps", (), text, 0, language)
+
+
+def sentences(one):
+    return [part.strip() for part in one.text.split(".") if part.strip()]
+
+
+def stored(database, embedder, site="shop"):
+    return SentenceVectors(database, site, embedder, sentences)
+
+
+def test_what_was_indexed_is_not_embedded_again(database):
+    embedder = Counting()
+    stored(database, embedder).add([chunk("a", "Parcels take two days. Lamps are free.")])
+    assert embedder.asked == ["Parcels take two days", "Lamps are free"]
+    later = Counting()
+    found = stored(database, later).of({"a": ["Lamps are free"]})
+    assert later.asked == []
+    assert np.allclose(found["Lamps are free"], [0.14, 0.6, 0.8], atol=1e-3)
+
+
+def test_an_older_index_is_filled_in_when_a_question_needs_it(database):
+    embedder = Counting()
+    vectors = stored(database, embedder)
+    for _ in range(2):
+        assert set(vectors.of({"a": ["One"], "b": ["One", "Two"]})) == {"One", "Two"}
+    vectors.of({"b": ["Three"]})
+    vectors.of({"b": ["One", "Two", "Three"]})
+    assert embedder.asked == ["One", "Two", "Three"]
+
+
+def test_a_language_that_the_embedder_cannot_read_costs_nothing(database):
+    embedder = Counting()
+    stored(database, embedder).add([chunk("a", "Lampen sind frei.", "de")])
+    assert embedder.asked == []
+
+
+def test_an_embedding_service_is_only_asked_for_what_is_compared(database):
+    embedder = Counting()
+    vectors = stored(database, embedder)
+    vectors.ahead = False
+    vectors.add([chunk("a", "Lamps are free.")])
+    assert embedder.asked == []
+
+
+def test_vectors_go_with_their_chunks_and_with_their_site(database):
+    embedder = Counting()
+    for site in ("shop", "other"):
+        stored(database, embedder, site).add([chunk("a", "One."), chunk("b", "Two.")])
+    stored(database, embedder).remove(["a", "unknown"])
+    drop_sentence_vectors(database, "other")
+    embedder.asked.clear()
+    stored(database, embedder).of({"a": ["One"], "b": ["Two"]})
+    stored(database, embedder, "other").of({"b": ["Two"]})
+    assert embedder.asked == ["One", "Two"]
