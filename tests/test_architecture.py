@@ -36,16 +36,16 @@ LAYERS = {
     "server.errors": {"crawler", "server.domain", "server.evaluation", "server.indexes", "server.storage"},
     "server.storage.data_folder": {"server.errors"},
     "server.jobs.site_setup": {"server.domain", "server.errors", "server.settings"},
-    "server.runtime.container": {
+    "server.runtime.runtime": {
         "server.domain", "server.settings", "server.storage.data_folder", "server.errors", "server.models", "server.storage", "server.indexes",
         "server.indexing", "server.retrieval", "server.guards", "server.answering", "server.contact", "server.evaluation", "server.gaps", "server.jobs", "crawler",
     },
     "server.api": {
-        "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.answering", "server.errors",
+        "server.domain", "server.settings", "server.runtime.runtime", "server.storage", "server.guards", "server.answering", "server.errors",
         "server.indexes", "server.logs",
     },
     "admin": {
-        "server.domain", "server.settings", "server.runtime.container", "server.storage", "server.guards", "server.errors", "server.retrieval",
+        "server.domain", "server.settings", "server.runtime.runtime", "server.storage", "server.guards", "server.errors", "server.retrieval",
         "server.indexes", "server.answering", "server.api", "server.evaluation", "server.gaps", "server.contact", "server.version", "crawler",
     },
     "server.app": {"server", "admin"},

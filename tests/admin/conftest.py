@@ -84,7 +84,7 @@ def password_hash():
 
 @dataclass
 class Stores:
-    """The part of server.runtime.container.Services that the dashboard uses, on real stores; no model, no queue."""
+    """The part of server.runtime.runtime.Services that the dashboard uses, on real stores; no model, no queue."""
 
     base: Settings
     secret_key: str = "a secret of the tests"

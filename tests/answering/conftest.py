@@ -77,7 +77,7 @@ class IndexedSite:
         vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         words = SqlWordIndex(self.database, "shop")
         self.rarity = Rarity(words)
-        self.strategy = HYBRID.make(Parts(self.embedder, vectors, words, self.content))
+        self.strategy = HYBRID.make(Parts(self.embedder, vectors, words, self.content.live))
         for name, (title, text) in TEXTS.items():
             chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, "en")
             self.strategy.builder.index(Changes((chunk,)))

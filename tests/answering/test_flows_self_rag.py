@@ -278,6 +278,6 @@ def test_a_flow_that_nobody_knows_is_named_with_those_that_are():
 
 def test_starting_without_such_a_flow_does_not_load_the_graph_library():
     code = (
-        "import sys, server.runtime.container, server.runtime.answering; sys.exit('langgraph' in sys.modules)"
+        "import sys, server.runtime.runtime, server.runtime.answering; sys.exit('langgraph' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

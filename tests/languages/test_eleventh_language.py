@@ -19,8 +19,8 @@ import json, sys
 from pathlib import Path
 from server.languages import loader
 loader.FOLDER = Path(sys.argv[1])
-from server.answering.dates import dates
-from server.answering.amounts import amounts
+from server.answering.verifying.dates import dates
+from server.answering.verifying.amounts import amounts
 from server.answering.crosslingual import look_up, words
 from server.answering.language import question_language
 from server.answering.phrases import Said, languages, refusal, say
