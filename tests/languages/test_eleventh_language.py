@@ -24,8 +24,8 @@ from server.answering.verifying.amounts import amounts
 from server.answering.crosslingual import look_up, words
 from server.answering.language import question_language
 from server.answering.phrases import Said, languages, refusal, say
-from server.answering.polarity import flips
-from server.answering.reference import leaning
+from server.answering.verifying.polarity import flips
+from server.answering.understanding.reference import leaning
 from server.answering.routing import read
 from server.indexes.tokens import tokens
 
