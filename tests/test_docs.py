@@ -139,7 +139,7 @@ def test_every_route_of_the_api_is_documented_and_none_is_invented(routes):
 def test_every_error_of_the_api_is_documented_and_none_is_invented():
     documented = {(row[0], row[1].strip("`")) for row in rows(text("api")) if re.fullmatch(r"\d{3}", row[0])}
     raised = {(str(status), code) for status, code in CODES.items()}
-    for path in (ROOT / "server" / "api").glob("*.py"):
+    for path in (ROOT / "server" / "api").rglob("*.py"):
         if path.name != "demo.py":  # its failures are pages for people
             source = path.read_text(encoding="utf-8")
             raised |= set(re.findall(r'ApiError\(\s*(\d{3}),\s*"(\w+)"', source))
@@ -241,3 +241,13 @@ def test_files_and_folders_that_are_named_exist(path):
     named = re.findall(r"`((?:server|crawler|admin|widget|tests|docs|benchmarks)/[\w./-]*)`", source)
     missing = [name for name in named if not (ROOT / name).exists()]
     assert not missing
+
+
+# --- Architecture
+
+
+def test_the_reading_tour_leads_through_ten_files_that_exist():
+    tour = text("architecture").split("## In which order")[1].split("\n## ")[0]
+    files = re.findall(r"^\d+\. `([\w./-]+)`", tour, re.M)
+    assert len(files) == 10
+    assert [name for name in files if not (ROOT / name).is_file()] == []
