@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.web_load import Connection, percentile, tokens
 from benchmarks.web_server import ROOT
-from server.runtime.stores import Stores
+from server.runtime.runtime import Runtime, open_runtime
 from server.settings.reading import load_settings
 
 PATIENCE_S = 240
@@ -55,25 +55,25 @@ def told(name: str, spent: list[float]) -> None:
     print(json.dumps({"when": name, **{key: round(value, 1) for key, value in figures.items()}}), flush=True)
 
 
-def measure(address: str, stores: Stores, count: int) -> None:
-    until(stores.sites.all)
-    site = stores.sites.all()[0].id
-    until(lambda: stores.sites.get(site).generation)
+def measure(address: str, runtime: Runtime, count: int) -> None:
+    until(runtime.stores.sites.all)
+    site = runtime.stores.sites.all()[0].id
+    until(lambda: runtime.stores.sites.get(site).generation)
     chosen = {"count": 400, "kinds": ["headings", "links"], "unanswerable": 0, "seed": 0}
-    ordered = stores.testsets.order(site, "Headings", "headings", chosen)
-    until(lambda: stores.testsets.get(site, ordered.id).is_ready)
-    questions = [case.question for case in stores.testsets.cases(site, ordered.id)]
+    ordered = runtime.quality.testsets.order(site, "Headings", "headings", chosen)
+    until(lambda: runtime.quality.testsets.get(site, ordered.id).is_ready)
+    questions = [case.question for case in runtime.quality.testsets.cases(site, ordered.id)]
     (token,) = asyncio.run(tokens(address, site, 1))
     asyncio.run(asked(address, token, questions[:5]))
     told("at rest", asyncio.run(asked(address, token, questions[:count])))
     ways = {"strategies": ["hybrid"], "flows": ["direct"], "judge": "embedded"}
-    run = stores.quality_runs.queue(
+    run = runtime.quality.runs.queue(
         site, ordered.id, "Headings", {**ways, "abilities": 0, "limit": 0, "writes": True}, 9
     )
-    until(lambda: stores.quality_runs.get(site, run.id).step.startswith("asking"))
+    until(lambda: runtime.quality.runs.get(site, run.id).step.startswith("asking"))
     began = time.monotonic()
     told("beside a run", asyncio.run(asked(address, token, questions[-count:])))
-    now = stores.quality_runs.get(site, run.id)
+    now = runtime.quality.runs.get(site, run.id)
     print(
         json.dumps(
             {
@@ -115,9 +115,9 @@ def main() -> None:
         )
         try:
             until(lambda: _is_up(port))
-            stores = Stores(load_settings(values))
-            measure(f"http://127.0.0.1:{port}", stores, given.questions)
-            stores.database.close()
+            runtime = open_runtime(load_settings(values))
+            measure(f"http://127.0.0.1:{port}", runtime, given.questions)
+            runtime.close()
         except Exception:
             print((Path(folder) / "server.log").read_text()[-3000:], file=sys.stderr)
             raise
