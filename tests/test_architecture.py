@@ -70,7 +70,7 @@ CONFINED = {
     "url_normalize": ["crawler/discovery/urls.py"],
     "sqlalchemy": ["server/storage", "server/indexes"],
     "alembic": ["server/storage"],
-    "diskcache": ["server/storage", "server/guards"],
+    "diskcache": ["server/storage"],
     "redis": ["server/storage"],
     "limits": ["server/guards/limits.py"],
     "chromadb": ["server/indexes/vectors.py"],
