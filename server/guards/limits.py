@@ -1,6 +1,6 @@
-"""Rate limits over all processes: moving windows, kept in a folder or in Redis.
+"""Rate limits over all processes: moving windows, kept in a file or in Redis.
 
-The `limits` library counts; here stands where, for one machine without Redis: a diskcache folder.
+The `limits` library counts. This module adds a storage for one machine without Redis: a SQLite file.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import sqlite3
 import threading
 import time
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from diskcache import Cache, Timeout
 from limits import RateLimitItem, parse
 from limits.errors import StorageError
 from limits.storage import MovingWindowSupport, RedisStorage, Storage
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 CLEAN_EVERY = 500
 """Entries after which the expired windows are removed."""
+FILE = "limits.sqlite3"
 
 
 class RateLimits:
@@ -60,7 +61,7 @@ class RateLimits:
 
 
 class DiskStorage(Storage, MovingWindowSupport):
-    """Windows as rows of a diskcache folder, shared by every process of one machine.
+    """Windows as rows of one SQLite file, shared by every process of one machine.
 
     A window is the times of its entries, oldest first, as packed doubles.
     """
@@ -69,132 +70,111 @@ class DiskStorage(Storage, MovingWindowSupport):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(wrap_exceptions=True)
-        self._folder = folder
+        self._path = folder / FILE
         self._lock = threading.Lock()
-        self._open()
+        self._pid = 0
+        self._connection: sqlite3.Connection | None = None
+        self._until_cleaning = CLEAN_EVERY
 
     @property
     def base_exceptions(self) -> tuple[type[Exception], ...]:
-        """What the folder's failures are."""
-        return (sqlite3.Error, Timeout, OSError)
+        """The failures of the file."""
+        return (sqlite3.Error, OSError)
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Adds `amount` entries now, unless the window would then hold more than `limit`."""
-        with self._held() as cache:
-            now = time.time()
-            window = _fresh(cache.get(key), now - expiry)
+        """Add `amount` entries now, unless the window would then hold more than `limit`."""
+        now = time.time()
+        with self._rows() as rows:
+            window = _fresh(_read(rows, key)[0], now - expiry)
             if len(window) + amount > limit:
                 return False
             window.extend([now] * amount)
-            cache.set(key, window.tobytes(), expire=expiry)
-            self._clean(cache)
+            _write(rows, key, window, now + expiry)
+            self._clean(rows, now)
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
         """Time of the oldest entry within the window, and how many there are."""
         now = time.time()
-        with self._held() as cache:
-            window = _fresh(cache.get(key), now - expiry)
+        with self._rows() as rows:
+            window = _fresh(_read(rows, key)[0], now - expiry)
         return (window[0] if window else now), len(window)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Adds to a plain counter that ends `expiry` seconds after its first entry."""
-        with self._held() as cache:
-            count, end = cache.get(key, default=None, expire_time=True)
-            number = int(count or 0) + amount
-            cache.set(key, number, expire=end - time.time() if count is not None else expiry)
-            return number
+        """Add to a plain counter that ends `expiry` seconds after its first entry."""
+        now = time.time()
+        with self._rows() as rows:
+            packed, ends = _read(rows, key)
+            window = _fresh(packed if ends > now else b"", 0)
+            end = ends if window else now + expiry
+            window.extend([now] * amount)
+            _write(rows, key, window, end)
+            return len(window)
 
     def get(self, key: str) -> int:
         """Value of a plain counter."""
-        with self._held() as cache:
-            return int(cache.get(key, default=0))
+        with self._rows() as rows:
+            packed, ends = _read(rows, key)
+        return len(_fresh(packed, 0)) if ends > time.time() else 0
 
     def get_expiry(self, key: str) -> float:
         """When a plain counter ends; now, when there is none."""
-        with self._held() as cache:
-            _, end = cache.get(key, default=None, expire_time=True)
-        return float(end or time.time())
+        with self._rows() as rows:
+            return _read(rows, key)[1] or time.time()
 
     def check(self) -> bool:
-        """Whether the folder can be read."""
-        with self._held() as cache:
-            return bool(cache.get("check", default=True))
+        """Whether the file can be read."""
+        with self._rows() as rows:
+            _read(rows, "check")
+        return True
 
     def reset(self) -> int:
-        """Forgets every window; says how many there were."""
-        with self._held() as cache:
-            return int(cache.clear())
+        """Forget every window; return how many there were."""
+        with self._rows() as rows:
+            return rows.execute("DELETE FROM windows").rowcount
 
     def clear(self, key: str) -> None:
-        """Forgets one window."""
-        with self._held() as cache:
-            cache.delete(key)
+        """Forget one window."""
+        with self._rows() as rows:
+            rows.execute("DELETE FROM windows WHERE key = ?", (key,))
 
-    def _open(self) -> None:
-        self._pid = os.getpid()
-        self._cache = _OneConnection(str(self._folder), timeout=5, size_limit=2**30, cull_limit=0)
-        self._until_cleaning = CLEAN_EVERY
+    @contextmanager
+    def _rows(self) -> Iterator[sqlite3.Connection]:
+        """One thread of one process at a time. All threads share a connection, so that the first question of
+        a thread does not wait for a new one."""
+        with self._lock:
+            if self._connection is None or self._pid != os.getpid():
+                # SQLite forbids closing a connection that was inherited over a fork, so it is kept.
+                self._inherited = self._connection
+                self._connection, self._pid = self._open(), os.getpid()
+            with self._connection as rows:  # commits, or rolls back after an exception
+                rows.execute("BEGIN IMMEDIATE")
+                yield rows
 
-    def _clean(self, cache: Cache) -> None:
-        # diskcache would look for expired rows at every write, which doubles its cost.
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        made = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
+        # Counts need not outlive a power cut, so no commit waits for the disk.
+        made.execute("PRAGMA synchronous = OFF")
+        made.execute("PRAGMA journal_mode = PERSIST")
+        made.execute("CREATE TABLE IF NOT EXISTS windows (key TEXT PRIMARY KEY, times BLOB, ends REAL)")
+        return made
+
+    def _clean(self, rows: sqlite3.Connection, now: float) -> None:
         self._until_cleaning -= 1
         if self._until_cleaning <= 0:
             self._until_cleaning = CLEAN_EVERY
-            cache.expire()
-
-    def _held(self) -> _Held:
-        if self._pid != os.getpid():
-            with self._lock:
-                self._open()
-        return _Held(self._lock, self._cache)
+            rows.execute("DELETE FROM windows WHERE ends <= ?", (now,))
 
 
-class _Held:
-    """One thread, one process at a time in the folder."""
-
-    def __init__(self, lock: threading.Lock, cache: Cache) -> None:
-        self._lock = lock
-        self._cache = cache
-        self._transaction: Any = None
-
-    def __enter__(self) -> Cache:
-        self._lock.acquire()
-        try:
-            self._transaction = self._cache.transact(retry=False)
-            self._transaction.__enter__()
-        except BaseException:
-            self._lock.release()
-            raise
-        return self._cache
-
-    def __exit__(self, *error: object) -> None:
-        try:
-            self._transaction.__exit__(*error)
-        finally:
-            self._lock.release()
+def _read(rows: sqlite3.Connection, key: str) -> tuple[bytes, float]:
+    """(times, when they end) of a window; (b"", 0) where there is none."""
+    found = rows.execute("SELECT times, ends FROM windows WHERE key = ?", (key,)).fetchone()
+    return found or (b"", 0.0)
 
 
-class _OneConnection(Cache):  # type: ignore[misc]
-    """diskcache opens a connection per thread, and a web process has hundreds; here all share one,
-    in turns (`_Held`), so that a thread's first question does not pay for opening it."""
-
-    @property
-    def _con(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = self.__dict__.get("_shared")
-        if found is None:
-            path = Path(self.directory) / "cache.db"
-            found = self.__dict__["_shared"] = sqlite3.connect(
-                path, timeout=self.timeout, isolation_level=None, check_same_thread=False
-            )
-            # Counts need not outlive a power cut, so no commit waits for the disk.
-            found.execute("PRAGMA synchronous = OFF")
-        return found
-
-    def close(self) -> None:
-        connection = self.__dict__.pop("_shared", None)
-        if connection is not None:
-            connection.close()
+def _write(rows: sqlite3.Connection, key: str, window: array[float], ends: float) -> None:
+    rows.execute("INSERT OR REPLACE INTO windows VALUES (?, ?, ?)", (key, window.tobytes(), ends))
 
 
 @lru_cache(maxsize=64)
@@ -202,10 +182,8 @@ def _rule(rule: str) -> RateLimitItem:
     return parse(rule)
 
 
-def _fresh(packed: bytes | None, since: float) -> array[float]:
-    window = array("d")
-    if packed:
-        window.frombytes(packed)
+def _fresh(packed: bytes, since: float) -> array[float]:
+    window = array("d", packed)
     expired = next((place for place, at in enumerate(window) if at > since), len(window))
     return window[expired:] if expired else window
 

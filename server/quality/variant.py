@@ -20,6 +20,7 @@ from server.evaluation.corpus import CORPUS
 from server.evaluation.judging import page_address
 from server.evaluation.run import Asked, Evaluation
 from server.retrieval.options import read_spec
+from server.retrieval.published.derived.index import DerivedBuilder
 from server.storage.content.derived import DerivedState, DerivedStore
 from server.storage.content.reader import ContentReader, Holdout
 from server.storage.database import Database
@@ -149,8 +150,10 @@ class EvaluatedVariant:
 
     def _state(self) -> DerivedState | None:
         """The newest derived index of the strategy; None for one that derives nothing."""
-        key = getattr(self.strategy, "key", None)
-        return DerivedStore(self.database, self.site.id).newest(key) if key else None
+        builder = self.strategy.builder
+        if not isinstance(builder, DerivedBuilder):
+            return None
+        return DerivedStore(self.database, self.site.id).newest(builder.key)
 
 
 def open_variants(

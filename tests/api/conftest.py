@@ -11,8 +11,8 @@ from werkzeug.serving import make_server
 from server.app import create_app
 from server.domain.answer import Answer, Citation, Delta, Outcome
 from server.domain.site import Site
-from server.runtime.runtime import Runtime
 from server.settings import Settings
+from tests.api.scripted import open_scripted
 
 SHOP_ORIGIN = "https://shop.example"
 SHOP = Site(
@@ -75,17 +75,6 @@ class Script:
         self.forgotten.append(question.text)
 
 
-class ScriptedServices(Runtime):
-    """Everything real but the answers."""
-
-    def __init__(self, settings, script):
-        super().__init__(settings)
-        self.script = script
-
-    def pipeline(self, site):
-        return self.script
-
-
 def make_settings(folder, **changes):
     generous = {"visitor_limit": "1000/minute", "address_limit": "1000/minute", "token_limit": "1000/minute"}
     return Settings.of(**{"data_dir": folder / "data", "web_threads": 8} | generous | changes)
@@ -100,7 +89,7 @@ def script():
 def data_folder(tmp_path_factory):
     """A data folder with two sites, copied for each test: making its tables takes longer than a test."""
     folder = tmp_path_factory.mktemp("api")
-    runtime = ScriptedServices(make_settings(folder), Script())
+    runtime = open_scripted(make_settings(folder), Script())
     for site in (SHOP, OTHER):
         runtime.stores.sites.create(site)
     runtime.close()
@@ -115,7 +104,7 @@ def make_app(data_folder, tmp_path, script, monkeypatch):
     shutil.copytree(data_folder, tmp_path / "data")
 
     def make(**changes):
-        runtime = ScriptedServices(make_settings(tmp_path, **changes), script)
+        runtime = open_scripted(make_settings(tmp_path, **changes), script)
         app = create_app(runtime.configuration.settings, runtime)
         made.append(app)
         return app

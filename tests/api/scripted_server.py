@@ -10,9 +10,9 @@ from pathlib import Path
 from server.api.visitor import streams as stream_shelf
 from server.app import create_app
 from server.domain.answer import Answer, Delta, Outcome
-from server.runtime.runtime import Runtime
 from server.serving import serve
 from server.settings import Settings
+from tests.api.scripted import open_scripted
 
 
 class SlowAnswers:
@@ -29,19 +29,12 @@ class SlowAnswers:
         yield Answer(Outcome.ANSWERED, "".join(self.words), strategy="scripted")
 
 
-class SlowServices(Runtime):
-    def __init__(self, settings, answers):
-        super().__init__(settings)
-        self.answers = answers
-
-    def pipeline(self, site):
-        return self.answers
-
-    def warm_up(self):
-        """Nothing has to be loaded."""
-
-    def readiness(self):
-        return {"database": "ok"}
+def open_slow(settings, answers):
+    """A runtime for which nothing has to be loaded."""
+    runtime = open_scripted(settings, answers)
+    runtime.engine.warm_up = lambda: None
+    runtime.engine.readiness = lambda: {"database": "ok"}
+    return runtime
 
 
 def main():
@@ -64,7 +57,7 @@ def main():
         **unlimited,
     )
     answers = SlowAnswers(given.words, given.pause)
-    serve(settings, lambda own: create_app(own, SlowServices(own, answers)))
+    serve(settings, lambda own: create_app(own, open_slow(own, answers)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ OK = {"models": "ok", "database": "ok", "vectors": "ok", "index": "ok"}
 def parts(runtime, monkeypatch):
     """What the services say of themselves, for the test to change."""
     parts = dict(OK)
-    monkeypatch.setattr(runtime, "readiness", lambda: parts)
+    monkeypatch.setattr(runtime.engine, "readiness", lambda: parts)
     return parts
 
 
@@ -36,7 +36,7 @@ def test_what_is_missing_is_named(client, parts):
 
 def test_a_process_is_not_ready_while_its_models_load(app, client, runtime, parts, monkeypatch):
     loaded = threading.Event()
-    monkeypatch.setattr(runtime, "warm_up", lambda: loaded.wait(10))
+    monkeypatch.setattr(runtime.engine, "warm_up", lambda: loaded.wait(10))
     start_warm_up(app)
     assert client.get("/readyz").status_code == 503
     assert client.get("/healthz").status_code == 200
@@ -54,7 +54,7 @@ def test_warming_up_is_tried_again_until_it_works(app, runtime, parts, monkeypat
         if len(tries) < 3:
             raise ConnectionError("Chroma is not there yet")
 
-    monkeypatch.setattr(runtime, "warm_up", warm_up)
+    monkeypatch.setattr(runtime.engine, "warm_up", warm_up)
     start_warm_up(app)
     assert app.extensions["docent-warmed"].wait(5)
     assert caplog.text.count("Chroma is not there yet") == 1

@@ -40,7 +40,7 @@ def test_any_page_may_read_the_document(client):
 
 def test_the_application_keeps_every_promise_of_the_document(app, runtime, monkeypatch, tmp_path):
     """All checks of schemathesis, with requests that fit the document and requests that do not."""
-    monkeypatch.setattr(runtime, "readiness", lambda: dict.fromkeys(("models", "database"), "ok"))
+    monkeypatch.setattr(runtime.engine, "readiness", lambda: dict.fromkeys(("models", "database"), "ok"))
     monkeypatch.setattr("server.api.visitor.streams.APPEAR_S", 0.0)
     token = new_visitor(app.test_client()).token
     command = [sys.executable, "-m", "schemathesis.cli", "run"]

@@ -5,7 +5,6 @@ import os
 from dataclasses import replace
 
 import pytest
-from server.runtime.evaluation_thread import start_evaluation
 
 from server.__main__ import main
 from server.domain.derived import BuildStopped
@@ -24,9 +23,13 @@ def order(corpus_folder, tmp_path):
     return EvaluationOrder(out=tmp_path / "out", corpus=corpus_folder, abilities=0)
 
 
+def evaluation_of(runtime, order):
+    return Evaluating(runtime.engine, runtime.database, runtime.stores.sites, order)
+
+
 def evaluated(runtime, order, watch=None):
     watch = watch or Watch()
-    evaluating = Evaluating(runtime, order)
+    evaluating = evaluation_of(runtime, order)
     evaluating.open(watch)
     return evaluating.run(watch), watch, evaluating
 
@@ -99,7 +102,7 @@ def test_a_derived_index_that_is_missing_is_built_first(runtime, order):
 
 
 def test_pages_that_are_left_out_are_found_by_no_strategy(runtime, order, tmp_path):
-    evaluating = Evaluating(runtime, order)
+    evaluating = evaluation_of(runtime, order)
     evaluating.open(Watch())
     origin = "http://lantern-docs.invalid"
     questions = tmp_path / "questions.jsonl"
@@ -145,20 +148,6 @@ def test_the_same_evaluation_judged_twice_asks_nothing_again(runtime, order):
     assert {**first, "made_at": ""} == {**second, "made_at": ""}
 
 
-def test_the_dashboard_starts_watches_and_reads_one(runtime, order):
-    under_way = start_evaluation(runtime, order)
-    assert under_way.wait(120)
-    assert (under_way.state, under_way.message) == ("done", "")
-    assert load_report(order.out) == under_way.report
-    stopped = start_evaluation(runtime, replace(order, fresh=True))
-    stopped.stop()
-    assert stopped.wait(120)
-    assert stopped.state in ("stopped", "done")
-    failed = start_evaluation(runtime, replace(order, corpus=None, site="nowhere", questions=order.out))
-    assert failed.wait(120)
-    assert (failed.state, "nowhere" in failed.message) == ("failed", True)
-
-
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
@@ -171,7 +160,7 @@ def test_the_dashboard_starts_watches_and_reads_one(runtime, order):
 )
 def test_an_order_that_cannot_be_carried_out_says_why(runtime, order, changed, told):
     with pytest.raises(StartError, match=told):
-        Evaluating(runtime, replace(order, **changed))
+        evaluation_of(runtime, replace(order, **changed))
 
 
 def test_a_journal_keeps_what_was_whole(tmp_path):

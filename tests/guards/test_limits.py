@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from server.guards.limits import CLEAN_EVERY, DiskStorage, RateLimits, retry_after
+from server.guards.limits import CLEAN_EVERY, FILE, DiskStorage, RateLimits, retry_after
 
 
 class Clock:
@@ -140,15 +140,12 @@ def test_expired_windows_leave_the_folder(tmp_path):
     storage.acquire_entry("old", 5, expiry=-1)
     for number in range(CLEAN_EVERY):
         storage.acquire_entry(f"key {number % 10}", CLEAN_EVERY, expiry=60)
-    with storage._held() as cache:
-        assert len(cache) == 10
+    assert storage.reset() == 10
 
 
 def test_without_its_folder_everything_is_allowed_and_the_log_says_so(tmp_path, caplog):
-    storage = DiskStorage(tmp_path / "limits")
-    with storage._held() as cache:
-        cache._con.execute("DROP TABLE Cache")
-    limits = RateLimits(storage)
+    limits = RateLimits(DiskStorage(tmp_path))
+    (tmp_path / FILE).mkdir()
     assert [limits.hit("1/minute", "ada") for _ in range(2)] == [0, 0]
     assert "rate limits are not kept" in caplog.text
 
@@ -166,7 +163,7 @@ def test_plain_counters_end_with_their_first_entry(tmp_path):
 def test_settings_choose_where_counts_are_kept(tmp_path):
     limits = RateLimits.open("", tmp_path / "limits")
     limits.hit("1/minute", "ada")
-    assert (tmp_path / "limits" / "cache.db").exists()
+    assert (tmp_path / "limits" / FILE).exists()
 
 
 @pytest.mark.parametrize(("seconds", "whole"), [(0.001, 1), (1, 1), (1.2, 2), (59.9, 60)])

@@ -124,6 +124,11 @@ class DerivedBuilder:
         self._leaving: dict[str, list[Record]] = {}
         """By kind: records of the live state that the newest one no longer has."""
 
+    @property
+    def key(self) -> str:
+        """The name of the derived index."""
+        return self._index.key
+
     def index(self, changes: Changes) -> None:
         """Stores the chunks' own vectors and words. Raises ModelError."""
         self._chunks.index(changes)
