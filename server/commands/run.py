@@ -11,15 +11,18 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from server.commands.supervisor import Supervisor
 from server.errors import DocentError, StartError
 from server.jobs.site_setup import docs_site, site_from_address
-from server.models.embedded import is_built
-from server.runtime.runtime import Runtime, open_runtime
+from server.models.minilm_weights import is_built
 from server.settings import Settings
 from server.settings.reading import environment
 from server.storage.data_folder import DataFolder
+
+if TYPE_CHECKING:
+    from server.runtime.runtime import Runtime
 
 
 def onboard(settings: Settings, supervisor: Supervisor) -> None:
@@ -28,6 +31,8 @@ def onboard(settings: Settings, supervisor: Supervisor) -> None:
     if not _answers(settings, supervisor):
         return
     try:
+        from server.runtime.runtime import open_runtime  # costs seconds, which the other processes need first
+
         runtime = open_runtime(settings)
         site_id, is_new = _first_site(settings, runtime)
         _print_addresses(settings, runtime, site_id, time.monotonic() - started)
@@ -141,31 +146,17 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
     folder.announce(chroma_url, settings.serving.port)
     served = settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path})
-    threading.Thread(target=_onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
+    threading.Thread(target=onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
         chroma_lock.release()
     return code
 
 
-def _onboard(settings: Settings, supervisor: Supervisor) -> None:
-    # Imported beside the starting processes, which need the processors first.
-
-    onboard(settings, supervisor)
-
-
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:
     program = Path(sys.executable).parent / "chroma"
-    return [
-        str(program),
-        "run",
-        "--path",
-        str(folder.path / "chroma"),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
+    where = ["--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+    return [str(program), "run", *where]
 
 
 def _check_port(settings: Settings) -> None:

@@ -68,7 +68,7 @@ class Runtime:
         return self.configuration.settings
 
     def forget_answer(self, message_id: str) -> None:
-        """Takes an answer that did not help out of the cache, so that the next visitor gets a new one."""
+        """Remove an answer that did not help from the cache, so that the next visitor gets a new one."""
         message = self.dialogue.questions.find(message_id)
         site = self.stores.sites.find(message.site_id) if message else None
         if message and site:
@@ -106,7 +106,7 @@ class Runtime:
 
 
 def open_runtime(settings: Settings) -> Runtime:
-    """Opens and migrates the database, and composes the parts. Raises StorageError, StartError, UnknownName."""
+    """Open and migrate the database and compose the parts. Raises StorageError, StartError, UnknownName."""
     _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
     folder = DataFolder(settings.storage.data_dir)
     database = Database(settings.storage.database_url or folder.database_url())
