@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -13,13 +14,73 @@ import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from server.commands.supervisor import Supervisor
+from honcho.manager import Manager
+from honcho.printer import Message, Printer
+
 from server.errors import DocentError, StartError
 from server.jobs.site_setup import docs_site, site_from_address
 from server.models.minilm_weights import is_built
 from server.settings import Settings
 from server.settings.reading import environment
 from server.storage.data_folder import DataFolder
+
+
+class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
+    """Shows the processes' own lines; Honcho's about starting and stopping only when debugging."""
+
+    def __init__(self, *, everything: bool) -> None:
+        # Each process writes the time itself.
+        super().__init__(sys.stdout, time_format="")
+        self._everything = everything
+        self._lock = threading.Lock()
+
+    def write(self, message: Message) -> None:
+        """One line at a time, also when the onboarding thread prints between them."""
+        if message.name == "system" and not self._everything:
+            return
+        with self._lock:
+            super().write(message)
+
+
+class Supervisor:
+    """Starts processes, restarts those that die, ends all of them together."""
+
+    def __init__(self, log_level: str) -> None:
+        self._debug = log_level == "debug"
+        self._manager = Manager(_QuietPrinter(everything=self._debug))
+        self._ended = threading.Event()
+
+    def add(self, name: str, command: list[str], environment: dict[str, str], *, quiet: bool = False) -> None:
+        """A process to start; `quiet` hides what it prints unless LOG_LEVEL is debug."""
+        keeper = [
+            sys.executable,
+            "-m",
+            "server.commands.keep",
+            "--supervisor",
+            str(os.getpid()),
+            "--",
+            *command,
+        ]
+        here = Path(__file__).parent.parent.parent
+        self._manager.add_process(
+            name,
+            f"exec {shlex.join(keeper)}",
+            quiet=quiet and not self._debug,
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            cwd=str(here),
+        )
+
+    def run(self) -> int:
+        """Blocks until every process has ended; 0 after Ctrl-C or SIGTERM."""
+        self._manager.loop()
+        self._ended.set()
+        code = int(self._manager.returncode or 0)
+        return 0 if code in (130, 143) else code
+
+    def wait(self, seconds: float) -> bool:
+        """Sleeps; true when the server ended meanwhile."""
+        return self._ended.wait(seconds)
+
 
 if TYPE_CHECKING:
     from server.runtime.runtime import Runtime

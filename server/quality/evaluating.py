@@ -9,7 +9,9 @@ report = evaluating.run(monitor)  # goes on where an earlier run into the same f
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from server.answering.language import question_language
 from server.domain.derived import Monitor, Plan, record_id
 from server.domain.site import Site
 from server.errors import StartError
-from server.evaluation.corpus import Corpus
+from server.evaluation.corpus import CORPUS, Corpus
 from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import TrialResult, reference_of
 from server.evaluation.judges.embedded import EmbeddedJudge
@@ -29,15 +31,80 @@ from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
 from server.evaluation.rows import Row
+from server.indexing.calibration import calibrate
+from server.indexing.chunker import ChunkSizes
+from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.refresh_site import SiteIndex
+from server.jobs.site_profile import profile
 from server.models.metered import read_prices
 from server.quality.ability_trials import try_abilities
-from server.quality.corpora import install_corpus
 from server.quality.questions import question_base
 from server.quality.variant import EvaluatedVariant, open_variants
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
+from server.settings import Settings
+from server.storage.content.content import ContentStore
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
+
+
+def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
+    """Made from the folder's name, the documents, and how they are cut: another one for each."""
+    cut = f"{corpus.digest} {settings.retrieval.chunk_chars} {settings.retrieval.chunk_overlap}"
+    return f"corpus-{corpus.name}-{hashlib.sha256(cut.encode()).hexdigest()[:10]}"
+
+
+def install_corpus(
+    engine: Engine, database: Database, sites: SiteStore, corpus: Corpus, monitor: Monitor
+) -> Site:
+    """The site of a corpus, indexed now if it was not; what was cut off goes on. Raises BadQuestionFile,
+    ModelError, IndexFailure, StorageError, BuildStopped."""
+    site_id = corpus_site_id(corpus, engine.settings)
+    site = sites.find(site_id) or sites.create(_new_site(site_id, corpus, engine.settings.retrieval.flow))
+    if site.generation and site.options.get(CORPUS):
+        return site
+    parts = engine.parts(site_id, engine.document_embedder)
+    strategy = engine.strategy(site, parts)
+    pages = list(corpus.pages())
+    sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
+    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, _told(monitor, len(pages)))
+    indexer.begin(resume=True)
+    for page in pages:
+        indexer.add(page)
+    report = indexer.finish()
+    described = profile(sites.get(site_id), parts.content)
+    index = SiteIndex(indexer, parts.embedder, parts.vectors)
+    made_of = {"folder": corpus.folder.resolve().name, "documents": len(pages), "seconds": report.seconds}
+    noted = {
+        **described.options,
+        "indexed_with": index.signature(site),
+        "calibration": calibrate(parts.embedder, parts.content.every_chunk()).to_json(
+            parts.embedder.fingerprint
+        ),
+        CORPUS: made_of,
+    }
+    sites.update(replace(described, options=noted))
+    return sites.get(site_id)
+
+
+def _new_site(site_id: str, corpus: Corpus, flow: str) -> Site:
+    # It has no title: nothing is to be added to a question, as a site's own name is.
+    return Site(
+        id=site_id,
+        name=f"Corpus {corpus.folder.resolve().name}",
+        title="",
+        origins=(corpus.origin,),
+        strategy="hybrid",
+        flow=flow,
+        options={"tuning": {"title": "never"}},
+    )
+
+
+def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
+    def tell(report: IndexReport) -> None:
+        monitor.step("documents", report.pages_indexed + report.pages_unchanged, pages)
+
+    return tell
 
 
 def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
