@@ -1,4 +1,4 @@
-"""Evaluations: what is asked, in which ways, and everything that is measured of it.
+"""Evaluations: what is asked, in which variants, and everything that is measured of it.
 
 order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
 evaluating = Evaluating(engine, database, sites, order)
@@ -107,16 +107,16 @@ def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
     return tell
 
 
-def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
+def sample_of(case: Case, row: Row, variant: EvaluatedVariant) -> Sample:
     """The answer with the passages that it was made from. What a question that has no answer here would be
     answered with is no reference."""
-    chunks = way.chunks(row.contexts)
+    chunks = variant.chunks(row.contexts)
     passages = tuple(
         f"{chunk.heading}\n{chunk.text}" if chunk.heading else chunk.text
         for chunk in (chunks[id] for id in row.contexts if id in chunks)
     )
     reference = reference_of(case) if case.is_answerable else ""
-    language = question_language(case.question, way.site.language or "en")
+    language = question_language(case.question, variant.site.language or "en")
     return Sample(case.question, plain(row.text), passages, reference, language)
 
 
@@ -161,7 +161,7 @@ class Evaluating:
         self.order = order
         self.site: Site = Site("", "", "")
         self.cases: list[Case] = []
-        self.ways: list[EvaluatedVariant] = []
+        self.variants: list[EvaluatedVariant] = []
         self._specs = tuple(dict.fromkeys(map(check_spec, order.strategies)))
         _ = [FLOWS[flow] for flow in order.flows]
         if bool(order.site) == bool(order.corpus):
@@ -190,13 +190,13 @@ class Evaluating:
             cases = read_questions(order.questions, self._base(site))
         self.site = site
         self.cases = (cases or [])[: order.limit or None]
-        self.ways = open_variants(
+        self.variants = open_variants(
             self._engine, self._database, site, self._specs or (site.strategy,), order.flows or (site.flow,)
         )
 
     def plan(self) -> dict[str, Plan]:
         """Strategy -> what models would take to build what it lacks; only those that would take anything."""
-        sites = {way.site.strategy: way.site for way in self.ways}
+        sites = {variant.site.strategy: variant.site for variant in self.variants}
         plans = {name: self._engine.preparation(site).plan() for name, site in sites.items()}
         return {name: plan for name, plan in plans.items() if plan.calls}
 
@@ -205,17 +205,17 @@ class Evaluating:
         if self.order.judge != "model" or not self.order.writes:
             return 0
         of_abilities = 10 * min(self.order.abilities, len(self.cases)) * len(self._flows())
-        return CALLS * len(self.cases) * len(self.ways) + of_abilities
+        return CALLS * len(self.cases) * len(self.variants) + of_abilities
 
     def run(self, monitor: Monitor) -> dict[str, Any]:
         """Builds what is missing, asks, judges, and writes the report, which is returned. Raises DocentError,
         BuildStopped; then what came so far is kept, and the next run goes on from there."""
         journal = Journal(self.order.out, fresh=self.order.fresh)
         self._prepare(monitor)
-        runs = [self._run(way, journal, monitor) for way in self.ways]
+        runs = [self._run(variant, journal, monitor) for variant in self.variants]
         judge = self._judge()
-        judged = {run.name: self._judged(run, way, judge, journal, monitor)
-                  for run, way in zip(runs, self.ways, strict=True)} if judge else {}  # fmt: skip
+        judged = {run.name: self._judged(run, variant, judge, journal, monitor)
+                  for run, variant in zip(runs, self.variants, strict=True)} if judge else {}  # fmt: skip
         tried = self._tried(judge, journal, monitor) if judge else {}
         name = self.order.corpus.name if self.order.corpus else self.site.name
         made = Evaluated(self.site.id, name, runs, judge.name if judge else "", judged, tried)
@@ -224,46 +224,46 @@ class Evaluating:
         return report
 
     def _prepare(self, monitor: Monitor) -> None:
-        for site in {way.site.strategy: way.site for way in self.ways}.values():
+        for site in {variant.site.strategy: variant.site for variant in self.variants}.values():
             preparation = self._engine.preparation(site)
             if not preparation.is_done():
                 preparation.run(_Named(monitor, f"building {site.strategy}"))
 
-    def _run(self, way: EvaluatedVariant, journal: Journal, monitor: Monitor) -> EvaluatedRun:
-        made_from = repr(sorted(way.fingerprint().items()))
+    def _run(self, variant: EvaluatedVariant, journal: Journal, monitor: Monitor) -> EvaluatedRun:
+        made_from = repr(sorted(variant.fingerprint().items()))
         evaluation = None
         rows = []
         for number, case in enumerate(self.cases):
-            monitor.step(f"asking {way.name}", number, len(self.cases))
+            monitor.step(f"asking {variant.name}", number, len(self.cases))
             key = record_id("row", made_from, repr(case.to_json()), str(self.order.writes))
             if key not in journal:
-                evaluation = evaluation or way.evaluation(writes=self.order.writes)
+                evaluation = evaluation or variant.evaluation(writes=self.order.writes)
                 journal.add(key, evaluation.ask(case).to_json())
             rows.append(Row(**journal.get(key)))
-        monitor.step(f"asking {way.name}", len(self.cases), len(self.cases))
-        figures = way.index_figures()
-        return EvaluatedRun(way.site.strategy, way.site.flow, way.writer, tuple(rows), figures)
+        monitor.step(f"asking {variant.name}", len(self.cases), len(self.cases))
+        figures = variant.index_figures()
+        return EvaluatedRun(variant.site.strategy, variant.site.flow, variant.writer, tuple(rows), figures)
 
     def _judge(self) -> Judge | None:
         model = self._engine.chat_model
-        if self.order.judge == "none" or not self.order.writes or not self.ways:
+        if self.order.judge == "none" or not self.order.writes or not self.variants:
             return None
         if self.order.judge == "model" and model is not None:
             return ModelJudge(model, self.site.id)
-        return EmbeddedJudge(Rarity(self.ways[0].parts.words).weights)
+        return EmbeddedJudge(Rarity(self.variants[0].parts.words).weights)
 
     def _judged(
-        self, run: EvaluatedRun, way: EvaluatedVariant, judge: Judge, journal: Journal, monitor: Monitor
+        self, run: EvaluatedRun, variant: EvaluatedVariant, judge: Judge, journal: Journal, monitor: Monitor
     ) -> dict[str, Judgement]:
         found = {}
         for number, (case, row) in enumerate(zip(self.cases, run.rows, strict=True)):
-            monitor.step(f"judging {way.name}", number, len(self.cases))
-            sample = sample_of(case, row, way)
+            monitor.step(f"judging {variant.name}", number, len(self.cases))
+            sample = sample_of(case, row, variant)
             key = record_id("judgement", judge.name, str(VERSION), repr(sample))
             if key not in journal:
                 journal.add(key, judge.judge(sample).to_json())
             found[row.id] = Judgement(**journal.get(key))
-        monitor.step(f"judging {way.name}", len(self.cases), len(self.cases))
+        monitor.step(f"judging {variant.name}", len(self.cases), len(self.cases))
         return found
 
     def _tried(self, judge: Judge, journal: Journal, monitor: Monitor) -> dict[str, list[TrialResult]]:
@@ -271,13 +271,15 @@ class Evaluating:
         if not self.order.abilities:
             return {}
         return {
-            way.site.flow: try_abilities(way, self.cases, self.order.abilities, judge, journal, monitor)
-            for way in self._flows().values()
+            variant.site.flow: try_abilities(
+                variant, self.cases, self.order.abilities, judge, journal, monitor
+            )
+            for variant in self._flows().values()
         }
 
     def _flows(self) -> dict[str, EvaluatedVariant]:
-        """One way of each flow, by its name."""
-        return {way.site.flow: way for way in reversed(self.ways)}
+        """One variant of each flow, by its name."""
+        return {variant.site.flow: variant for variant in reversed(self.variants)}
 
     def _base(self, site: Site) -> str:
         """What paths in the question file are relative to."""
@@ -301,7 +303,7 @@ class _Named:
 
 
 def without_model_cache(settings: Any) -> Any:
-    """Settings with which every way pays for its own calls, so that their costs can be compared."""
+    """Settings with which every variant pays for its own calls, so that their costs can be compared."""
     return settings.with_values({"model_cache_hours": 0}) if settings.models.cache_hours else settings
 
 
@@ -338,7 +340,7 @@ def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
     answering = 0
     if model is not None and order.writes:
         answering = len(evaluating.cases) * sum(
-            CALLS_AN_ANSWER.get(way.site.flow, OTHER) for way in evaluating.ways
+            CALLS_AN_ANSWER.get(variant.site.flow, OTHER) for variant in evaluating.variants
         )
     judging = evaluating.judge_calls()
     settings = engine.settings
