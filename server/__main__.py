@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from server.commands.table import COMMANDS
+from server.commands import COMMANDS
 from server.errors import DocentError
 from server.settings.reading import SettingsError, load_settings
 
@@ -46,10 +46,10 @@ def _parser(arguments: list[str]) -> tuple[argparse.ArgumentParser, dict[str, Mo
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     modules = {}
-    for name, path in COMMANDS.items():
+    for name in COMMANDS:
         if named not in (None, name):
             continue
-        module = import_module(path)
+        module = import_module(f"server.commands.{name}")
         command = commands.add_parser(name, help=module.HELP, description=module.HELP)
         module.arguments(command)
         modules[name] = module

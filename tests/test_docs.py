@@ -20,7 +20,7 @@ from server.api.docs.docs import DocsLibrary, render
 from server.api.docs.openapi import openapi_blueprint
 from server.api.errors import CODES
 from server.api.health import health_blueprint
-from server.commands.table import COMMANDS
+from server.commands import COMMANDS
 from server.domain.answer import Outcome
 from server.guards.table import GUARDS
 from server.retrieval.table import STRATEGIES
@@ -100,7 +100,7 @@ def test_every_command_is_documented_with_all_its_options(name):
     assert [name] == [row[0].strip("`") for row in rows(source) if row[0] == f"`{name}`"]
     section = source.split(f"\n## {name}\n")[1].split("\n## ")[0]
     parser = argparse.ArgumentParser()
-    import_module(COMMANDS[name]).arguments(parser)
+    import_module(f"server.commands.{name}").arguments(parser)
     assert set(re.findall(r"^\| `(--[\w-]+)", section, re.M)) == options_of(parser)
 
 

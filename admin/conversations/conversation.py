@@ -18,8 +18,8 @@ from admin.people.sessions import current_operator
 from server.answering.writing.markup import answer_html
 from server.domain.conversation import Conversation
 from server.domain.roles import Role
-from server.runtime.erasing import erase_visitor
 from server.storage.conversations.feedback import LONGEST, MOST, FeedbackStore
+from server.storage.conversations.history import erase_visitor
 
 page = Page(under=conversations_page.page)
 

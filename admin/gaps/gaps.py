@@ -16,7 +16,7 @@ from admin.people.sessions import current_operator, safe_next
 from server.domain.curated import CuratedState
 from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapStatus, Why
 from server.domain.site import Site
-from server.gaps.gap_work import last_reasked
+from server.gaps.gap_work import last_recheck
 from server.indexes.errors import IndexFailure
 from server.storage.errors import UnknownCuratedAnswer
 
@@ -188,7 +188,7 @@ def gaps() -> ResponseReturnValue:
         day_options=DAY_OPTIONS,
         search=search,
         is_filtered=bool(site_id or status or since or search),
-        reasked=last_reasked(database(), site_id) if site_id else None,
+        reasked=last_recheck(database(), site_id) if site_id else None,
     )
 
 
@@ -257,7 +257,7 @@ def gap_again(gap_id: str) -> ResponseReturnValue:
     """Asks it anew at once."""
     found = stores().gaps.get(gap_id)
     try:
-        solved = gap_work().reask_one(found, _who())
+        solved = gap_work().recheck_one(found, _who())
     except IndexFailure as error:
         flash(f"It could not be asked: {error}", "problem")
         return redirect(url_for("admin.gap", gap_id=gap_id))

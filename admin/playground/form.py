@@ -15,7 +15,7 @@ from admin.forms import Form
 from admin.sites.settings import TONE_LABELS
 from server.answering.flows.table import FLOWS
 from server.domain.site import Site
-from server.playground.order import EMBEDDED, SWITCHES, WAYS, allowed, is_switch
+from server.playground.order import EMBEDDED, SWITCHES, VARIANTS, allowed, is_switch
 
 AS_SITE = "as the site has it"
 SWITCH_LABELS = {
@@ -88,7 +88,7 @@ def _switch(name: str) -> SelectField | StringField:
     return _choice(label, ("", AS_SITE), *((value, value) for value in choices))
 
 
-for _number in range(WAYS):
+for _number in range(VARIANTS):
     _flows = (("", AS_SITE), *((name, name) for name in FLOWS))
     _writers = (("", "the model"), (EMBEDDED, "quotations"))
     setattr(PlaygroundForm, f"strategy_{_number}", StringField("Search"))
@@ -97,7 +97,9 @@ for _number in range(WAYS):
 for _name in SWITCHES:
     setattr(PlaygroundForm, f"tune_{_name}", _switch(_name))
 
-WAY_FIELDS = tuple(f"{name}_{number}" for number in range(WAYS) for name in ("strategy", "flow", "writer"))
+WAY_FIELDS = tuple(
+    f"{name}_{number}" for number in range(VARIANTS) for name in ("strategy", "flow", "writer")
+)
 FIELDS = (*PLAIN, *WAY_FIELDS, *(f"tune_{name}" for name in SWITCHES))
 
 

@@ -25,13 +25,13 @@ from admin.playground.form import form_of, opened, told, typed
 from server.answering.writing.markup import answer_html
 from server.domain.question import Turn
 from server.domain.site import Site
-from server.playground.columns import Column, columns_of, ways_of
+from server.playground.columns import Column, columns_of, variants_of
 from server.playground.order import (
     FLOOR,
     SWITCHES,
     TUNING,
     TURNS,
-    WAYS,
+    VARIANTS,
     WrongOrder,
     read_order,
     written_turns,
@@ -94,7 +94,7 @@ def playground_progress(run_id: str) -> ResponseReturnValue:
 def playground_use(run_id: str) -> ResponseReturnValue:
     """Saves a way's settings for its site, and reads the site again where its search needs that."""
     run = stores().playground_runs.get(run_id)
-    before, ways = stores().sites.get(run.site_id), ways_of(run)
+    before, ways = stores().sites.get(run.site_id), variants_of(run)
     number = request.form.get("way", "")
     back = redirect(url_for("admin.playground_run", run_id=run_id))
     if not number.isdecimal() or not 1 <= int(number[:3]) <= len(ways):
@@ -149,13 +149,13 @@ def _turns_before(conversation_id: str, message_id: str) -> tuple[Turn, ...]:
 def _form(values: Mapping[str, str], problems: Mapping[str, str]) -> str:
     sites = stores().sites.all()
     form = form_of(values, sites, problems)
-    rows = [number for number in range(WAYS) if number < 2 or opened(form, _of_way(number))]
+    rows = [number for number in range(VARIANTS) if number < 2 or opened(form, _of_way(number))]
     return render_template(
         "admin/playground.html",
         form=form,
         sites=sites,
         wrong=len(problems),
-        ways=range(WAYS),
+        ways=range(VARIANTS),
         shown_ways=rows,
         strategies=list(STRATEGIES),
         switches=[f"tune_{name}" for name in SWITCHES],
@@ -178,7 +178,7 @@ def _of_way(number: int) -> tuple[str, ...]:
 
 def _shown(run: KeptRun) -> dict[str, object]:
     site, settings = stores().sites.get(run.site_id), configuration().settings
-    columns = columns_of(run, ways_of(run), settings.quality.playground_seconds, datetime.now(UTC))
+    columns = columns_of(run, variants_of(run), settings.quality.playground_seconds, datetime.now(UTC))
     values = run.asked.get("typed", {})
     savable = "admin.quality_add_case" in current_app.view_functions
     return {

@@ -13,7 +13,7 @@ from admin.access import quality_stores, stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
-from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, ways_of
+from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
 from server.quality.run_store import DONE, QualityRun
 
 page = Page(under=quality_page.page)
@@ -124,7 +124,7 @@ def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
     report = quality_stores().runs.report_head(run.id)
     if report is None or not report["runs"]:
         abort(404)
-    ways = ways_of(report)
+    ways = variant_names(report)
     way = request.args.get("way", "")
     way = way if way in ways else ways[0]
     show, search = request.args.get("show", ""), request.args.get("search", "").strip()[:200]

@@ -18,8 +18,15 @@ from admin.quality import quality as quality_page
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.candidates import KINDS, MODEL
-from server.quality.conversations import LEAVE_OUT, REFUSED, Wanted, questions_of_visitors
-from server.quality.questions import BadQuestions, file_of, read_upload
+from server.quality.questions import (
+    LEAVE_OUT,
+    REFUSED,
+    BadQuestions,
+    Wanted,
+    file_of,
+    questions_of_visitors,
+    read_upload,
+)
 from server.quality.testset_store import StoredTestSet
 
 page = Page(under=quality_page.page)

@@ -1,4 +1,4 @@
-"""What opens the answering of a site, as it is or with variations, for the features that ask a site themselves."""
+"""What opens the answering of a site, as it is or with variations, for features that ask questions of it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,9 @@
+"""The commands of the shell. `server.commands.NAME` has what the command NAME does.
+
+Each module has `HELP` (one line), `arguments(parser)` and `run(options, settings) -> exit code`.
+"""
+
+COMMANDS = (
+    "run", "crawl", "crawls", "ask", "playground", "evaluate", "testset", "strategies", "sites", "scope",
+    "sources", "curated", "operators", "backup", "restore", "doctor", "settings", "prepare", "web", "worker",
+)  # fmt: skip

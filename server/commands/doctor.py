@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from server.commands.settings import open_live
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.domain.contact import ContactOptions
 from server.domain.protocols import Prompt
 from server.errors import DocentError
+from server.runtime.configuration import open_configuration
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.data_folder import DataFolder
@@ -102,8 +102,8 @@ def _packages() -> str:
 
 
 def _settings(settings: Settings) -> str:
-    live, database = open_live(settings)
-    changed, problems = live.overrides, live.problems
+    configuration, database = open_configuration(settings)
+    changed, problems = configuration.live.overrides, configuration.live.problems
     database.close()
     if problems:
         name, problem = next(iter(problems.items()))

@@ -1,4 +1,4 @@
-"""`python -m server evaluate`: asks a site or a corpus its questions in several ways, and compares them."""
+"""`python -m server evaluate`: asks a site or a corpus questions in several variants and compares them."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ class Progress:
         return f" ({self._used.calls} calls, {self._used.tokens} tokens{money})"
 
 
-HELP = "ask a site or a corpus its questions in several ways, measure them and compare"
+HELP = "ask a site or a corpus its questions in several variants, measure them and compare"
 INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The site or corpus, the questions, which ways are compared, and where the report goes."""
+    """The site or corpus, the questions, which variants are compared, and where the report goes."""
     parser.add_argument("--site", default="", help="id of an indexed site")
     parser.add_argument(
         "--corpus", type=Path, metavar="DIR", help="in place of a site: a corpus in BEIR form, indexed once"

@@ -10,20 +10,20 @@ from datetime import UTC, datetime
 
 from server.errors import StartError
 from server.playground.columns import Column, columns_of
-from server.playground.order import SWITCHES, WAYS, WrongOrder, read_order
+from server.playground.order import SWITCHES, VARIANTS, WrongOrder, read_order
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
-HELP = "ask a site with settings that are not saved, several ways side by side"
+HELP = "ask a site with settings that are not saved, several variants side by side"
 FIELDS = ("history", "language", "floor", "retrieve_limit", "tone", "instructions", "curated", "answer_cache",
           "prompts", *(f"tune_{name}" for name in SWITCHES))  # fmt: skip
 """What `--with` takes, as the fields of the page are called."""
 MORE_S = 30.0
-"""Beyond the time that a way may take."""
+"""Beyond the time that a variant may take."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The site, the question, the ways, and what else is to be other than the site has it."""
+    """The site, the question, the variants, and what else is to be other than the site has it."""
     parser.add_argument("question", help="in any language")
     parser.add_argument("--site", required=True, help="id of the site")
     parser.add_argument(
@@ -40,17 +40,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="fields",
         metavar="NAME=VALUE",
-        help="another setting for all ways, such as floor=0.5 or tune_hyde=on",
+        help="another setting for all variants, such as floor=0.5 or tune_hyde=on",
     )
     parser.add_argument("--json", action="store_true", help="all that is known, traces and prompts included")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """0 when a way answered, 1 when all failed. Raises StartError, UnknownSite."""
+    """0 when a variant answered, 1 when all failed. Raises StartError, UnknownSite."""
     with closing(open_runtime(settings)) as runtime:
         site = runtime.stores.sites.get(options.site)
         asked = {"site": site.id, "question": options.question}
-        typed = {**asked, **_ways(options.way), **_fields(options.fields)}
+        typed = {**asked, **_variants(options.way), **_fields(options.fields)}
         try:
             order = read_order(typed, site, runtime.configuration.settings)
             started = runtime.playground.start(site, order, typed, "the shell")
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         )
         kept = runtime.stores.playground_runs.get(started.id)
         columns = columns_of(
-            kept, order.ways, runtime.configuration.settings.quality.playground_seconds, datetime.now(UTC)
+            kept, order.variants, runtime.configuration.settings.quality.playground_seconds, datetime.now(UTC)
         )
         if options.json:
             print(
@@ -74,13 +74,13 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     return 0 if any(column.is_done for column in columns) else 1
 
 
-def _ways(ways: list[str]) -> dict[str, str]:
-    if len(ways) > WAYS:
-        raise StartError(f"at most {WAYS} ways are asked at once; leave out some --way")
+def _variants(variants: list[str]) -> dict[str, str]:
+    if len(variants) > VARIANTS:
+        raise StartError(f"at most {VARIANTS} variants are asked at once; leave out some --way")
     typed: dict[str, str] = {}
-    for number, way in enumerate(ways):
+    for number, variant in enumerate(variants):
         # Options of a strategy may hold a slash, as in an address: only what follows the bracket is the flow.
-        spec, bracket, rest = way.rpartition("]")
+        spec, bracket, rest = variant.rpartition("]")
         strategy, *others = rest.split("/")
         flow, writer = (*others, "", "")[:2]
         typed |= {f"strategy_{number}": spec + bracket + strategy, f"flow_{number}": flow}
@@ -99,7 +99,7 @@ def _fields(pairs: list[str]) -> dict[str, str]:
 
 
 def _written(column: Column) -> str:
-    head = f"{column.number}. {column.way.name}"
+    head = f"{column.number}. {column.variant.name}"
     if not column.is_done:
         plan = column.plan
         cost = f"; building it takes {plan['calls']} calls of a model" if plan is not None else ""

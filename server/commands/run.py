@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -11,15 +12,78 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from server.commands.supervisor import Supervisor
+from honcho.manager import Manager
+from honcho.printer import Message, Printer
+
 from server.errors import DocentError, StartError
 from server.jobs.site_setup import docs_site, site_from_address
-from server.models.embedded import is_built
-from server.runtime.runtime import Runtime, open_runtime
+from server.models.minilm_weights import is_built
 from server.settings import Settings
 from server.settings.reading import environment
 from server.storage.data_folder import DataFolder
+
+
+class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
+    """Shows the processes' own lines; Honcho's about starting and stopping only when debugging."""
+
+    def __init__(self, *, everything: bool) -> None:
+        # Each process writes the time itself.
+        super().__init__(sys.stdout, time_format="")
+        self._everything = everything
+        self._lock = threading.Lock()
+
+    def write(self, message: Message) -> None:
+        """One line at a time, also when the onboarding thread prints between them."""
+        if message.name == "system" and not self._everything:
+            return
+        with self._lock:
+            super().write(message)
+
+
+class Supervisor:
+    """Starts processes, restarts those that die, ends all of them together."""
+
+    def __init__(self, log_level: str) -> None:
+        self._debug = log_level == "debug"
+        self._manager = Manager(_QuietPrinter(everything=self._debug))
+        self._ended = threading.Event()
+
+    def add(self, name: str, command: list[str], environment: dict[str, str], *, quiet: bool = False) -> None:
+        """A process to start; `quiet` hides what it prints unless LOG_LEVEL is debug."""
+        keeper = [
+            sys.executable,
+            "-m",
+            "server.commands.keep",
+            "--supervisor",
+            str(os.getpid()),
+            "--",
+            *command,
+        ]
+        here = Path(__file__).parent.parent.parent
+        self._manager.add_process(
+            name,
+            f"exec {shlex.join(keeper)}",
+            quiet=quiet and not self._debug,
+            env={**environment, "PYTHONUNBUFFERED": "1"},
+            cwd=str(here),
+        )
+
+    def run(self) -> int:
+        """Blocks until every process has ended; 0 after Ctrl-C or SIGTERM."""
+        self._manager.loop()
+        self._ended.set()
+        code = int(self._manager.returncode or 0)
+        return 0 if code in (130, 143) else code
+
+    def wait(self, seconds: float) -> bool:
+        """Sleeps; true when the server ended meanwhile."""
+        return self._ended.wait(seconds)
+
+
+if TYPE_CHECKING:
+    from server.runtime.runtime import Runtime
 
 
 def onboard(settings: Settings, supervisor: Supervisor) -> None:
@@ -28,6 +92,8 @@ def onboard(settings: Settings, supervisor: Supervisor) -> None:
     if not _answers(settings, supervisor):
         return
     try:
+        from server.runtime.runtime import open_runtime  # costs seconds, which the other processes need first
+
         runtime = open_runtime(settings)
         site_id, is_new = _first_site(settings, runtime)
         _print_addresses(settings, runtime, site_id, time.monotonic() - started)
@@ -141,31 +207,17 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
     folder.announce(chroma_url, settings.serving.port)
     served = settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path})
-    threading.Thread(target=_onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
+    threading.Thread(target=onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
         chroma_lock.release()
     return code
 
 
-def _onboard(settings: Settings, supervisor: Supervisor) -> None:
-    # Imported beside the starting processes, which need the processors first.
-
-    onboard(settings, supervisor)
-
-
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:
     program = Path(sys.executable).parent / "chroma"
-    return [
-        str(program),
-        "run",
-        "--path",
-        str(folder.path / "chroma"),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
+    where = ["--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
+    return [str(program), "run", *where]
 
 
 def _check_port(settings: Settings) -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from server.runtime.live_settings import LiveSettings
+from server.runtime.configuration import open_configuration
 from server.settings import SETTINGS, Settings
 from server.settings.changes import ending, shown
 from server.settings.documents import env_example, settings_page
 from server.settings.reading import as_text, given_where
-from server.storage.data_folder import DataFolder
-from server.storage.database import Database
-from server.storage.sealed import Seal
-from server.storage.setting_overrides import OverrideStore
 
 HELP = "print every setting with its default and meaning, as env.example has them"
 
@@ -29,7 +25,8 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     if not options.values:
         print(settings_page() if options.docs else env_example(), end="")
         return 0
-    live, database = open_live(settings)
+    configuration, database = open_configuration(settings)
+    live = configuration.live
     overrides = live.overrides
     for name, setting in SETTINGS.items():
         if name in overrides and name not in live.problems:
@@ -43,16 +40,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         print(f"# {name.upper()} of the dashboard does not hold: {problem}")
     database.close()
     return 0
-
-
-def open_live(settings: Settings) -> tuple[LiveSettings, Database]:
-    """The settings as a server on this folder has them."""
-    folder = DataFolder(settings.storage.data_dir)
-    database = Database(settings.storage.database_url or folder.database_url())
-    database.migrate()
-    store = OverrideStore(database)
-    live = LiveSettings(settings, store, lambda: Seal(settings.serving.secret_key or folder.secret_key()))
-    return live, database
 
 
 def _shown(name: str, settings: Settings) -> str:

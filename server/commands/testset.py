@@ -8,8 +8,7 @@ from pathlib import Path
 from server.errors import StartError
 from server.evaluation.candidates import KINDS
 from server.evaluation.testsets import TestSet, TestSetOptions
-from server.quality.headings import asked_of_model, questions_of_pages, shortcomings
-from server.quality.questions import line_of
+from server.quality.questions import asked_of_model, line_of, questions_of_pages, shortcomings
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 

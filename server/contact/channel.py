@@ -11,7 +11,7 @@ from server.domain.conversation import Conversation, Message
 from server.domain.site import Site
 from server.storage.delivery.deliveries import Deliveries
 
-Way = TypeVar("Way", bound=str)
+Target = TypeVar("Target", bound=str)
 
 
 class Gone(Exception):
@@ -36,14 +36,14 @@ class OutgoingMessage(Protocol):
         """Every try was in vain."""
 
 
-class DeliveryChannel(Protocol[Way]):
+class DeliveryChannel(Protocol[Target]):
     """Things of one sort that are sent."""
 
     @property
-    def deliveries(self) -> Deliveries[Way]:
+    def deliveries(self) -> Deliveries[Target]:
         """Which tries are due."""
 
-    def pack(self, delivery: Delivery[Way]) -> OutgoingMessage:
+    def pack(self, delivery: Delivery[Target]) -> OutgoingMessage:
         """What a delivery sends. Raises Gone."""
 
     def forget(self, before: datetime) -> int:

@@ -158,7 +158,7 @@ MET = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class Rechecked:
     """Of asking several gaps."""
 
     asked: int
@@ -166,7 +166,7 @@ class Result:
     spent: bool
 
 
-class Reasking:
+class GapRecheck:
     """Made anew for each use: what answers is that of the site as it is now."""
 
     def __init__(
@@ -178,17 +178,17 @@ class Reasking:
         self._own_answers = own_answers
         self._site = site
 
-    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> Result:
+    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> Rechecked:
         """Until the budget of models is spent, or `is_ending` says so. A gap whose model fails stays open."""
         asked = closed = 0
         for gap in gaps:
             if is_ending():
                 break
             if self._engine.is_spent(self._site):
-                return Result(asked, closed, True)
+                return Rechecked(asked, closed, True)
             closed += bool(self.one(gap, crawl))
             asked += 1
-        return Result(asked, closed, False)
+        return Rechecked(asked, closed, False)
 
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""

@@ -16,7 +16,7 @@ from server.domain.events import EventKind, Events
 from server.domain.gap import OPEN, Gap, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
-from server.gaps.gap_recheck import Reasking
+from server.gaps.gap_recheck import GapRecheck
 from server.gaps.growth import Growth
 from server.gaps.intake import GapIntake
 from server.gaps.own_answers import OwnAnswers
@@ -33,13 +33,13 @@ log = logging.getLogger(__name__)
 EVERY_S = 10.0
 LEASE_S = 120.0
 """A process that was killed in its look keeps others from it for so long."""
-REASK_LEASE_S = 3600.0
+RECHECK_LEASE_S = 3600.0
 """Asking anew with a chat model may take so long."""
 DESCRIBED = 500
 """Gaps that one look describes at most."""
 _LOCK = "gaps:look"
 _DUE = "gaps_due"
-_REASKED = "gaps_reasked"
+_RECHECKED = "gaps_reasked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasked:
+class RecheckResult:
     """What came of asking the gaps of a site anew."""
 
     crawl: int
@@ -134,44 +134,46 @@ class GapWork:
         except StorageError as error:
             log.info("nothing is asked anew of %s: %s", site_id, error)
 
-    def after_crawls(self, is_ending: Callable[[], bool] = lambda: False) -> list[Reasked]:
+    def after_crawls(self, is_ending: Callable[[], bool] = lambda: False) -> list[RecheckResult]:
         """Asks the gaps anew of every site that was crawled since, and compares its own answers with the
         pages. Raises StorageError, IndexFailure."""
         done = []
         for site in self._sites.all():
             due = self._notes.get(site.id, _DUE)
             if due and site.generation and not is_ending():
-                with self._alone(f"gaps:reask:{site.id}", REASK_LEASE_S) as alone:
+                with self._alone(f"gaps:reask:{site.id}", RECHECK_LEASE_S) as alone:
                     if alone:
-                        done.append(self.reask(site, int(due), is_ending))
+                        done.append(self.recheck(site, int(due), is_ending))
                     if alone and not is_ending():
                         self._notes.set(site.id, _DUE, "")
         return done
 
-    def reask(self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False) -> Reasked:
+    def recheck(
+        self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False
+    ) -> RecheckResult:
         """Asks the open gaps of a site anew, those first that most visitors met."""
         limit = self._engine.settings.gaps.reasked
         found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
-        result = self._reasking(site).all(found, crawl_id, is_ending)
+        result = self._recheck(site).all(found, crawl_id, is_ending)
         left = self._gaps.open_count(site.id)
-        told = Reasked(
+        told = RecheckResult(
             crawl_id, result.asked, result.closed, max(0, left + result.closed - result.asked), result.spent,
             datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
         self._own_answers.check_all(site, limit, lambda: not is_ending())
-        self._notes.set(site.id, _REASKED, json.dumps(asdict(told)))
+        self._notes.set(site.id, _RECHECKED, json.dumps(asdict(told)))
         return told
 
-    def reask_one(self, gap: Gap, by: str) -> Solved | None:
+    def recheck_one(self, gap: Gap, by: str) -> Solved | None:
         """Asks one gap anew; what answers it now. Raises UnknownSite, StorageError, IndexFailure."""
         site = self._sites.get(gap.site_id)
-        return self._reasking(site).one(gap, 0, by)
+        return self._recheck(site).one(gap, 0, by)
 
     def curated_saved(self, site: Site, curated_id: int) -> list[Gap]:
         """Closes the open gaps that one of the operator's own answers meets now; none where the site's
         index cannot be read: they are asked anew after the next crawl."""
         try:
-            return self._reasking(site).met_by(curated_id)
+            return self._recheck(site).met_by(curated_id)
         except (IndexFailure, ModelError) as error:
             log.warning("the gaps of %s are asked anew after its next crawl: %s", site.id, error)
             return []
@@ -180,22 +182,22 @@ class GapWork:
         """Looks what is missing, for gaps where nobody did; false when some are left for which it can."""
         left = self._gaps.undescribed(DESCRIBED)
         described = 0
-        sites: dict[str, Reasking | None] = {}
+        sites: dict[str, GapRecheck | None] = {}
         for gap in left:
             if monotonic() > until or is_ending():
                 return False
             if gap.site_id not in sites:
                 site = self._sites.find(gap.site_id)
-                sites[gap.site_id] = self._reasking(site) if site and site.generation else None
+                sites[gap.site_id] = self._recheck(site) if site and site.generation else None
                 self._keep_lease()
-            reasking = sites[gap.site_id]
-            if reasking:
-                reasking.describe(gap)
+            recheck = sites[gap.site_id]
+            if recheck:
+                recheck.describe(gap)
                 described += 1
         return len(left) < DESCRIBED or not described
 
-    def _reasking(self, site: Site) -> Reasking:
-        return Reasking(self._database, self._engine, self._gaps, self._own_answers, site)
+    def _recheck(self, site: Site) -> GapRecheck:
+        return GapRecheck(self._database, self._engine, self._gaps, self._own_answers, site)
 
     def _weights(self, site_id: str) -> Callable[..., dict[str, float]]:
         return Rarity(SqlWordIndex(self._database, site_id)).weights
@@ -214,7 +216,7 @@ class GapWork:
         self._engine.sources.cache.set(_LOCK, "1", LEASE_S)
 
 
-def last_reasked(database: Database, site_id: str) -> Reasked | None:
+def last_recheck(database: Database, site_id: str) -> RecheckResult | None:
     """What came of it after the last crawl."""
-    noted = SiteNotes(database).get(site_id, _REASKED)
-    return Reasked(**json.loads(noted)) if noted else None
+    noted = SiteNotes(database).get(site_id, _RECHECKED)
+    return RecheckResult(**json.loads(noted)) if noted else None

@@ -20,9 +20,15 @@ from server.domain.site import Site
 from server.indexes.errors import IndexFailure
 from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
-from server.jobs.crawl_intake import CrawlIntake, ProgressCallback, report_so_far
+from server.jobs.crawl_intake import (
+    CrawlIntake,
+    Interruptions,
+    ProgressCallback,
+    known_addresses,
+    problem,
+    report_so_far,
+)
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_past import Interruptions, known_addresses, problem
 from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, CutShort, Interrupt
 from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure

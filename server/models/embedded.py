@@ -20,6 +20,8 @@ from tokenizers import Tokenizer
 
 from server.domain.protocols import ModelError, Vector
 from server.models.minilm_weights import (
+    GRAPH_STEM,
+    GRAPH_VERSION,
     MAX_TOKENS,
     WEIGHTS_SHA256,
     find_model_folder,
@@ -34,17 +36,13 @@ from server.models.minilm_weights import (
 # same time put the same file in the same place.
 
 
-GRAPH_VERSION = 1
-"""Raise it with every change of minilm_graph.py that alters the vectors: indexes are then built anew."""
-
 OnProgress = Callable[[str], None]
 
 
 def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> bytes:
     """The serialised graph from `cache_dir`, built there first when needed. Raises ModelError."""
-    stem = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
     try:
-        return _read(cache_dir, stem) or _build(cache_dir, stem, on_progress)
+        return _read(cache_dir, GRAPH_STEM) or _build(cache_dir, GRAPH_STEM, on_progress)
     except OSError as error:
         raise ModelError(
             "wrong_model",
@@ -52,12 +50,6 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
             "make it writable or set DATA_DIR to another folder",
             permanent=True,
         ) from error
-
-
-def is_built(cache_dir: Path) -> bool:
-    """Whether a graph lies there; whether it is whole is seen when it is loaded."""
-    stem = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
-    return any(cache_dir.glob(f"{stem}-*.onnx"))
 
 
 def _read(cache_dir: Path, stem: str) -> bytes | None:

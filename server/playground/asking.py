@@ -1,4 +1,4 @@
-"""One way of a run: opened as the site's own is, asked once, and forgotten."""
+"""One variant of a run: opened as the site's own is, asked once, and forgotten."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Recorder:
 
     def _in_time(self) -> None:
         if monotonic() > self._deadline:
-            raise ModelError("timeout", "the time of this way was over before the model was done")
+            raise ModelError("timeout", "the time limit of this variant passed before the model was done")
 
 
 class Gathered:
@@ -144,20 +144,20 @@ class NotBuilt(Exception):
 
 
 class OutOfTime(Exception):
-    """The way took longer than it may."""
+    """The variant took longer than it may."""
 
 
 class Asking:
-    """One question by one way. Nothing of it is stored, cached or counted but what models took."""
+    """One question by one variant. Nothing of it is stored, cached or counted but what models took."""
 
-    def __init__(self, engine: Engine, site: Site, order: Order, way: Variant, seconds: float) -> None:
+    def __init__(self, engine: Engine, site: Site, order: Order, variant: Variant, seconds: float) -> None:
         self._engine = engine
         self._site = site
         self._order = order
-        self._way = way
+        self._variant = variant
         self._deadline = monotonic() + seconds
         self._incidents = Gathered()
-        model = engine.chat_model if way.writer != EMBEDDED else None
+        model = engine.chat_model if variant.writer != EMBEDDED else None
         self._recorder = Recorder(model, self._deadline, keeps=order.prompts) if model else None
 
     def run(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Asking:
 
     def _pipeline(self) -> Pipeline:
         engine, order = self._engine, self._order
-        site = order.asked_site(self._site, self._way)
+        site = order.asked_site(self._site, self._variant)
         settings = engine.settings
         if order.retrieve_limit is not None:
             settings = settings.with_values({"retrieve_limit": order.retrieve_limit})
@@ -248,7 +248,7 @@ class Asking:
     def _settings(self) -> dict[str, str]:
         """How it was searched, for the page."""
         order, settings = self._order, self._engine.settings
-        tuning = tuning_of(order.asked_site(self._site, self._way), settings)
+        tuning = tuning_of(order.asked_site(self._site, self._variant), settings)
         beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
         return {
             "Passages asked for": str(order.retrieve_limit or settings.retrieval.retrieve_limit),

@@ -1,4 +1,4 @@
-"""What a run came to, side by side, and where its ways differ."""
+"""What a run came to, side by side, and where its variants differ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from server.domain.answer import Answer, Citation, Outcome
 from server.playground.order import Variant
-from server.playground.store import ASKING, DONE, FAILED, KeptRun, KeptWay
+from server.playground.store import ASKING, DONE, FAILED, KeptRun, KeptVariant
 
 LOST_AFTER_S = 30.0
-"""A way that has not ended so long after its time is lost: the server that asked it was started anew."""
+"""A variant that has not ended this long after its time limit is lost: the server was restarted."""
 
 Pages = tuple[tuple[str, str], ...]
 """(address, title)"""
@@ -21,11 +21,11 @@ Pages = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One way of a run."""
+    """One variant of a run."""
 
     number: int
     """From 1."""
-    way: Variant
+    variant: Variant
     state: str
     answer: Answer
     """Empty but for its trace where there is none."""
@@ -34,14 +34,14 @@ class Column:
     """What building the missing index would take."""
     incidents: tuple[str, ...] = ()
     took_ms: float = 0.0
-    """Opening the way and answering; `answer.timings_ms` is what a visitor would have waited."""
+    """Opening the variant and answering; `answer.timings_ms` is what a visitor would have waited."""
     tokens: int = 0
     cost: float = 0.0
     same_as: int = 0
-    """Number of the first way with the same answer; 0 for the first one itself."""
+    """Number of the first variant with the same answer; 0 for the first one itself."""
     only_cited: Pages = ()
     only_found: Pages = ()
-    """Pages that no other way of the run cited, and that no other found."""
+    """Pages that no other variant of the run cited, and that no other found."""
 
     @property
     def is_done(self) -> bool:
@@ -59,33 +59,32 @@ class Column:
         return float(value) if isinstance(value, int | float) else None
 
 
-def columns_of(run: KeptRun, ways: Sequence[Variant], seconds: float, now: datetime) -> list[Column]:
-    """Every way of the run in its order; `ways` are those that were asked for, `seconds` what each may
-    take."""
+def columns_of(run: KeptRun, variants: Sequence[Variant], seconds: float, now: datetime) -> list[Column]:
+    """The results of a run in the order of `variants`, which were asked for; each may take `seconds`."""
     late = now - run.asked_at > timedelta(seconds=seconds + LOST_AFTER_S)
-    known = {way.number: way for way in run.ways}
+    known = {variant.number: variant for variant in run.variants}
     made = [
-        _column(number, way, known.get(number, KeptWay(number, ASKING, {})), late=late)
-        for number, way in enumerate(ways)
+        _column(number, variant, known.get(number, KeptVariant(number, ASKING, {})), late=late)
+        for number, variant in enumerate(variants)
     ]
     return _compared(made)
 
 
-def ways_of(run: KeptRun) -> list[Variant]:
+def variants_of(run: KeptRun) -> list[Variant]:
     """As they were asked for."""
-    ways = run.asked.get("ways", [])
-    return [Variant(*(str(one.get(name, "")) for name in ("strategy", "flow", "writer"))) for one in ways]
+    variants = run.asked.get("ways", [])
+    return [Variant(*(str(one.get(name, "")) for name in ("strategy", "flow", "writer"))) for one in variants]
 
 
-def _column(number: int, way: Variant, kept: KeptWay, *, late: bool) -> Column:
+def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> Column:
     result = kept.result
     if kept.state == ASKING and late:
-        lost = "it was not finished: the server was started anew while it was being asked"
-        return Column(number + 1, way, FAILED, _nothing({}), lost)
+        lost = "it was not finished: the server was restarted while it was being asked"
+        return Column(number + 1, variant, FAILED, _nothing({}), lost)
     used = result.get("used") or {}
     column = Column(
         number=number + 1,
-        way=way,
+        variant=variant,
         state=kept.state,
         answer=answer_of(result["answer"]) if "answer" in result else _nothing(result),
         problem=str(result.get("problem", "")),

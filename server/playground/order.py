@@ -43,7 +43,7 @@ class Order:
     """One question. What is None is as the site has it."""
 
     question: str
-    ways: tuple[Variant, ...]
+    variants: tuple[Variant, ...]
     history: tuple[Turn, ...] = ()
     language: str = ""
     """Empty: as it is recognised."""
@@ -60,13 +60,13 @@ class Order:
     prompts: bool = True
     """Whether what models are told and reply is kept."""
 
-    def site(self, site: Site, way: Variant) -> Site:
+    def site(self, site: Site, variant: Variant) -> Site:
         """The site as if these settings were saved."""
-        return replace(site, strategy=way.strategy, flow=way.flow, options=self.options(site))
+        return replace(site, strategy=variant.strategy, flow=variant.flow, options=self.options(site))
 
-    def asked_site(self, site: Site, way: Variant) -> Site:
+    def asked_site(self, site: Site, variant: Variant) -> Site:
         """The same for asking: without the cache of answers, unless it was asked for."""
-        made = self.site(site, way)
+        made = self.site(site, variant)
         if self.answer_cache:
             return made
         tuning = {**_tuning(made.options), "answer_cache": False}
@@ -89,7 +89,7 @@ def _tuning(options: Mapping[str, object]) -> dict[str, object]:
 
 T = TypeVar("T")
 
-WAYS = 4
+VARIANTS = 4
 TURNS = 6
 """Earlier turns that go along at most: an answer is made with the last three."""
 HISTORY_CHARS = 20_000
@@ -144,7 +144,7 @@ def read_order(typed: Mapping[str, str], site: Site, settings: Settings) -> Orde
         form.problems["question"] = f"Keep to {settings.limits.message_chars} characters, as visitors must."
     order = Order(
         question=question,
-        ways=_ways(form, site),
+        variants=_variants(form, site),
         history=form.checked("history", lambda text: read_turns(text, site.language or "en"), ()),
         language=form.checked("language", _language, ""),
         floor=form.checked("floor", _floor, None),
@@ -197,22 +197,22 @@ def written_turns(turns: tuple[Turn, ...]) -> str:
     return "\n".join(lines)
 
 
-def _ways(form: _Reading, site: Site) -> tuple[Variant, ...]:
-    ways: list[Variant] = []
-    for number in range(WAYS):
+def _variants(form: _Reading, site: Site) -> tuple[Variant, ...]:
+    variants: list[Variant] = []
+    for number in range(VARIANTS):
         names = [f"{name}_{number}" for name in ("strategy", "flow", "writer")]
         if number and not any(map(form.text, names)):
             continue
         strategy, flow, writer = names
-        way = Variant(
+        variant = Variant(
             form.checked(strategy, _strategy, site.strategy),
             form.checked(flow, _flow, site.flow),
             form.checked(writer, _writer, ""),
         )
-        if way in ways and not any(name in form.problems for name in names):
-            form.problems[strategy] = "This way is there already: change its search, flow or writer."
-        ways.append(way)
-    return tuple(ways)
+        if variant in variants and not any(name in form.problems for name in names):
+            form.problems[strategy] = "This variant is there already: change its search, flow or writer."
+        variants.append(variant)
+    return tuple(variants)
 
 
 def _strategy(text: str) -> str:

@@ -19,7 +19,7 @@ from server.playground.store import DONE, FAILED, KeptRun, PlaygroundStore
 from server.storage.errors import StorageError
 
 AT_ONCE = 8
-"""Ways that one process asks side by side."""
+"""Variants that one process asks side by side."""
 _log = logging.getLogger(__name__)
 
 
@@ -33,25 +33,27 @@ class Playground:
         self._under_way: dict[str, list[Thread]] = {}
 
     def start(self, site: Site, order: Order, typed: Mapping[str, str], asked_by: str) -> KeptRun:
-        """Begins to ask by every way of the order. `typed` is what the form is filled with again. Raises
+        """Begins to ask by every variant of the order. `typed` is what the form is filled with again. Raises
         WrongOrder for a site that is not indexed, or when too much is being asked already."""
         if not site.generation:
             raise WrongOrder({"site": "This site is not read yet, so nothing can be asked of it."})
-        for taken, _ in enumerate(order.ways):
+        for taken, _ in enumerate(order.variants):
             if not self._free.acquire(blocking=False):
                 self._release(taken)
                 raise WrongOrder({"question": "Others are asking here already: try again in a moment."})
-        asked = {"typed": dict(typed), "ways": [asdict(way) for way in order.ways]}
+        asked = {"typed": dict(typed), "ways": [asdict(variant) for variant in order.variants]}
         kept = without_secrets({"question": order.question, "asked": asked}, self._engine.settings)
         try:
-            run = self._runs.start(site.id, kept["question"], kept["asked"], len(order.ways), asked_by)
+            run = self._runs.start(site.id, kept["question"], kept["asked"], len(order.variants), asked_by)
             self._runs.prune(site.id, self._engine.settings.quality.playground_runs)
         except BaseException:
-            self._release(len(order.ways))
+            self._release(len(order.variants))
             raise
         threads = [
-            Thread(target=self._ask, args=(run.id, number, site, order, way), name="playground", daemon=True)
-            for number, way in enumerate(order.ways)
+            Thread(
+                target=self._ask, args=(run.id, number, site, order, variant), name="playground", daemon=True
+            )
+            for number, variant in enumerate(order.variants)
         ]
         for thread in threads:
             thread.start()
@@ -62,7 +64,7 @@ class Playground:
         return run
 
     def wait(self, run_id: str, seconds: float) -> None:
-        """Until every way of a run that this process asks has ended, or this time is over."""
+        """Until every variant of a run that this process asks has ended, or this time is over."""
         until = monotonic() + seconds
         for thread in self._under_way.get(run_id, []):
             thread.join(max(0.0, until - monotonic()))
@@ -71,9 +73,9 @@ class Playground:
         for _ in range(count):
             self._free.release()
 
-    def _ask(self, run_id: str, number: int, site: Site, order: Order, way: Variant) -> None:
+    def _ask(self, run_id: str, number: int, site: Site, order: Order, variant: Variant) -> None:
         try:
-            state, result = self._result(site, order, way)
+            state, result = self._result(site, order, variant)
             safe = without_secrets(result, self._engine.settings)
             self._runs.finish(run_id, number, state, safe)
         except StorageError:
@@ -81,10 +83,10 @@ class Playground:
         finally:
             self._free.release()
 
-    def _result(self, site: Site, order: Order, way: Variant) -> tuple[str, dict[str, Any]]:
+    def _result(self, site: Site, order: Order, variant: Variant) -> tuple[str, dict[str, Any]]:
         seconds = self._engine.settings.quality.playground_seconds
         try:
-            asking = Asking(self._engine, site, order, way, seconds)
+            asking = Asking(self._engine, site, order, variant, seconds)
         except ModelError as error:
             return FAILED, {"problem": str(error)}
         try:
@@ -96,6 +98,6 @@ class Playground:
         except DocentError as error:
             problem = str(error)
         except Exception as error:  # noqa: BLE001  whatever fails, fails in its own column alone
-            _log.exception("a way of the playground failed")
+            _log.exception("a variant of the playground failed")
             problem = f"it failed with {type(error).__name__}; the server's log says more"
         return FAILED, {"problem": problem, "prompts": asking.prompts(), **asking.spent()}

@@ -14,7 +14,7 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownPlaygroundRun
 from server.storage.schema.playground import playground_runs as runs
-from server.storage.schema.playground import playground_ways as ways
+from server.storage.schema.playground import playground_ways as variants
 
 ASKING, DONE, FAILED = "asking", "done", "failed"
 """States of a variant."""
@@ -23,7 +23,7 @@ REMOVED_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class KeptWay:
+class KeptVariant:
     """One variant of a run. `result` is empty while it runs, and holds the reason if it failed."""
 
     number: int
@@ -42,7 +42,7 @@ class KeptRun:
     asked_by: str
     question: str
     asked: Mapping[str, Any]
-    ways: tuple[KeptWay, ...] = ()
+    variants: tuple[KeptVariant, ...] = ()
 
 
 class PlaygroundStore:
@@ -60,14 +60,16 @@ class PlaygroundStore:
         waiting = [{"run_id": run.id, "number": n, "state": ASKING, "result": {}} for n in range(count)]
         with self._db.begin() as connection:
             connection.execute(insert(runs).values(**row, asked=dict(asked)))
-            connection.execute(insert(ways), waiting)
+            connection.execute(insert(variants), waiting)
         return run
 
     def finish(self, run_id: str, number: int, state: str, result: Mapping[str, Any]) -> bool:
         """Store the result of a variant; False if it has one already, or the run is gone."""
-        open_one = (ways.c.run_id == run_id, ways.c.number == number, ways.c.state == ASKING)
+        open_one = (variants.c.run_id == run_id, variants.c.number == number, variants.c.state == ASKING)
         with self._db.begin() as connection:
-            done = connection.execute(update(ways).where(*open_one).values(state=state, result=dict(result)))
+            done = connection.execute(
+                update(variants).where(*open_one).values(state=state, result=dict(result))
+            )
         return bool(done.rowcount)
 
     def get(self, run_id: str) -> KeptRun:
@@ -75,13 +77,13 @@ class PlaygroundStore:
         with self._db.connect() as connection:
             row = connection.execute(select(runs).where(runs.c.id == run_id)).first()
             found = connection.execute(
-                select(ways.c.number, ways.c.state, ways.c.result)
-                .where(ways.c.run_id == run_id)
-                .order_by(ways.c.number)
+                select(variants.c.number, variants.c.state, variants.c.result)
+                .where(variants.c.run_id == run_id)
+                .order_by(variants.c.number)
             ).all()
         if row is None:
             raise UnknownPlaygroundRun("this run of the playground is not known: it may have been removed")
-        return KeptRun(**row._mapping, ways=tuple(KeptWay(*one) for one in found))
+        return KeptRun(**row._mapping, variants=tuple(KeptVariant(*one) for one in found))
 
     def recent(self, limit: int = 10) -> list[KeptRun]:
         """The newest runs of all sites, without results."""

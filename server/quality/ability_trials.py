@@ -1,4 +1,4 @@
-"""RGB's abilities, tried on a way of answering: its writer is given passages in place of a search."""
+"""RGB's abilities, tried on a variant: its writer is given passages instead of a search."""
 
 from __future__ import annotations
 
@@ -41,43 +41,48 @@ class GivenPassages:
 
 
 def try_abilities(
-    way: EvaluatedVariant, cases: Sequence[Case], count: int, judge: Judge, journal: Journal, monitor: Monitor
+    variant: EvaluatedVariant,
+    cases: Sequence[Case],
+    count: int,
+    judge: Judge,
+    journal: Journal,
+    monitor: Monitor,
 ) -> list[TrialResult]:
     """Results of all trials on at most `count` of the cases. Raises DocentError, BuildStopped."""
     chosen = sample(cases, count)
     others = [c.answer for c in cases if 0 < len(c.answer.split()) <= SHORT and not c.answer[0].isdigit()]
-    made_from = repr(sorted(way.fingerprint().items()))
-    trying = _Trying(way, judge)
+    made_from = repr(sorted(variant.fingerprint().items()))
+    trying = _Trying(variant, judge)
     results: list[TrialResult] = []
     for number, case in enumerate(chosen):
-        monitor.step(f"trying abilities, {way.site.flow}", number, len(chosen))
+        monitor.step(f"trying abilities, {variant.site.flow}", number, len(chosen))
         key = record_id("abilities", made_from, judge.name, str(VERSION), repr(case.to_json()), repr(others))
         if key not in journal:
             journal.add(key, [result.to_json() for result in trying.results(case, others)])
         results += [TrialResult(**value) for value in journal.get(key)]
-    monitor.step(f"trying abilities, {way.site.flow}", len(chosen), len(chosen))
+    monitor.step(f"trying abilities, {variant.site.flow}", len(chosen), len(chosen))
     return results
 
 
 class _Trying:
-    def __init__(self, way: EvaluatedVariant, judge: Judge) -> None:
-        self._way = way
+    def __init__(self, variant: EvaluatedVariant, judge: Judge) -> None:
+        self._variant = variant
         self._judge = judge
         self._strategy = GivenPassages()
-        self._pipeline = way.pipeline(self._strategy)
-        self._address = partial(absolute, base=way.engine.settings.serving.base_url)
+        self._pipeline = variant.pipeline(self._strategy)
+        self._address = partial(absolute, base=variant.engine.settings.serving.base_url)
 
     def results(self, case: Case, others: Sequence[str]) -> list[TrialResult]:
-        language = question_language(case.question, self._way.site.language or "en")
-        question = Question(case.question, self._way.site.id, (), language)
-        self._way.leave_out(())
-        hits = self._way.strategy.retriever.retrieve(self._pipeline.rewrite(question), DEPTH)
+        language = question_language(case.question, self._variant.site.language or "en")
+        question = Question(case.question, self._variant.site.id, (), language)
+        self._variant.leave_out(())
+        hits = self._variant.strategy.retriever.retrieve(self._pipeline.rewrite(question), DEPTH)
         made = trials(case, hits, self._address, [other for other in others if other != case.answer])
         return [self._result(trial, question) for trial in made]
 
     def _result(self, trial: Trial, question: Question) -> TrialResult:
         self._strategy.given = trial.passages
-        holdout = self._way.content.holdout
+        holdout = self._variant.content.holdout
         holdout.added = {hit.chunk.url: [hit.chunk] for hit in trial.passages[:1]} if trial.fact else {}
         try:
             events = self._pipeline.answer(question)
@@ -102,5 +107,7 @@ class _Trying:
         if case.must:
             return all(re.search(pattern, answer.text, re.I) for pattern in case.must), False
         text = plain(answer.text)
-        right = self._judge.is_right(case.question, reference_of(case), text, self._way.site.language or "en")
+        right = self._judge.is_right(
+            case.question, reference_of(case), text, self._variant.site.language or "en"
+        )
         return right, right is None

@@ -1,4 +1,4 @@
-"""What changed between two ways of answering the same questions, question by question."""
+"""What differs between two variants that answered the same questions, question by question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Values = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One question in both ways, by one metric."""
+    """One question in both variants, by one metric."""
 
     id: str
     question: str
@@ -38,7 +38,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Of two ways."""
+    """The differences between two variants."""
 
     rows: tuple[Difference, ...]
     """The largest loss first; only questions that both were judged by."""
@@ -52,15 +52,15 @@ class Differences:
         return sum(row.verdict == verdict for row in self.rows)
 
 
-def ways_of(report: Mapping[str, Any]) -> list[str]:
-    """Names of the ways of a report."""
-    return [way["name"] for way in report["runs"]]
+def variant_names(report: Mapping[str, Any]) -> list[str]:
+    """Names of the variants of a report."""
+    return [variant["name"] for variant in report["runs"]]
 
 
 def differences(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], metric: str
 ) -> Differences:
-    """`before` and `after` are rows of reports, of one way each."""
+    """`before` and `after` are rows of reports, of one variant each."""
     known = {row["id"]: row for row in before}
     found = []
     for row in after:
@@ -104,8 +104,8 @@ def _values(rows: Sequence[Mapping[str, Any]]) -> Values:
 @lru_cache(maxsize=32)
 def _compared(before: Values, after: Values) -> tuple[Comparison, ...]:
     """Resampling thousands of questions takes a while, and a reader turns many pages of one comparison."""
-    ways = {"before": _opened(before), "after": _opened(after)}
-    return tuple(compare(ways)) if before and after else ()
+    variants = {"before": _opened(before), "after": _opened(after)}
+    return tuple(compare(variants)) if before and after else ()
 
 
 def _opened(values: Values) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""Evaluations: what is asked, in which ways, and everything that is measured of it.
+"""Evaluations: what is asked, in which variants, and everything that is measured of it.
 
 order = EvaluationOrder(site="shop", questions=Path("questions.jsonl"), out=Path("out"))
 evaluating = Evaluating(engine, database, sites, order)
@@ -9,7 +9,9 @@ report = evaluating.run(monitor)  # goes on where an earlier run into the same f
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from server.answering.understanding.language import question_language
 from server.domain.derived import Monitor, Plan, record_id
 from server.domain.site import Site
 from server.errors import StartError
-from server.evaluation.corpus import Corpus
+from server.evaluation.corpus import CORPUS, Corpus
 from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import TrialResult, reference_of
 from server.evaluation.judges.embedded import EmbeddedJudge
@@ -29,27 +31,92 @@ from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
 from server.evaluation.rows import Row
+from server.indexing.calibration import calibrate
+from server.indexing.chunker import ChunkSizes
+from server.indexing.indexer import Indexer, IndexReport
+from server.jobs.refresh_site import SiteIndex
+from server.jobs.site_profile import profile
 from server.models.metered import read_prices
 from server.quality.ability_trials import try_abilities
-from server.quality.corpora import install_corpus
 from server.quality.questions import question_base
 from server.quality.variant import EvaluatedVariant, open_variants
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
+from server.settings import Settings
+from server.storage.content.content import ContentStore
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
 
 
-def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
+def corpus_site_id(corpus: Corpus, settings: Settings) -> str:
+    """Made from the folder's name, the documents, and how they are cut: another one for each."""
+    cut = f"{corpus.digest} {settings.retrieval.chunk_chars} {settings.retrieval.chunk_overlap}"
+    return f"corpus-{corpus.name}-{hashlib.sha256(cut.encode()).hexdigest()[:10]}"
+
+
+def install_corpus(
+    engine: Engine, database: Database, sites: SiteStore, corpus: Corpus, monitor: Monitor
+) -> Site:
+    """The site of a corpus, indexed now if it was not; what was cut off goes on. Raises BadQuestionFile,
+    ModelError, IndexFailure, StorageError, BuildStopped."""
+    site_id = corpus_site_id(corpus, engine.settings)
+    site = sites.find(site_id) or sites.create(_new_site(site_id, corpus, engine.settings.retrieval.flow))
+    if site.generation and site.options.get(CORPUS):
+        return site
+    parts = engine.parts(site_id, engine.document_embedder)
+    strategy = engine.strategy(site, parts)
+    pages = list(corpus.pages())
+    sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
+    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, _told(monitor, len(pages)))
+    indexer.begin(resume=True)
+    for page in pages:
+        indexer.add(page)
+    report = indexer.finish()
+    described = profile(sites.get(site_id), parts.content)
+    index = SiteIndex(indexer, parts.embedder, parts.vectors)
+    made_of = {"folder": corpus.folder.resolve().name, "documents": len(pages), "seconds": report.seconds}
+    noted = {
+        **described.options,
+        "indexed_with": index.signature(site),
+        "calibration": calibrate(parts.embedder, parts.content.every_chunk()).to_json(
+            parts.embedder.fingerprint
+        ),
+        CORPUS: made_of,
+    }
+    sites.update(replace(described, options=noted))
+    return sites.get(site_id)
+
+
+def _new_site(site_id: str, corpus: Corpus, flow: str) -> Site:
+    # It has no title: nothing is to be added to a question, as a site's own name is.
+    return Site(
+        id=site_id,
+        name=f"Corpus {corpus.folder.resolve().name}",
+        title="",
+        origins=(corpus.origin,),
+        strategy="hybrid",
+        flow=flow,
+        options={"tuning": {"title": "never"}},
+    )
+
+
+def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
+    def tell(report: IndexReport) -> None:
+        monitor.step("documents", report.pages_indexed + report.pages_unchanged, pages)
+
+    return tell
+
+
+def sample_of(case: Case, row: Row, variant: EvaluatedVariant) -> Sample:
     """The answer with the passages that it was made from. What a question that has no answer here would be
     answered with is no reference."""
-    chunks = way.chunks(row.contexts)
+    chunks = variant.chunks(row.contexts)
     passages = tuple(
         f"{chunk.heading}\n{chunk.text}" if chunk.heading else chunk.text
         for chunk in (chunks[id] for id in row.contexts if id in chunks)
     )
     reference = reference_of(case) if case.is_answerable else ""
-    language = question_language(case.question, way.site.language or "en")
+    language = question_language(case.question, variant.site.language or "en")
     return Sample(case.question, plain(row.text), passages, reference, language)
 
 
@@ -94,7 +161,7 @@ class Evaluating:
         self.order = order
         self.site: Site = Site("", "", "")
         self.cases: list[Case] = []
-        self.ways: list[EvaluatedVariant] = []
+        self.variants: list[EvaluatedVariant] = []
         self._specs = tuple(dict.fromkeys(map(check_spec, order.strategies)))
         _ = [FLOWS[flow] for flow in order.flows]
         if bool(order.site) == bool(order.corpus):
@@ -123,13 +190,13 @@ class Evaluating:
             cases = read_questions(order.questions, self._base(site))
         self.site = site
         self.cases = (cases or [])[: order.limit or None]
-        self.ways = open_variants(
+        self.variants = open_variants(
             self._engine, self._database, site, self._specs or (site.strategy,), order.flows or (site.flow,)
         )
 
     def plan(self) -> dict[str, Plan]:
         """Strategy -> what models would take to build what it lacks; only those that would take anything."""
-        sites = {way.site.strategy: way.site for way in self.ways}
+        sites = {variant.site.strategy: variant.site for variant in self.variants}
         plans = {name: self._engine.preparation(site).plan() for name, site in sites.items()}
         return {name: plan for name, plan in plans.items() if plan.calls}
 
@@ -138,17 +205,17 @@ class Evaluating:
         if self.order.judge != "model" or not self.order.writes:
             return 0
         of_abilities = 10 * min(self.order.abilities, len(self.cases)) * len(self._flows())
-        return CALLS * len(self.cases) * len(self.ways) + of_abilities
+        return CALLS * len(self.cases) * len(self.variants) + of_abilities
 
     def run(self, monitor: Monitor) -> dict[str, Any]:
         """Builds what is missing, asks, judges, and writes the report, which is returned. Raises DocentError,
         BuildStopped; then what came so far is kept, and the next run goes on from there."""
         journal = Journal(self.order.out, fresh=self.order.fresh)
         self._prepare(monitor)
-        runs = [self._run(way, journal, monitor) for way in self.ways]
+        runs = [self._run(variant, journal, monitor) for variant in self.variants]
         judge = self._judge()
-        judged = {run.name: self._judged(run, way, judge, journal, monitor)
-                  for run, way in zip(runs, self.ways, strict=True)} if judge else {}  # fmt: skip
+        judged = {run.name: self._judged(run, variant, judge, journal, monitor)
+                  for run, variant in zip(runs, self.variants, strict=True)} if judge else {}  # fmt: skip
         tried = self._tried(judge, journal, monitor) if judge else {}
         name = self.order.corpus.name if self.order.corpus else self.site.name
         made = Evaluated(self.site.id, name, runs, judge.name if judge else "", judged, tried)
@@ -157,46 +224,46 @@ class Evaluating:
         return report
 
     def _prepare(self, monitor: Monitor) -> None:
-        for site in {way.site.strategy: way.site for way in self.ways}.values():
+        for site in {variant.site.strategy: variant.site for variant in self.variants}.values():
             preparation = self._engine.preparation(site)
             if not preparation.is_done():
                 preparation.run(_Named(monitor, f"building {site.strategy}"))
 
-    def _run(self, way: EvaluatedVariant, journal: Journal, monitor: Monitor) -> EvaluatedRun:
-        made_from = repr(sorted(way.fingerprint().items()))
+    def _run(self, variant: EvaluatedVariant, journal: Journal, monitor: Monitor) -> EvaluatedRun:
+        made_from = repr(sorted(variant.fingerprint().items()))
         evaluation = None
         rows = []
         for number, case in enumerate(self.cases):
-            monitor.step(f"asking {way.name}", number, len(self.cases))
+            monitor.step(f"asking {variant.name}", number, len(self.cases))
             key = record_id("row", made_from, repr(case.to_json()), str(self.order.writes))
             if key not in journal:
-                evaluation = evaluation or way.evaluation(writes=self.order.writes)
+                evaluation = evaluation or variant.evaluation(writes=self.order.writes)
                 journal.add(key, evaluation.ask(case).to_json())
             rows.append(Row(**journal.get(key)))
-        monitor.step(f"asking {way.name}", len(self.cases), len(self.cases))
-        figures = way.index_figures()
-        return EvaluatedRun(way.site.strategy, way.site.flow, way.writer, tuple(rows), figures)
+        monitor.step(f"asking {variant.name}", len(self.cases), len(self.cases))
+        figures = variant.index_figures()
+        return EvaluatedRun(variant.site.strategy, variant.site.flow, variant.writer, tuple(rows), figures)
 
     def _judge(self) -> Judge | None:
         model = self._engine.chat_model
-        if self.order.judge == "none" or not self.order.writes or not self.ways:
+        if self.order.judge == "none" or not self.order.writes or not self.variants:
             return None
         if self.order.judge == "model" and model is not None:
             return ModelJudge(model, self.site.id)
-        return EmbeddedJudge(Rarity(self.ways[0].parts.words).weights)
+        return EmbeddedJudge(Rarity(self.variants[0].parts.words).weights)
 
     def _judged(
-        self, run: EvaluatedRun, way: EvaluatedVariant, judge: Judge, journal: Journal, monitor: Monitor
+        self, run: EvaluatedRun, variant: EvaluatedVariant, judge: Judge, journal: Journal, monitor: Monitor
     ) -> dict[str, Judgement]:
         found = {}
         for number, (case, row) in enumerate(zip(self.cases, run.rows, strict=True)):
-            monitor.step(f"judging {way.name}", number, len(self.cases))
-            sample = sample_of(case, row, way)
+            monitor.step(f"judging {variant.name}", number, len(self.cases))
+            sample = sample_of(case, row, variant)
             key = record_id("judgement", judge.name, str(VERSION), repr(sample))
             if key not in journal:
                 journal.add(key, judge.judge(sample).to_json())
             found[row.id] = Judgement(**journal.get(key))
-        monitor.step(f"judging {way.name}", len(self.cases), len(self.cases))
+        monitor.step(f"judging {variant.name}", len(self.cases), len(self.cases))
         return found
 
     def _tried(self, judge: Judge, journal: Journal, monitor: Monitor) -> dict[str, list[TrialResult]]:
@@ -204,13 +271,15 @@ class Evaluating:
         if not self.order.abilities:
             return {}
         return {
-            way.site.flow: try_abilities(way, self.cases, self.order.abilities, judge, journal, monitor)
-            for way in self._flows().values()
+            variant.site.flow: try_abilities(
+                variant, self.cases, self.order.abilities, judge, journal, monitor
+            )
+            for variant in self._flows().values()
         }
 
     def _flows(self) -> dict[str, EvaluatedVariant]:
-        """One way of each flow, by its name."""
-        return {way.site.flow: way for way in reversed(self.ways)}
+        """One variant of each flow, by its name."""
+        return {variant.site.flow: variant for variant in reversed(self.variants)}
 
     def _base(self, site: Site) -> str:
         """What paths in the question file are relative to."""
@@ -234,7 +303,7 @@ class _Named:
 
 
 def without_model_cache(settings: Any) -> Any:
-    """Settings with which every way pays for its own calls, so that their costs can be compared."""
+    """Settings with which every variant pays for its own calls, so that their costs can be compared."""
     return settings.with_values({"model_cache_hours": 0}) if settings.models.cache_hours else settings
 
 
@@ -271,7 +340,7 @@ def costs_of(engine: Engine, evaluating: Evaluating) -> Costs:
     answering = 0
     if model is not None and order.writes:
         answering = len(evaluating.cases) * sum(
-            CALLS_AN_ANSWER.get(way.site.flow, OTHER) for way in evaluating.ways
+            CALLS_AN_ANSWER.get(variant.site.flow, OTHER) for variant in evaluating.variants
         )
     judging = evaluating.judge_calls()
     settings = engine.settings

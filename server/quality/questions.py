@@ -1,17 +1,29 @@
-"""Questions of test sets: from files, from what an operator writes, and back into files."""
+"""Questions of test sets: from files, operators, conversations and the site's own pages; and as files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
+from server.answering.engine import Engine, SiteParts
 from server.domain.addresses import absolute
+from server.domain.answer import Outcome
+from server.domain.conversation import Message
 from server.domain.site import Site
+from server.errors import StartError
+from server.evaluation.candidates import MODEL
 from server.evaluation.questions import BadQuestionFile, Case, case_of_line
+from server.evaluation.testsets import TestSet, TestSetOptions, build_test_set
 from server.quality.testset_store import StoredCase
 from server.settings import Settings
+from server.storage.content.page_facts import StoredText
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.conversations.questions import QuestionLog, helped_messages
+from server.storage.database import Database
 
 LONGEST_QUESTION = 1000
 MOST_PAGES = 20
@@ -187,3 +199,119 @@ def is_page(address: str) -> bool:
 
 def _line(row: dict[str, object]) -> str:
     return json.dumps(row, ensure_ascii=False)
+
+
+LEAVE_OUT, UNANSWERABLE, UNKNOWN = "no", "unanswerable", "unknown"
+REFUSED = {
+    LEAVE_OUT: "leave them out",
+    UNANSWERABLE: "the site cannot answer them: a refusal is right",
+    UNKNOWN: "the site should answer them: the right page is not known yet",
+}
+TURNS = 4
+"""Earlier questions of a conversation that a question keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is taken from the conversations of a site."""
+
+    helped: bool = True
+    """Questions with thumbs up, their cited pages as the expected ones."""
+    refused: str = LEAVE_OUT
+    """One of REFUSED."""
+    days: int = 90
+    most: int = 200
+
+
+def questions_of_visitors(
+    database: Database, site: Site, wanted: Wanted, settings: Settings
+) -> list[StoredCase]:
+    """The newest first, each question once; a question that leans on earlier ones keeps them."""
+    since = datetime.now(UTC) - timedelta(days=wanted.days)
+    found: dict[str, Case] = {}
+    for message, kind, pages in _messages(database, site.id, wanted, since):
+        folded = " ".join(message.question.split()).casefold()
+        if folded and len(message.question) <= LONGEST_QUESTION and folded not in found:
+            found[folded] = _case(database, message, kind, pages, len(found) + 1)
+        if len(found) >= min(wanted.most, settings.quality.testset_questions):
+            break
+    return written_cases(found.values(), settings)
+
+
+def _messages(
+    database: Database, site_id: str, wanted: Wanted, since: datetime
+) -> Iterator[tuple[Message, str, tuple[str, ...]]]:
+    if wanted.helped:
+        for message in helped_messages(database, site_id, since, 2 * wanted.most):
+            pages = tuple(dict.fromkeys(cited.url.partition("#")[0] for cited in message.answer.citations))
+            yield message, "lookup", pages
+    if wanted.refused != LEAVE_OUT:
+        kind = "unanswerable" if wanted.refused == UNANSWERABLE else "lookup"
+        refused = QuestionLog(database).recent(
+            site_id=site_id, outcomes=[Outcome.REFUSED], since=since, limit=2 * wanted.most
+        )
+        for message in refused:
+            yield message, kind, ()
+
+
+def _case(database: Database, message: Message, kind: str, pages: tuple[str, ...], number: int) -> Case:
+    values: dict[str, Any] = {"lang": message.language, "type": kind, "expected_urls": pages}
+    if message.query and message.query != message.question:
+        before = _before(database, message)
+        if before:
+            values |= {"history": before, "type": kind if kind == "unanswerable" else "followup"}
+    return Case(f"visitor-{number}", message.question, **values)
+
+
+def _before(database: Database, message: Message) -> tuple[tuple[str, str], ...]:
+    """The turns before a question, oldest first."""
+    said = ConversationStore(database).get(message.conversation_id).messages
+    earlier = [one for one in said if one.asked_at < message.asked_at][-TURNS:]
+    return tuple((one.question, one.answer.text) for one in earlier)
+
+
+def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> TestSet:
+    """Made from the live pages. Raises StartError with what to do, ModelError, IndexFailure."""
+    if not site.generation:
+        raise StartError(f"{site.id} is not indexed yet; run: python -m server crawl {site.id}")
+    model = engine.chat_model if MODEL in wanted.kinds else None
+    if MODEL in wanted.kinds and model is None:
+        raise StartError(
+            "the kind model needs a chat model: set OPENAI_API_KEY, or leave model out of --kinds"
+        )
+    parts = engine.parts(site.id)
+    text = StoredText(parts.content, parts.facts)
+    return build_test_set(text, wanted, model, _nearest(parts) if wanted.unanswerable else None)
+
+
+def shortcomings(made: TestSet, wanted: TestSetOptions) -> list[str]:
+    """What came short of what was wanted, in sentences."""
+    told = []
+    answerable = len(made.cases) - made.kinds["unanswerable"]
+    if answerable < wanted.count:
+        told.append(f"{wanted.count} were asked for: the site has no more that name their page")
+    if made.kinds["unanswerable"] < wanted.unanswerable:
+        told.append(
+            f"{wanted.unanswerable} unanswerable ones were asked for: other subjects stand on several pages"
+        )
+    if made.model.calls:
+        told.append(asked_of_model(made))
+    return told
+
+
+def asked_of_model(made: TestSet) -> str:
+    """What the model was asked, and what of it could not be used."""
+    tally = made.model
+    return (
+        f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the evidence of "
+        f"{tally.unproven} does not stand on its page"
+    )
+
+
+def _nearest(parts: SiteParts) -> Callable[[str, int], list[tuple[str, float]]]:
+    def nearest(text: str, limit: int) -> list[tuple[str, float]]:
+        hits = parts.vectors.search(parts.embedder.embed([text])[0], limit)
+        chunks = parts.content.load([id for id, _ in hits])
+        return [(chunks[id].url, cosine) for id, cosine in hits if id in chunks]
+
+    return nearest

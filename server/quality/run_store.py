@@ -180,13 +180,16 @@ class QualityRunStore:
     ) -> None:
         """Store the report of a run, with (variant, question, result) for every answer. Idempotent."""
         parts: list[Any] = [{**report, "rows": []}]
-        parts += [[row for row in report["rows"] if row["run"] == way["name"]] for way in report["runs"]]
+        parts += [
+            [row for row in report["rows"] if row["run"] == variant["name"]] for variant in report["runs"]
+        ]
         bodies = [
             {"run_id": id, "part": number, "body": zlib.compress(orjson.dumps(part, default=str), 6)}
             for number, part in enumerate(parts)
         ]
         rows = [
-            {"run_id": id, "way": way, "case_id": case, "body": dict(said)} for way, case, said in results
+            {"run_id": id, "way": variant, "case_id": case, "body": dict(said)}
+            for variant, case, said in results
         ]
         with self._db.begin() as connection:
             connection.execute(delete(reports).where(reports.c.run_id == id))
@@ -199,8 +202,8 @@ class QualityRunStore:
         """The report, as made by server.evaluation.report; None if there is none."""
         found = self.report_head(id)
         if found is not None:
-            ways = range(len(found["runs"]))
-            found["rows"] = [row for way in ways for row in self.report_rows(id, way)]
+            variants = range(len(found["runs"]))
+            found["rows"] = [row for variant in variants for row in self.report_rows(id, variant)]
         return found
 
     def report_head(self, id: int) -> dict[str, Any] | None:
@@ -208,9 +211,9 @@ class QualityRunStore:
         found: dict[str, Any] | None = self._part(id, 0)
         return found
 
-    def report_rows(self, id: int, way: int) -> list[dict[str, Any]]:
+    def report_rows(self, id: int, variant: int) -> list[dict[str, Any]]:
         """Rows of one variant of the report, by its number."""
-        found: list[dict[str, Any]] = self._part(id, way + 1) or []
+        found: list[dict[str, Any]] = self._part(id, variant + 1) or []
         return found
 
     def _part(self, id: int, part: int) -> Any:
@@ -219,9 +222,9 @@ class QualityRunStore:
             body = connection.execute(one).scalar()
         return None if body is None else orjson.loads(zlib.decompress(body))
 
-    def answers(self, id: int, way: int, cases: Sequence[str]) -> dict[str, Any]:
+    def answers(self, id: int, variant: int, cases: Sequence[str]) -> dict[str, Any]:
         """Results of one variant for these questions."""
-        same = (answers.c.run_id == id, answers.c.way == way, answers.c.case_id.in_(cases))
+        same = (answers.c.run_id == id, answers.c.way == variant, answers.c.case_id.in_(cases))
         with self._db.connect() as connection:
             rows = connection.execute(select(answers.c.case_id, answers.c.body).where(*same))
             return {row.case_id: row.body for row in rows}

@@ -93,7 +93,7 @@ SHOWN = (
     "hit@1", "hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct", "refused_answerable",
     "refused_unanswerable", "p50_ms", "p95_ms", "search_p50_ms", "calls", "cost",
 )  # fmt: skip
-"""Figures of a way that lists and the chart over time show."""
+"""Figures of a variant that lists and the chart over time show."""
 JUDGED = ("context_relevance", "groundedness", "answer_relevance", "faithfulness")
 
 
@@ -133,15 +133,15 @@ def carry_out(engine: Engine, stores: RunStores, run: QualityRun, watch: Watch) 
 
 
 def summary_of(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each way with its main figures."""
+    """Each variant with its main figures."""
     judged = {one["name"]: one["metrics"] for judge in report["judges"] for one in judge["runs"]}
     return [
         {
-            "name": way["name"],
-            "metrics": {name: way["metrics"].get(name) for name in SHOWN}
-            | {name: judged.get(way["name"], {}).get(name) for name in JUDGED},
+            "name": variant["name"],
+            "metrics": {name: variant["metrics"].get(name) for name in SHOWN}
+            | {name: judged.get(variant["name"], {}).get(name) for name in JUDGED},
         }
-        for way in report["runs"]
+        for variant in report["runs"]
     ]
 
 
@@ -176,8 +176,8 @@ def _write_questions(testsets: TestSetStore, run: QualityRun, place: Path) -> No
 
 
 def _answers(report: Mapping[str, Any], place: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    """(way, question, what came of it), by the number of the way in the report."""
-    number = {(way["strategy"], way["flow"]): at for at, way in enumerate(report["runs"])}
+    """(variant, question, what came of it), by the number of the variant in the report."""
+    number = {(variant["strategy"], variant["flow"]): at for at, variant in enumerate(report["runs"])}
     for line in place.read_bytes().splitlines():
         row = orjson.loads(line)
         yield number[row["strategy"], row["flow"]], str(row["id"]), row

@@ -1,4 +1,4 @@
-"""One way of answering a site's questions, opened for an evaluation."""
+"""A variant: one strategy and flow for a site's questions, opened for an evaluation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EvaluatedVariant:
 
     @property
     def name(self) -> str:
-        """As in reports: unique among the ways of one evaluation."""
+        """As in reports: unique among the variants of one evaluation."""
         return f"{self.site.strategy}, {self.site.flow}"
 
     @property

@@ -15,8 +15,7 @@ from server.errors import DocentError
 from server.evaluation.testsets import TestSetOptions
 from server.quality import run_store as quality_runs
 from server.quality import testset_store as testsets
-from server.quality.headings import questions_of_pages, shortcomings
-from server.quality.questions import written_cases
+from server.quality.questions import questions_of_pages, shortcomings, written_cases
 from server.quality.runs import ASKED, FOLDER, QUIT, RunStores, Watch, carry_out, run_folder, summary_of
 from server.storage.columns import now
 from server.storage.errors import StorageError

@@ -1,15 +1,140 @@
-"""The settings of the installation, its folder and its secrets."""
+"""The settings, the data folder and the secrets of the installation.
+
+The settings are those that the process was started with, and over them the changes of the dashboard. Every
+process polls the database for changes.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from time import monotonic
 
-from server.runtime.live_settings import LiveSettings
-from server.settings import Settings
+from server.settings import SETTINGS, Settings
+from server.settings.changes import CHANGEABLE, WrongSetting, changed
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
+from server.storage.errors import SealBroken, StorageError
 from server.storage.sealed import Seal
-from server.storage.setting_overrides import OverrideStore
+from server.storage.setting_overrides import Override, OverrideStore
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 1.0
+"""How often each process polls the database for changes, in seconds."""
+
+
+class LiveSettings:
+    """The current settings. Safe in many threads; the same object is returned until something changes."""
+
+    def __init__(self, base: Settings, store: OverrideStore, seal: Callable[[], Seal]) -> None:
+        self.base = base
+        """What the process was started with."""
+        self._store = store
+        self._seal = seal
+        self._lock = threading.Lock()
+        self._looked_at = float("-inf")
+        self._overrides: tuple[Override, ...] = ()
+        self._problems: dict[str, str] = {}
+        self._current = base
+
+    @property
+    def current(self) -> Settings:
+        """What holds now, as of a second ago. When the database does not answer it stays as it was."""
+        if monotonic() - self._looked_at > LOOK_EVERY_S and self._lock.acquire(blocking=False):
+            # One thread looks; the others go on with what they have.
+            try:
+                self._look()
+            except StorageError as error:
+                log.warning("changed settings cannot be read, the last known ones hold: %s", error)
+            finally:
+                self._looked_at = monotonic()
+                self._lock.release()
+        return self._current
+
+    def refresh(self) -> Settings:
+        """Looks at once. Raises StorageError."""
+        with self._lock:
+            self._look()
+            self._looked_at = monotonic()
+        return self._current
+
+    @property
+    def overrides(self) -> dict[str, Override]:
+        """What was changed, by name."""
+        self.refresh()
+        return {one.name: one for one in self._overrides}
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Changed settings that cannot be taken any more, by name; the value of the start holds instead."""
+        _ = self.current
+        return dict(self._problems)
+
+    def tried(self, values: Mapping[str, str]) -> Settings:
+        """The current settings with these values, of which nothing is stored. Raises WrongSetting."""
+        return changed(self.base, {**self._opened(self._store.all())[0], **values})
+
+    def change(self, values: Mapping[str, str], operator: str) -> Settings:
+        """Stores values, in every process within seconds. Raises WrongSetting, StorageError; then nothing
+        was changed."""
+        self.tried(values)
+        seal = self._seal()
+        stored = {
+            name: (seal.close(value.strip()), True) if SETTINGS[name].is_secret else (value.strip(), False)
+            for name, value in values.items()
+        }
+        self._store.put(stored, operator)
+        return self.refresh()
+
+    def take_back(self, names: set[str]) -> Settings:
+        """Lets the values of the start hold again. Raises WrongSetting when the others do not fit them."""
+        kept = {
+            name: value for name, value in self._opened(self._store.all())[0].items() if name not in names
+        }
+        changed(self.base, kept)
+        self._store.drop(names)
+        return self.refresh()
+
+    def _look(self) -> None:
+        found = self._store.all()
+        if found == self._overrides:
+            return
+        values, problems = self._opened(found)
+        self._current, problems = self._fitting(values, problems)
+        self._overrides, self._problems = found, problems
+        for name, message in problems.items():
+            log.error("the setting %s of the dashboard does not hold: %s", name.upper(), message)
+
+    def _opened(self, overrides: tuple[Override, ...]) -> tuple[dict[str, str], dict[str, str]]:
+        values, problems = {}, {}
+        for one in overrides:
+            if one.name not in CHANGEABLE:
+                problems[one.name] = "this version of Docent cannot change it while it runs"
+                continue
+            try:
+                values[one.name] = self._seal().open(one.value) if one.sealed else one.value
+            except SealBroken as error:
+                problems[one.name] = str(error)
+        return values, problems
+
+    def _fitting(self, values: dict[str, str], problems: dict[str, str]) -> tuple[Settings, dict[str, str]]:
+        """All of them, or without those that fit no more, as after a change of the environment."""
+        try:
+            return changed(self.base, values), problems
+        except WrongSetting:
+            pass
+        taken: dict[str, str] = {}
+        settings = self.base
+        for name, value in values.items():
+            try:
+                settings = changed(self.base, {**taken, name: value})
+                taken[name] = value
+            except WrongSetting as error:
+                problems[name] = str(error)
+        return settings, problems
 
 
 class Configuration:
@@ -38,3 +163,11 @@ class Configuration:
     def seal(self) -> Seal:
         """Seals secrets that are kept in the database."""
         return Seal(self.secret_key)
+
+
+def open_configuration(settings: Settings) -> tuple[Configuration, Database]:
+    """Open and migrate the database of an installation. Raises StorageError, StartError."""
+    folder = DataFolder(settings.storage.data_dir)
+    database = Database(settings.storage.database_url or folder.database_url())
+    database.migrate()
+    return Configuration(settings, folder, database), database

@@ -1,4 +1,4 @@
-"""Crawls, edits of single pages and the removal of sites: what operators order and the job worker carries out."""
+"""Crawls, edits of pages and the removal of sites: ordered by operators, carried out by the job worker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from server.storage.sites.sites import talked_since
 class Crawling:
     """One for each process. Safe in many threads."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that the job worker works with
         self,
         configuration: Configuration,
         database: Database,

@@ -114,7 +114,7 @@ class SiteEngine:
 
     @property
     def vector_store(self) -> VectorStore:
-        """The Chroma of CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
+        """Chroma at CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
         make = partial(open_vector_store, folder=self._configuration.folder)
         return self._of_settings("vectors", make, ())
 
@@ -151,12 +151,12 @@ class SiteEngine:
         incidents: Incidents | None = None,
         settings: Settings | None = None,
     ) -> Pipeline:
-        """A pipeline over `parts` that nobody else uses."""
+        """A new pipeline over `parts`."""
         reported = incidents or self.incidents
         return open_pipeline(site, parts, model, reported, settings or self.settings, sources)
 
     def pipeline(self, site: Site) -> Pipeline:
-        """What answers visitors of `site`; opened again when the settings, the site's own or its index changed."""
+        """The pipeline for visitors of `site`; a new one after a change of settings, site or index."""
         known, settings = self._pipelines.get(site.id), self.settings
         if known is None or known[0] != site or known[1] is not settings:
             parts = self.parts(site.id)
@@ -175,8 +175,7 @@ class SiteEngine:
         return Preparation(strategy, parts.content, parts.facts, parts.vectors, parts.words)
 
     def is_spent(self, site: Site) -> bool:
-        """Whether today's budget of models is spent: what is left over is for tomorrow, not for quotations that
-        visitors would not get on another day."""
+        """Whether today's budget of models is spent. What then remains waits for tomorrow."""
         settings = self.settings
         if self.chat_model is None:
             return False

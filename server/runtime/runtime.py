@@ -24,7 +24,7 @@ from server.quality.gate import GateMeasure
 from server.quality.runs import RunStores
 from server.quality.worker import QualityWorker
 from server.retrieval.table import check_spec
-from server.runtime.configuration import Configuration
+from server.runtime.configuration import Configuration, open_configuration
 from server.runtime.crawling import Crawling
 from server.runtime.engine import SiteEngine
 from server.runtime.renewal import renew_words
@@ -38,7 +38,6 @@ from server.runtime.stores import (
     WatchedIncidents,
 )
 from server.settings import Settings
-from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 
 
@@ -68,7 +67,7 @@ class Runtime:
         return self.configuration.settings
 
     def forget_answer(self, message_id: str) -> None:
-        """Takes an answer that did not help out of the cache, so that the next visitor gets a new one."""
+        """Remove an answer that did not help from the cache, so that the next visitor gets a new one."""
         message = self.dialogue.questions.find(message_id)
         site = self.stores.sites.find(message.site_id) if message else None
         if message and site:
@@ -106,14 +105,11 @@ class Runtime:
 
 
 def open_runtime(settings: Settings) -> Runtime:
-    """Opens and migrates the database, and composes the parts. Raises StorageError, StartError, UnknownName."""
+    """Open and migrate the database and compose the parts. Raises StorageError, StartError, UnknownName."""
     _ = check_spec(settings.retrieval.strategy), FLOWS[settings.retrieval.flow]
-    folder = DataFolder(settings.storage.data_dir)
-    database = Database(settings.storage.database_url or folder.database_url())
-    database.migrate()
+    configuration, database = open_configuration(settings)
     renew_words(database)
-    configuration = Configuration(settings, folder, database)
-    shared = Shared(settings, folder)
+    shared = Shared(settings, configuration.folder)
     stores = SiteStores(database, settings.crawling.crawls_kept)
     dialogue, delivery = DialogueStores(database), DeliveryStores(database)
     quality = QualityStores(database)
@@ -139,6 +135,9 @@ def open_runtime(settings: Settings) -> Runtime:
         Chat(dialogue.conversations, engine.history, engine.pipeline),
         own_answers,
         gap_work,
-        QualityWorker(engine, RunStores(database, folder.path, stores.sites, quality.testsets, quality.runs)),
+        QualityWorker(
+            engine,
+            RunStores(database, configuration.folder.path, stores.sites, quality.testsets, quality.runs),
+        ),
         Playground(engine, stores.playground_runs),
     )

@@ -26,7 +26,7 @@ from server.playground.store import PlaygroundStore
 from server.quality.gate_store import GateStore
 from server.quality.run_store import QualityRunStore
 from server.quality.testset_store import TestSetStore
-from server.runtime.live_settings import LiveSettings
+from server.runtime.configuration import LiveSettings
 from server.runtime.shared import Sightings
 from server.settings import Settings
 from server.storage.content.reader import ContentReader

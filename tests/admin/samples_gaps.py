@@ -62,7 +62,7 @@ class StillGaps:
     def look(self, seconds):
         return Looked(0, False)
 
-    def reask_one(self, gap, by):
+    def recheck_one(self, gap, by):
         return None
 
     def curated_saved(self, site, curated_id):

@@ -58,7 +58,7 @@ def test_what_came_late_changes_nothing(runtime, site):
     assert runtime.stores.playground_runs.finish(run.id, 0, "done", {"a": 1})
     assert not runtime.stores.playground_runs.finish(run.id, 0, "failed", {"b": 2})
     assert not runtime.stores.playground_runs.finish(run.id, 7, "done", {})
-    assert [(way.state, way.result) for way in runtime.stores.playground_runs.get(run.id).ways] == [
+    assert [(way.state, way.result) for way in runtime.stores.playground_runs.get(run.id).variants] == [
         ("done", {"a": 1}),
         (ASKING, {}),
     ]

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from server.runtime.live_settings import LiveSettings
+from server.runtime.configuration import LiveSettings
 from server.settings import Settings
 from server.storage.database import Database
 from server.storage.sealed import Seal
@@ -193,7 +193,7 @@ def test_another_process_takes_a_change_up_within_seconds(runtime, operator, mon
     before = other.current
     assert other.current is before, "the same object as long as nothing changed"
     operator.send(MODELS, {"chat_model": "large", "openai_api_key": KEY})
-    monkeypatch.setattr("server.runtime.live_settings.LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr("server.runtime.configuration.LOOK_EVERY_S", 0.0)
     assert other.current.models.chat_model == "large"
     assert other.current.models.openai_api_key == KEY
     other_database.close()
@@ -212,7 +212,7 @@ def test_an_override_that_fits_no_more_is_left_out_and_named(runtime, operator):
 
 def test_the_database_failing_leaves_the_last_known_settings(runtime, operator, monkeypatch):
     operator.send(BUDGETS, {"site_daily_tokens": "5"})
-    monkeypatch.setattr("server.runtime.live_settings.LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr("server.runtime.configuration.LOOK_EVERY_S", 0.0)
     with runtime.database.begin() as connection:
         connection.exec_driver_sql("DROP TABLE setting_overrides")
     assert runtime.configuration.settings.models.site_daily_tokens == 5

@@ -21,6 +21,7 @@ from server.storage.delivery.contact import ContactStore
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
 from server.storage.errors import UnknownWebhook
 from server.storage.schema.conversations import conversations, messages
+from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 from tests.contact.conftest import SEAL, talk
 
@@ -39,7 +40,7 @@ class Desk:
         quick = {"contact_retry_s": 0.001, "contact_tries": 3, "webhook_allow_private": True, **settings}
         self.database, self.settings = database, Settings.of(**quick)
         self.events, self.hooks = EventStore(database), WebhookStore(database)
-        self.incidents = WatchedIncidents(database, self.events)
+        self.incidents = WatchedIncidents(IncidentStore(database), self.events)
         self.outbox = open_outbox(database, self.incidents, lambda: self.settings, lambda: SEAL)
 
     def hook(self, url, kinds=tuple(EventKind), site_id=None):

@@ -9,7 +9,7 @@ from server.domain.answer import Outcome
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus, Why
 from server.domain.spending import Used
-from server.gaps.gap_work import last_reasked
+from server.gaps.gap_work import last_recheck
 from server.gaps.intake import GapIntake
 from tests.gaps.shop import QUESTION, WARRANTY
 
@@ -81,7 +81,7 @@ def test_asking_anew_is_not_stored_as_asked(shop, monkeypatch):
     shop.look()
     (gap,) = shop.gaps()
     saved = shop.runtime.stores.curated.save(CuratedAnswer("shop", (QUESTION,), "Three years."), "ada")
-    assert shop.runtime.gap_work.reask_one(gap, "ada").curated == saved.id
+    assert shop.runtime.gap_work.recheck_one(gap, "ada").curated == saved.id
     assert len(shop.runtime.dialogue.conversations.recent("shop", 10)) == 1
     assert shop.runtime.stores.curated.get("shop", saved.id).hits == 0
     shop.ask(QUESTION)
@@ -99,7 +99,7 @@ def test_an_answer_that_did_not_help_is_a_gap_until_another_one_is_given(shop):
     (gap,) = shop.gaps()
     assert gap.why == {Why.THUMBS_DOWN: 1}
     # The same answer again is no new one.
-    assert shop.runtime.gap_work.reask_one(gap, "ada") is None
+    assert shop.runtime.gap_work.recheck_one(gap, "ada") is None
     title, content = shop.website.pages["/delivery"]
     changed = content.replace("Parcels to islands take five", "By ship, parcels to islands take nine")
     shop.website.pages["/delivery"] = (title, changed)
@@ -180,7 +180,7 @@ def test_nothing_is_asked_anew_when_the_days_budget_is_spent(open_shop, setting,
     shop.crawl()
     (told,) = shop.runtime.gap_work.after_crawls()
     assert (told.asked, told.left, told.spent) == (0, 1, True)
-    assert last_reasked(shop.runtime.database, "shop") == told
+    assert last_recheck(shop.runtime.database, "shop") == told
 
 
 def test_no_more_are_asked_after_a_crawl_than_the_setting_allows(open_shop):

@@ -21,11 +21,11 @@ from server.settings.reading import load_settings
 MOMENTS = {
     "before the vectors": ("server.retrieval.chunk_indexes:ChunkIndexes.index", "before"),
     "between vectors and words": ("server.indexes.words:SqlWordIndex.add", "before"),
-    "before pages are marked": ("server.storage.content:ContentStore.mark_indexed", "before"),
-    "before they are settled": ("server.storage.crawl_journal:CrawlJournal.settle", "before"),
-    "before going live": ("server.storage.content:ContentStore.go_live", "before"),
-    "after going live": ("server.storage.content:ContentStore.go_live", "after"),
-    "while clearing away": ("server.storage.content:ContentStore.purge", "before"),
+    "before pages are marked": ("server.storage.content.content:ContentStore.mark_indexed", "before"),
+    "before they are settled": ("server.storage.crawls.journal:CrawlJournal.settle", "before"),
+    "before going live": ("server.storage.content.content:ContentStore.go_live", "before"),
+    "after going live": ("server.storage.content.content:ContentStore.go_live", "after"),
+    "while clearing away": ("server.storage.content.content:ContentStore.purge", "before"),
     "at the calibration": ("server.jobs.site_profile:calibrate", "before"),
     "at the very end": ("server.storage.crawls.runs:CrawlStore.finish", "before"),
 }

@@ -83,7 +83,7 @@ def test_earlier_turns_make_a_question_stand_alone(dashboard):
 
 def test_fewer_passages_are_found_when_fewer_are_asked_for(dashboard, runtime):
     run_id, _ = dashboard.ask(retrieve_limit="2")
-    answer = runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]
+    answer = runtime.stores.playground_runs.get(run_id).variants[0].result["answer"]
     assert len(answer["trace"]["candidates"]) == 2
 
 
@@ -120,7 +120,7 @@ def test_a_shared_run_shows_the_same_without_asking_again(dashboard, runtime, ro
     other = dashboard.as_role(role).get(f"/admin/playground/{run_id}")
     assert other.status_code == 200
     assert "five working days" in words(other.text)
-    assert len(runtime.stores.playground_runs.get(run_id).ways) == 1
+    assert len(runtime.stores.playground_runs.get(run_id).variants) == 1
 
 
 def test_the_address_of_a_run_cannot_be_guessed(dashboard):

@@ -93,9 +93,9 @@ def test_every_switch_is_an_option_with_a_setting():
 def test_what_is_not_typed_stays_as_the_site_has_it(runtime):
     site = runtime.stores.sites.get("shop")
     order = read_order({"question": "Why?"}, site, runtime.configuration.settings)
-    assert [way.strategy for way in order.ways] == [site.strategy]
-    assert order.site(site, order.ways[0]) == site
-    assert order.asked_site(site, order.ways[0]).options == {
+    assert [way.strategy for way in order.variants] == [site.strategy]
+    assert order.site(site, order.variants[0]) == site
+    assert order.asked_site(site, order.variants[0]).options == {
         **site.options,
         "tuning": {"answer_cache": False},
     }

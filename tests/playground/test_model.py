@@ -23,7 +23,9 @@ def test_prompts_and_replies_are_shown_as_they_were_sent(paid_dashboard, model_s
     assert "You answer visitors of the website" in shown
     sent = model_server.requests[-1]["body"]["messages"]
     kept = (
-        paid_dashboard.runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+        paid_dashboard.runtime.stores.playground_runs.get(run_id)
+        .variants[0]
+        .result["answer"]["trace"]["prompts"]
     )
     assert [kept[-1]["system"], kept[-1]["user"]] == [message["content"] for message in sent]
     assert kept[-1]["step"] == "write"
@@ -35,7 +37,7 @@ def test_each_step_of_a_flow_has_its_prompt(paid_dashboard, model_server):
     run_id, page = paid_dashboard.ask(
         flow_0="self-rag", question="And to islands?", history="Q: Parcels?\nA: Two days."
     )
-    way = paid_dashboard.runtime.stores.playground_runs.get(run_id).ways[0]
+    way = paid_dashboard.runtime.stores.playground_runs.get(run_id).variants[0]
     steps = [call["step"] for call in way.result["answer"]["trace"]["prompts"]]
     assert steps[0] == "rewrite"
     assert {"filter", "write", "grade"} <= set(steps)
@@ -57,7 +59,7 @@ def test_what_the_model_took_is_shown_and_counts_for_the_site(paid_dashboard, mo
     run_id, page = paid_dashboard.ask(writer_1="embedded")
     after, ways = (
         paid_dashboard.runtime.stores.usage.today("shop"),
-        paid_dashboard.runtime.stores.playground_runs.get(run_id).ways,
+        paid_dashboard.runtime.stores.playground_runs.get(run_id).variants,
     )
     used = ways[0].result["used"]
     assert (after.calls - before.calls, after.tokens - before.tokens) == (
@@ -109,7 +111,7 @@ def test_a_model_that_fails_is_said_and_quotations_answer(paid_dashboard, model_
     assert "five working days" in shown
     assert "Quoted, no model" in shown
     assert not runtime.stores.incidents.recent(limit=5), "nothing went wrong for visitors"
-    kept = runtime.stores.playground_runs.get(run_id).ways[0].result["answer"]["trace"]["prompts"]
+    kept = runtime.stores.playground_runs.get(run_id).variants[0].result["answer"]["trace"]["prompts"]
     assert said in kept[0].get("error", "") or (fault is Fault.INVALID_JSON and kept[0]["reply"])
 
 
@@ -174,10 +176,10 @@ def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, wit
     model_server.script = reply_of()
     site = with_model.sites.get("shop")
     order = read_order({"question": ASKED}, site, with_model.settings)
-    asking = Asking(with_model, site, order, order.ways[0], 0.0)
+    asking = Asking(with_model, site, order, order.variants[0], 0.0)
     with pytest.raises(OutOfTime):
         asking.run()
-    assert asking.prompts()[0]["error"] == "the time of this way was over before the model was done"
+    assert asking.prompts()[0]["error"] == "the time limit of this variant passed before the model was done"
     assert not model_server.requests, "no model was asked any more"
 
 

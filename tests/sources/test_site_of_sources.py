@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from server.domain.site import Site
-from server.runtime.live_settings import LiveSettings
+from server.runtime.configuration import LiveSettings
 from server.storage.setting_overrides import OverrideStore
 from tests.crawler.files import LOREM, pdf, word
 from tests.websites import Website, serve

@@ -13,7 +13,7 @@ from server.api.schemas import VisitorRequest
 from server.domain.site import Site
 from server.domain.visiting import Consent, proof_bits
 from server.guards.proof_of_work import ProofRefused
-from server.runtime.erasing import erase_visitor
+from server.storage.conversations.history import erase_visitor
 
 
 def issue_token() -> Response:

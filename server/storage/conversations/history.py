@@ -1,4 +1,4 @@
-"""The last turns of each conversation, the context of a follow-up question."""
+"""The last turns of each conversation, the context of a follow-up question; and erasing a visitor."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 from diskcache import Cache
 
+from server.domain.protocols import History
 from server.domain.question import Turn
 from server.storage.columns import storable
+from server.storage.conversations.conversations import ConversationStore
 from server.storage.shared_cache import DiskFolder, RedisServer
 
 MEGABYTES = 256
@@ -93,3 +95,12 @@ def _text(turn: Turn) -> str:
 
 def _turn(text: str | bytes) -> Turn:
     return Turn(**json.loads(text))
+
+
+def erase_visitor(conversations: ConversationStore, history: History, site_id: str, visitor_id: str) -> int:
+    """Deletes all that a visitor said on a site; returns how many conversations there were."""
+    said = conversations.said_by(site_id, visitor_id)
+    erased = conversations.erase_visitor(site_id, visitor_id)
+    for id in said.conversations:
+        history.forget(id)
+    return erased
