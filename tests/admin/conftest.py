@@ -1,8 +1,7 @@
 import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from threading import Thread
 from types import SimpleNamespace
 
@@ -15,43 +14,10 @@ from admin.people import sessions
 from admin.people.passwords import hash_password
 from server.domain.answer import Outcome
 from server.domain.site import Site
-from server.gaps.store import GapStore
-from server.guards.limits import RateLimits
-from server.jobs.crawl_control import CrawlControl
-from server.jobs.dry_run import DryRuns
-from server.jobs.page_edits import PageControl
-from server.jobs.source_intake import SourceIntake
-from server.jobs.upkeep import Heartbeat
-from server.playground.store import PlaygroundStore
-from server.quality.gate_store import GateStore
-from server.quality.run_store import QualityRunStore
-from server.quality.testset_store import TestSetStore
-from server.runtime.configuration import LiveSettings
-from server.runtime.shared import Sightings
+from server.runtime.runtime import open_runtime
 from server.settings import Settings
-from server.storage.content.reader import ContentReader
 from server.storage.content.source_pages import SourceItem, SourcePages
-from server.storage.content.sources import SourceStore
-from server.storage.conversations.conversations import ConversationStore
-from server.storage.conversations.curated import CuratedStore
-from server.storage.conversations.figures import UsageStore
-from server.storage.conversations.history import DiskHistory
-from server.storage.crawls.runs import CrawlStore
-from server.storage.crawls.schedules import ScheduleStore
-from server.storage.data_folder import DataFolder
 from server.storage.database import Database
-from server.storage.delivery.contact import ContactStore
-from server.storage.delivery.deliveries import message_deliveries
-from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
-from server.storage.people.api_keys import ApiKeyStore
-from server.storage.people.audit import AuditLog
-from server.storage.people.logins import LinkStore, SessionStore
-from server.storage.people.operators import OperatorStore
-from server.storage.sealed import Seal
-from server.storage.setting_overrides import OverrideStore
-from server.storage.shared_cache import DiskSharedCache
-from server.storage.sites.incidents import IncidentStore
-from server.storage.sites.sites import SiteStore
 from tests.admin import (
     samples_content,
     samples_conversations,
@@ -65,6 +31,7 @@ from tests.admin.samples import ask, make_crawl, make_long_crawl, make_site, wri
 
 EMAIL = "ada@example.com"
 PASSWORD = "correct horse battery"
+SECRET = "a secret of the tests"
 
 
 @pytest.fixture(scope="session")
@@ -82,112 +49,36 @@ def password_hash():
     return hash_password(PASSWORD)
 
 
-@dataclass
-class Stores:
-    """The part of server.runtime.runtime.Services that the dashboard uses, on real stores; no model, no queue."""
-
-    base: Settings
-    secret_key: str = "a secret of the tests"
-    parts: dict = field(
-        default_factory=lambda: {"database": "ok", "models": "ok", "vectors": "ok", "index": "ok"}
+def without_models(made):
+    """The runtime with the parts that would ask a model or look at the whole installation kept still."""
+    well = dict.fromkeys(("database", "models", "vectors", "index"), "ok")
+    made.engine.readiness = lambda: well
+    return replace(
+        made, own_answers=samples_gaps.WordedAnswers(made.stores), gap_work=samples_gaps.StillGaps()
     )
 
-    def __post_init__(self):
-        self.database = Database(self.base.storage.database_url)
-        self.seal = Seal(self.secret_key)
-        self.folder = DataFolder(self.base.storage.data_dir)
-        self.live = LiveSettings(self.base, OverrideStore(self.database), lambda: self.seal)
-        self.operator_sessions = SessionStore(self.database)
-        self.operator_links = LinkStore(self.database)
-        self.api_keys = ApiKeyStore(self.database)
-        self.webhooks = WebhookStore(self.database)
-        self.events = EventStore(self.database)
-        self.event_deliveries = event_deliveries(self.database)
-        self.sites = SiteStore(self.database)
-        self.conversations = ConversationStore(self.database)
-        self.contact = ContactStore(self.database)
-        self.deliveries = message_deliveries(self.database)
-        self.crawls = CrawlStore(self.database)
-        self.operators = OperatorStore(self.database)
-        self.incidents = IncidentStore(self.database)
-        self.audit = AuditLog(self.database)
-        self.curated = CuratedStore(self.database)
-        self.gaps = GapStore(self.database)
-        self.usage = UsageStore(self.database)
-        self.testsets = TestSetStore(self.database)
-        self.quality_runs = QualityRunStore(self.database)
-        self.gates = GateStore(self.database)
-        self.playground_runs = PlaygroundStore(self.database)
-        self.sources = SourceStore(self.database)
-        self.source_intake = SourceIntake(self.sources, self.settings)
-        self.schedules = ScheduleStore(self.database)
-        self.queued = []
-        self.jobs = self.queued
-        self.crawling = CrawlControl(self.crawls, lambda *job: self.queued.append(job))
-        self.pages = PageControl(self.database, self.crawls, lambda *job: self.queued.append(job))
 
-    @property
-    def settings(self):
-        return self.live.current
-
-    @cached_property
-    def own_answers(self):
-        return samples_gaps.WordedAnswers(self)
-
-    @cached_property
-    def gap_work(self):
-        return samples_gaps.StillGaps()
-
-    @cached_property
-    def cache(self):
-        return DiskSharedCache(self.settings.storage.data_dir / "shared")
-
-    @cached_property
-    def history(self):
-        return DiskHistory(self.settings.storage.data_dir / "history", 5, 60)
-
-    @cached_property
-    def heartbeat(self):
-        return Heartbeat(self.cache)
-
-    def chat_pause(self):
-        return 0.0, ""
-
-    @cached_property
-    def sightings(self):
-        return Sightings(self.cache)
-
-    @cached_property
-    def dry_runs(self):
-        return DryRuns(self.cache, lambda: self.settings)
-
-    @cached_property
-    def limits(self):
-        return RateLimits.open("", self.settings.storage.data_dir / "limits")
-
-    def content(self, site_id):
-        return ContentReader(self.database, site_id)
-
-    def start_crawl(self, site_id):
-        return self.crawls.wait(site_id)
-
-    def readiness(self):
-        return dict(self.parts)
-
-    def close(self):
-        self.database.close()
+def queued(runtime):
+    """Arguments of the jobs that wait, the oldest first."""
+    return [task.args for task in runtime.crawling.jobs._huey.pending()]
 
 
 @pytest.fixture
-def make_services(tmp_path, empty_database):
-    """Makes services with other settings than the default."""
+def make_runtime(tmp_path, empty_database):
+    """Opens a runtime with other settings than the default."""
     made = []
 
     def make(**settings):
         shutil.copy(empty_database, tmp_path / "docent.sqlite3")
         url = f"sqlite:///{tmp_path / 'docent.sqlite3'}"
-        given = {"data_dir": tmp_path, "database_url": url, "login_limit": "1000/minute", **settings}
-        made.append(Stores(Settings.of(**given)))
+        given = {
+            "data_dir": tmp_path,
+            "database_url": url,
+            "login_limit": "1000/minute",
+            "secret_key": SECRET,
+            **settings,
+        }
+        made.append(without_models(open_runtime(Settings.of(**given))))
         return made[-1]
 
     yield make
@@ -196,8 +87,8 @@ def make_services(tmp_path, empty_database):
 
 
 @pytest.fixture
-def runtime(make_services):
-    return make_services()
+def runtime(make_runtime):
+    return make_runtime()
 
 
 def make_app(runtime):
@@ -212,7 +103,7 @@ def make_app(runtime):
 def shared_app(tmp_path_factory):
     """Registering the blueprint takes longer than a test, so this is done once, for the default settings."""
     settings = Settings.of(data_dir=tmp_path_factory.mktemp("unused"))
-    return make_app(SimpleNamespace(settings=settings, secret_key="a secret of the tests"))
+    return make_app(SimpleNamespace(settings=settings, configuration=SimpleNamespace(secret_key=SECRET)))
 
 
 @pytest.fixture

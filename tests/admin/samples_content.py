@@ -37,7 +37,7 @@ PAGES = {
 def put_page(runtime, path, title, texts, content_hash="1", site_id="lantern"):
     """A page with one piece for each (heading, text)."""
     url = path if path.startswith("/sources/") else f"{ROOT}{path}"
-    content = runtime.stores.content(site_id)
+    content = ContentStore(runtime.database, site_id)
     source = "source" if path.startswith("/sources/") else ""
     record = PageRecord(url, title, "en", content_hash, "", "", 0, datetime.now(UTC), source=source)
     chunks = [

@@ -24,23 +24,23 @@ def test_every_address_but_setup_login_and_files_leads_to_the_login(app, client,
         assert "Lantern" not in answer.text, endpoint
 
 
-def test_every_form_but_setup_and_login_leads_to_the_login(app, client, site, services):
+def test_every_form_but_setup_and_login_leads_to_the_login(app, client, site, runtime):
     closed = [(endpoint, path) for endpoint, path in rules(app, "POST") if endpoint not in PUBLIC]
     assert len(closed) >= 3
     for endpoint, path in closed:
         answer = client.http.post(path, data={"address": "https://example.com/"})
         assert (answer.status_code, answer.location) == (302, "/admin/login"), endpoint
-    assert [known.id for known in services.sites.all()] == ["lantern"]
-    assert services.crawls.latest("lantern") is None
+    assert [known.id for known in runtime.stores.sites.all()] == ["lantern"]
+    assert runtime.stores.crawls.latest("lantern") is None
 
 
-def test_every_form_needs_its_token(app, operator, site, services):
+def test_every_form_needs_its_token(app, operator, site, runtime):
     for endpoint, path in rules(app, "POST"):
         for fields in ({}, {"csrf_token": "forged"}):
             answer = operator.http.post(path, data={**fields, "email": EMAIL, "password": PASSWORD})
             assert answer.status_code == 400, endpoint
             assert "not sent" in answer.text, endpoint
-    assert services.crawls.latest("lantern") is None
+    assert runtime.stores.crawls.latest("lantern") is None
     assert operator.get("/admin/").status_code == 200, "still logged in: a forged logout did nothing"
 
 
@@ -52,21 +52,21 @@ def test_a_token_of_another_browser_is_refused(app, operator, client, site):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://localhost.evil.example"])
-def test_a_form_of_another_origin_is_refused_even_with_a_token(operator, site, services, origin):
+def test_a_form_of_another_origin_is_refused_even_with_a_token(operator, site, runtime, origin):
     answer = operator.send(
         "/admin/sites/lantern", {}, "/admin/sites/lantern/crawls", headers={"Origin": origin}
     )
     assert answer.status_code == 400
-    assert services.crawls.latest("lantern") is None
+    assert runtime.stores.crawls.latest("lantern") is None
 
 
 @pytest.mark.parametrize("origin", ["http://localhost", "https://localhost", "http://127.0.0.1:8000"])
-def test_forms_of_the_own_and_of_the_public_address_are_taken(operator, site, services, origin):
+def test_forms_of_the_own_and_of_the_public_address_are_taken(operator, site, runtime, origin):
     answer = operator.send(
         "/admin/sites/lantern", {}, "/admin/sites/lantern/crawls", headers={"Origin": origin}
     )
     assert answer.status_code == 302
-    assert services.crawls.latest("lantern").state == "waiting"
+    assert runtime.stores.crawls.latest("lantern").state == "waiting"
 
 
 def test_a_script_is_told_to_log_in_again(client, site):
@@ -86,8 +86,8 @@ def test_every_response_forbids_foreign_and_inline_code(operator, path):
     assert headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_pages_hold_no_inline_script_style_or_handler(operator, busy, services):
-    make_crawl(services, state="running")
+def test_pages_hold_no_inline_script_style_or_handler(operator, busy, runtime):
+    make_crawl(runtime, state="running")
     for path in (
         "/admin/",
         "/admin/sites/lantern",
@@ -116,8 +116,8 @@ def test_an_unknown_address_gets_a_page_with_a_way_back(operator):
         assert 'href="/admin/"' in answer.text
 
 
-def test_a_database_that_does_not_answer_is_said_so(operator, services):
-    with services.database.begin() as connection:
+def test_a_database_that_does_not_answer_is_said_so(operator, runtime):
+    with runtime.database.begin() as connection:
         connection.exec_driver_sql("DROP TABLE operators")
     answer = operator.get("/admin/")
     assert answer.status_code == 503
@@ -139,12 +139,12 @@ def test_a_page_of_the_table_is_in_the_menu_once(operator):
     assert re.findall(r'aria-current="true">(\w+)<', menu) == ["Sites"]
 
 
-def test_the_cookie_is_secure_when_visitors_come_by_https(make_services, password_hash):
+def test_the_cookie_is_secure_when_visitors_come_by_https(make_runtime, password_hash):
     from tests.admin.conftest import Browser
 
-    services = make_services(public_url="https://chat.example.com")
-    services.operators.create(EMAIL, password_hash)
-    browser = Browser(make_app(services))
+    runtime = make_runtime(public_url="https://chat.example.com")
+    runtime.people.operators.create(EMAIL, password_hash)
+    browser = Browser(make_app(runtime))
     answer = log_in(browser)
     cookie = answer.headers["Set-Cookie"]
     assert "; Secure" in cookie

@@ -166,8 +166,8 @@ def test_a_forged_host_leads_nowhere_else(app, client, runtime, operator_id, hos
     assert host not in client.get("/admin/login", headers={"Host": host}).text
 
 
-def test_links_in_invitations_name_the_public_address_and_not_the_forged_host(make_services, password_hash):
-    runtime = make_services(public_url="http://chat.example.com")
+def test_links_in_invitations_name_the_public_address_and_not_the_forged_host(make_runtime, password_hash):
+    runtime = make_runtime(public_url="http://chat.example.com")
     runtime.people.operators.create(EMAIL, password_hash)
     browser = Browser(make_app(runtime))
     log_in(browser)

@@ -30,12 +30,12 @@ def seeded_database(empty_database, tmp_path_factory):
 
 
 @pytest.fixture
-def make_services(make_services, seeded_database, tmp_path):
+def make_runtime(make_runtime, seeded_database, tmp_path):
     """The tests' services, on the seeded database."""
 
     def make(**settings):
         shutil.copy(seeded_database, tmp_path / "seeded.sqlite3")
-        return make_services(database_url=f"sqlite:///{tmp_path / 'seeded.sqlite3'}", **settings)
+        return make_runtime(database_url=f"sqlite:///{tmp_path / 'seeded.sqlite3'}", **settings)
 
     return make
 

@@ -27,8 +27,8 @@ def write(runtime, conversation=None, visitor="visitor-1", site="lantern"):
 
 class TestReply:
     @pytest.fixture
-    def runtime(self, make_services):
-        return make_services(**MAIL)
+    def runtime(self, make_runtime):
+        return make_runtime(**MAIL)
 
     def test_a_reply_is_stored_to_be_sent_and_shown_with_its_log(self, operator, runtime, site):
         asked = ask(runtime)

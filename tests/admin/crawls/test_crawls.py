@@ -8,6 +8,7 @@ import pytest
 from crawler.journal import Entry
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DECISION, PAGE
+from tests.admin.conftest import queued
 from tests.admin.samples import make_crawl, make_long_crawl, make_site
 from tests.admin.samples_content import ROOT, make_other_crawl
 
@@ -141,7 +142,7 @@ def test_one_page_is_read_again(operator, runtime, two):
     run = runtime.stores.crawls.latest_of_page("lantern", f"{ROOT}delivery")
     assert (run.kind, run.state) == ("page", "waiting")
     assert answer.location == f"{HISTORY}/{run.id}"
-    assert runtime.queued == [("lantern", run.id)]
+    assert queued(runtime) == [("lantern", run.id)]
     page = operator.get(answer.location).text
     assert "<h1>One page</h1>" in page
     assert "as soon as the worker has time" in page
@@ -154,4 +155,4 @@ def test_what_is_no_address_is_explained(operator, runtime, two, url):
     answer = operator.send(HISTORY, {"url": url}, f"{HISTORY}/page")
     assert answer.location == HISTORY
     assert 'class="notice problem"' in operator.get(HISTORY).text
-    assert runtime.queued == []
+    assert queued(runtime) == []

@@ -37,7 +37,7 @@ def test_every_part_is_named_with_its_state(operator, runtime, site):
 
 
 def test_a_part_in_trouble_says_what_is_wrong_and_what_to_do(operator, runtime, site):
-    runtime.engine.parts["vectors"] = "the Chroma server at http://127.0.0.1:9 does not answer"
+    runtime.engine.readiness()["vectors"] = "the Chroma server at http://127.0.0.1:9 does not answer"
     state, says = parts(operator.get("/admin/health"))["Vectors (Chroma)"]
     assert state == "Trouble"
     assert says.startswith(
@@ -56,8 +56,8 @@ def test_a_crawl_that_nobody_takes_shows_that_the_worker_is_missing(operator, ru
     assert "make run" in says
 
 
-def test_a_failing_chat_model_is_shown_with_advice(make_services, password_hash):
-    runtime = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+def test_a_failing_chat_model_is_shown_with_advice(make_runtime, password_hash):
+    runtime = make_runtime(openai_api_key="sk-test", chat_model="gpt-4o-mini")
     runtime.people.operators.create("ada@example.com", password_hash)
     make_site(runtime)
     browser = Browser(make_app(runtime))
@@ -143,14 +143,14 @@ def test_a_full_disk_is_said_before_it_is_too_late(operator, site, monkeypatch):
 
 
 def test_a_part_says_since_when_it_is_in_trouble(operator, runtime, site):
-    runtime.engine.parts["vectors"] = "gone"
+    runtime.engine.readiness()["vectors"] = "gone"
     page = operator.get("/admin/health").text
     first = re.search(r'Vectors.*?Since <time datetime="([^"]+)"', page, re.S)[1]
     assert f'Since <time datetime="{first}"' in operator.get("/admin/health").text
 
 
-def test_a_model_that_is_left_alone_says_for_how_long(make_services, password_hash):
-    runtime = make_services(openai_api_key="sk-test", chat_model="gpt-4o-mini")
+def test_a_model_that_is_left_alone_says_for_how_long(make_runtime, password_hash):
+    runtime = make_runtime(openai_api_key="sk-test", chat_model="gpt-4o-mini")
     runtime.people.operators.create("ada@example.com", password_hash)
     runtime.engine.chat_pause = lambda: (12.0, "it does not answer")
     browser = Browser(make_app(runtime))

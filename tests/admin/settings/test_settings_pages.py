@@ -168,8 +168,8 @@ def test_a_mail_password_is_not_shown(operator, runtime):
     assert runtime.configuration.settings.contact.smtp_url == url
 
 
-def test_a_setting_is_taken_back_to_the_value_of_the_start(make_services, password_hash):
-    runtime = make_services(site_daily_tokens=700)
+def test_a_setting_is_taken_back_to_the_value_of_the_start(make_runtime, password_hash):
+    runtime = make_runtime(site_daily_tokens=700)
     runtime.people.operators.create("ada@example.com", password_hash)
     browser = Browser(make_app(runtime))
     log_in(browser)

@@ -55,7 +55,7 @@ def test_an_archive_is_unpacked(operator, runtime, site):
         (("a.md", b"x" * 20_000), "larger than 10,000 bytes"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_and_nothing_is_stored(make_services, file, says, request):
+def test_what_is_wrong_with_a_file_is_told_and_nothing_is_stored(make_runtime, file, says, request):
     runtime = request.getfixturevalue("make_small")
     operator = request.getfixturevalue("operator")
     answer = upload(operator, ("good.md", b"# Good"), file)
@@ -65,8 +65,8 @@ def test_what_is_wrong_with_a_file_is_told_and_nothing_is_stored(make_services, 
 
 
 @pytest.fixture
-def runtime(make_services):
-    return make_services(sources_file_bytes=10_000, sources_upload_bytes=30_000)
+def runtime(make_runtime):
+    return make_runtime(sources_file_bytes=10_000, sources_upload_bytes=30_000)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def shell(folder, capsys):
 
 
 @pytest.fixture
-def open_services():
+def open_installation():
     made = []
 
     def make(folder):
@@ -45,8 +45,8 @@ def open_services():
         runtime.close()
 
 
-def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_services):
-    runtime = open_services(folder)
+def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_installation):
+    runtime = open_installation(folder)
     ada = runtime.people.operators.create("ada@example.com", "hash")
     runtime.people.operators.set_second_factor(ada, "sealed", 0, ["a"])
     code, out, _ = shell("operators", "reset", "ADA@example.com", "--second-factor")
@@ -57,8 +57,8 @@ def test_who_is_locked_out_gets_a_link_in_the_shell(shell, folder, open_services
     assert [change.operator for change in runtime.people.audit.recent(2)] == ["the shell"] * 2
 
 
-def test_people_are_listed_invited_changed_and_removed(shell, folder, open_services):
-    runtime = open_services(folder)
+def test_people_are_listed_invited_changed_and_removed(shell, folder, open_installation):
+    runtime = open_installation(folder)
     runtime.people.operators.create("ada@example.com", "hash")
     _, out, _ = shell("operators", "invite", "ben@example.com", "editor")
     assert runtime.people.links.find(re.search(r"token=([\w-]+)", out)[1]).role == "editor"
@@ -81,16 +81,16 @@ def test_people_are_listed_invited_changed_and_removed(shell, folder, open_servi
         (("invite", "ada@example.com", "viewer"), "has an account already"),
     ],
 )
-def test_what_cannot_be_done_with_people_is_one_line(shell, folder, open_services, arguments, says):
-    open_services(folder).operators.create("ada@example.com", "hash")
+def test_what_cannot_be_done_with_people_is_one_line(shell, folder, open_installation, arguments, says):
+    open_installation(folder).people.operators.create("ada@example.com", "hash")
     code, _, err = shell("operators", *arguments)
     assert code == 1
     assert says in err
     assert err.count("\n") == 1
 
 
-def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path, open_services):
-    runtime = open_services(folder)
+def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path, open_installation):
+    runtime = open_installation(folder)
     runtime.stores.sites.create(Site("shop", "Shop", "", ("https://shop.example/",)))
     runtime.people.operators.create("ada@example.com", "hash")
     runtime.configuration.live.change({"rerank_api_key": KEY}, "ada")
@@ -102,15 +102,15 @@ def test_a_backup_is_taken_and_brought_back_in_the_shell(shell, folder, tmp_path
     assert shell("restore", str(file), "--check")[1].endswith("It is whole, and fits this version.\n")
     other = tmp_path / "other"
     assert shell("restore", str(file), "--yes", "--with-key", data=other)[0] == 0
-    restored = open_services(other)
-    assert [site.id for site in restored.sites.all()] == ["shop"]
+    restored = open_installation(other)
+    assert [site.id for site in restored.stores.sites.all()] == ["shop"]
     assert restored.settings.models.rerank_api_key == KEY, "sealed with the key that came along"
-    assert restored.crawls.latest("shop").state == "waiting", "it is read again for its vectors"
-    assert restored.audit.recent(1)[0].action == "restored a backup"
+    assert restored.stores.crawls.latest("shop").state == "waiting", "it is read again for its vectors"
+    assert restored.people.audit.recent(1)[0].action == "restored a backup"
 
 
-def test_without_a_yes_nothing_is_restored(shell, folder, tmp_path, open_services, monkeypatch):
-    runtime = open_services(folder)
+def test_without_a_yes_nothing_is_restored(shell, folder, tmp_path, open_installation, monkeypatch):
+    runtime = open_installation(folder)
     file = tmp_path / "backup.zip"
     shell("backup", str(file))
     runtime.people.operators.create("eve@example.com", "hash")
@@ -128,10 +128,12 @@ def test_a_damaged_or_missing_backup_is_one_line(shell, tmp_path):
     assert shell("backup", str(tmp_path / "no" / "such" / "folder.zip"))[0] == 1
 
 
-def test_the_shell_says_where_each_setting_comes_from(shell, folder, tmp_path, open_services, monkeypatch):
+def test_the_shell_says_where_each_setting_comes_from(
+    shell, folder, tmp_path, open_installation, monkeypatch
+):
     (tmp_path / ".env").write_text("CHAT_MODEL=from-env-file\nSITE_DAILY_TOKENS=7\n")
     monkeypatch.setenv("MODEL_RETRIES", "3")
-    runtime = open_services(folder)
+    runtime = open_installation(folder)
     runtime.configuration.live.change({"site_daily_tokens": "9", "openai_api_key": KEY}, "ada@example.com")
     out = shell("settings", "--values")[1]
     assert "CHAT_MODEL=from-env-file\t.env" in out
@@ -143,21 +145,23 @@ def test_the_shell_says_where_each_setting_comes_from(shell, folder, tmp_path, o
     assert "OPENAI_API_KEY=set, ends in …abcd\tthe dashboard" in out
 
 
-def test_a_running_process_makes_anew_what_a_changed_setting_is_part_of(folder, open_services):
-    runtime, other = open_services(folder), open_services(folder)
+def test_a_running_process_makes_anew_what_a_changed_setting_is_part_of(folder, open_installation):
+    runtime, other = open_installation(folder), open_installation(folder)
     before = runtime.engine.query_embedder
     assert runtime.engine.chat_model is None
-    other.live.change({"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}, "ada")
+    other.configuration.live.change(
+        {"openai_base_url": "http://127.0.0.1:9/v1", "chat_model": "small"}, "ada"
+    )
     runtime.configuration.live.refresh()
     made = runtime.engine.chat_model
     assert made.name == "small"
     assert runtime.engine.chat_model is made
     assert runtime.engine.query_embedder is not before, "its address is among them"
     embedder = runtime.engine.query_embedder
-    other.live.change({"conversation_days": "30"}, "ada")
+    other.configuration.live.change({"conversation_days": "30"}, "ada")
     runtime.configuration.live.refresh()
     assert runtime.engine.chat_model is made
     assert runtime.engine.query_embedder is embedder
-    other.live.take_back({"chat_model", "openai_base_url"})
+    other.configuration.live.take_back({"chat_model", "openai_base_url"})
     runtime.configuration.live.refresh()
     assert runtime.engine.chat_model is None

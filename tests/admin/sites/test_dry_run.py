@@ -36,8 +36,8 @@ def website():
 
 
 @pytest.fixture
-def runtime(make_services):
-    return make_services(crawl_allow_private=True, crawl_render="never", dry_run_pages=3)
+def runtime(make_runtime):
+    return make_runtime(crawl_allow_private=True, crawl_render="never", dry_run_pages=3)
 
 
 @pytest.fixture
@@ -113,10 +113,10 @@ def test_bad_addresses_start_no_dry_run(operator, runtime, address):
     assert operator.send("/admin/new-site", {"address": address, "look": "1"}).status_code == 422
 
 
-def test_a_private_address_is_refused_unless_it_is_allowed(make_services, password_hash):
+def test_a_private_address_is_refused_unless_it_is_allowed(make_runtime, password_hash):
     from tests.admin.conftest import EMAIL, Browser
 
-    runtime = make_services()
+    runtime = make_runtime()
     runtime.people.operators.create(EMAIL, password_hash)
     browser = Browser(make_app(runtime))
     log_in(browser)

@@ -54,8 +54,8 @@ def test_a_name_that_is_too_long_is_explained(operator):
     assert "at most 100 characters" in answer.text
 
 
-def test_a_private_address_is_fine_where_it_is_permitted(make_services, password_hash):
-    runtime = make_services(crawl_allow_private=True)
+def test_a_private_address_is_fine_where_it_is_permitted(make_runtime, password_hash):
+    runtime = make_runtime(crawl_allow_private=True)
     runtime.people.operators.create("ada@example.com", password_hash)
     browser = Browser(make_app(runtime))
     log_in(browser)
@@ -111,8 +111,8 @@ def test_progress_changes_its_version_only_when_there_is_something_new(operator,
     assert not progress()["active"]
 
 
-def test_the_embed_tag_names_the_public_address_and_the_site(make_services, password_hash):
-    runtime = make_services(public_url="https://chat.example.com")
+def test_the_embed_tag_names_the_public_address_and_the_site(make_runtime, password_hash):
+    runtime = make_runtime(public_url="https://chat.example.com")
     runtime.people.operators.create("ada@example.com", password_hash)
     make_site(runtime)
     browser = Browser(make_app(runtime))

@@ -71,8 +71,8 @@ def test_bad_input_says_what_to_do_and_leaves_the_link_valid(client, runtime, ch
     assert send(client, token).status_code == 302
 
 
-def test_guessing_tokens_is_slowed_down(make_services):
-    runtime = make_services(login_limit="2/minute")
+def test_guessing_tokens_is_slowed_down(make_runtime):
+    runtime = make_runtime(login_limit="2/minute")
     token = runtime.people.operators.setup_token()
     browser = Browser(make_app(runtime))
     for _ in range(2):

@@ -45,8 +45,8 @@ def test_empty_fields_are_named(client, operator_id):
     assert "Write your password." in answer.text
 
 
-def test_guessing_from_one_address_is_slowed_down(make_services, password_hash):
-    runtime = make_services(login_limit="3/minute")
+def test_guessing_from_one_address_is_slowed_down(make_runtime, password_hash):
+    runtime = make_runtime(login_limit="3/minute")
     runtime.people.operators.create(EMAIL, password_hash)
     app = make_app(runtime)
     for number in range(3):
@@ -57,8 +57,8 @@ def test_guessing_from_one_address_is_slowed_down(make_services, password_hash):
     assert "Too many attempts. Try again in" in answer.text
 
 
-def test_guessing_one_account_from_many_addresses_is_slowed_down(make_services, password_hash):
-    runtime = make_services(login_limit="3/minute")
+def test_guessing_one_account_from_many_addresses_is_slowed_down(make_runtime, password_hash):
+    runtime = make_runtime(login_limit="3/minute")
     runtime.people.operators.create(EMAIL, password_hash)
     app = make_app(runtime)
     for number in range(3):
@@ -101,8 +101,8 @@ def test_logging_out_ends_the_session_for_a_copied_cookie_too(app, operator):
     assert thief.get("/admin/").status_code == 302
 
 
-def test_a_session_ends_with_its_hours(make_services, password_hash):
-    runtime = make_services(session_hours=0.5 / 3600)
+def test_a_session_ends_with_its_hours(make_runtime, password_hash):
+    runtime = make_runtime(session_hours=0.5 / 3600)
     runtime.people.operators.create(EMAIL, password_hash)
     browser = Browser(make_app(runtime))
     assert log_in(browser).status_code == 302

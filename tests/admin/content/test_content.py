@@ -154,7 +154,7 @@ def send(operator, action, url=DELIVERY, **fields):
 def test_a_page_is_excluded_and_put_back(operator, filled):
     assert "is kept out of the answers" in send(operator, "exclude")
     assert decision(filled, "delivery").excluded
-    assert [run.kind for run in filled.crawls.waiting()] == ["decision"]
+    assert [run.kind for run in filled.stores.crawls.waiting()] == ["decision"]
     assert filled.queued[-1][0] == "lantern"
     page = operator.get(page_of(DELIVERY)).text
     assert ">Excluded</span>" in page

@@ -101,7 +101,7 @@ def test_every_wrong_line_is_told_at_once(operator, site):
     assert "Line 3" in answer.text
 
 
-def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_services, app, site, runtime):
+def test_what_is_no_text_and_what_is_too_large_is_refused(operator, make_runtime, app, site, runtime):
     assert "not UTF-8" in upload(operator, b"\xff\xfe\x00").text
     assert "Choose a file" in operator.send(NEW, {}, f"{NEW}/upload").text
     many = "\n".join(

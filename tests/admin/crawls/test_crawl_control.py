@@ -5,6 +5,7 @@ import re
 import pytest
 
 from admin.crawls.crawl_state import about
+from tests.admin.conftest import queued
 from tests.admin.samples import make_crawl, make_long_crawl
 
 PAGE = "/admin/sites/atlas/crawls/1"
@@ -70,7 +71,7 @@ def test_a_crawl_is_paused_resumed_and_stopped(operator, runtime, running):
     runtime.stores.crawls.set_aside(runtime.stores.crawls.get(running))
     page = press(operator, "resume", PAGE)
     assert "goes on as soon as the worker has time" in page
-    assert runtime.queued == [("atlas", running)]
+    assert queued(runtime) == [("atlas", running)]
     page = press(operator, "stop")
     assert ">Stopping</span>" in page
     assert (runtime.stores.crawls.get(running).state, runtime.stores.crawls.get(running).wanted) == (
