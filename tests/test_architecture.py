@@ -28,7 +28,14 @@ CONFINED = {
         "server/api/docs/docs.py",
     ],
     "url_normalize": ["crawler/discovery/urls.py"],
-    "sqlalchemy": ["server/storage", "server/indexes", "server/backup", "server/gaps", "server/playground", "server/quality"],
+    "sqlalchemy": [
+        "server/storage",
+        "server/indexes",
+        "server/backup",
+        "server/gaps",
+        "server/playground",
+        "server/quality",
+    ],
     "alembic": ["server/storage"],
     "diskcache": ["server/storage", "server/guards"],
     "redis": ["server/storage/shared_cache.py"],
@@ -178,7 +185,8 @@ def test_the_domain_needs_only_the_standard_library():
         for path in SOURCES
         if "domain" in path.parts
         for imported in imports_of(path)
-        if imported.split(".")[0] not in sys.stdlib_module_names and not within(imported, {"server.domain", "server.languages"})
+        if imported.split(".")[0] not in sys.stdlib_module_names
+        and not within(imported, {"server.domain", "server.languages"})
     ]
     assert offenders == []
 

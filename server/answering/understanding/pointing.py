@@ -1,7 +1,7 @@
-"""Whether a question points at the page that the visitor is on,.
+"""Whether a question points at the page that the visitor is on, in every language that has the words for it.
 
 "How much is this?" cannot be understood without the page. A question that stands alone must be answered the
-same on every page, so what counts here is narrower than in `server.answering.understanding.reference`: an "it" that may
+same on every page, so what counts here is narrower than in `understanding/reference.py`: an "it" that may
 mean nothing ("is it possible to ...") is no pointing.
 """
 
