@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Flask
+from flask import Flask, Request
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -29,6 +30,16 @@ COMPRESSED = ["text/html", "text/css", "text/javascript", "application/json", "i
 """Never text/event-stream: a compressor holds words back."""
 
 
+class DashboardSessions(SecureCookieSessionInterface):
+    """Opens no session for the API: making the signer costs more than the rest of a small request."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """The session of the cookie; a closed one for an address of the API."""
+        if request.path.startswith("/api/"):
+            return self.make_null_session(app)
+        return super().open_session(app, request)
+
+
 def create_app(settings: Settings | None = None, runtime: Runtime | None = None) -> Flask:
     """The application of this process. Models are not loaded before they are needed.
 
@@ -47,6 +58,7 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
         COMPRESS_BR_LEVEL=4,
         COMPRESS_STREAMS=False,
     )
+    app.session_interface = DashboardSessions()
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["docent"] = runtime
     app.extensions["docent-sites"] = RecentSites(runtime.stores.sites)

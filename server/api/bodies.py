@@ -8,6 +8,7 @@ from flask import current_app, request
 from pydantic import BaseModel, ValidationError
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from server.api.access import configuration
 from server.api.errors import ApiError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -24,6 +25,21 @@ def json_body(model: type[Model]) -> Model:
         return model.model_validate_json(_content())
     except ValidationError as error:
         raise _refusal(error) from None
+
+
+def message_text(text: str, missing: str, name: str = "message") -> str:
+    """`text` of the field `name` without the space around it. Raises ApiError 422 with `missing` when nothing
+    is left, and when it is longer than MESSAGE_CHARS."""
+    # PostgreSQL stores no NUL, and no message needs one.
+    found = text.replace("\x00", " ").strip()
+    longest = configuration().settings.limits.message_chars
+    if not found:
+        raise ApiError(422, "message_empty", missing)
+    if len(found) > longest:
+        raise ApiError(
+            422, "message_too_long", f"The {name} has {len(found)} characters; send at most {longest}."
+        )
+    return found
 
 
 def _content() -> bytes:

@@ -60,4 +60,7 @@ def _log_at_end(response: Response) -> Response:
 
 
 def _printable(path: str) -> str:
-    return "".join(char if char.isprintable() and char != " " else "?" for char in path[:200])
+    short = path[:200]
+    if short.isprintable() and " " not in short:
+        return short
+    return "".join(char if char.isprintable() and char != " " else "?" for char in short)

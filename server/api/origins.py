@@ -20,7 +20,7 @@ def calling_origin(site: Site) -> str:
     Raises ApiError 403 when the site does not list it.
     """
     origin = request.headers.get("Origin", "")
-    if origin and not (_is_own(origin) or origin in _spelled(site)):
+    if origin and not (origin in _spelled(site) or _is_own(origin)):
         raise ApiError(
             403,
             "origin_not_allowed",
@@ -56,16 +56,13 @@ def add_cors(response: Response) -> Response:
 
 def _is_own(origin: str) -> bool:
     """Whether it is this server itself: as its setting says, or as the caller addressed it."""
-    return origin in (origin_of(configuration().settings.serving.base_url), request.host_url.rstrip("/"))
+    own = (origin_of(configuration().settings.serving.base_url), f"{request.scheme}://{request.host.lower()}")
+    return origin in own
 
 
 def _is_listed_anywhere(origin: str) -> bool:
     # Before the body and the token are known, nobody can tell which site it is about.
-    return _is_own(origin) or origin in _all_listed()
-
-
-def _all_listed() -> frozenset[str]:
-    return frozenset().union(*map(_spelled, recent_sites().all()))
+    return any(origin in _spelled(site) for site in recent_sites().all()) or _is_own(origin)
 
 
 def _spelled(site: Site) -> frozenset[str]:

@@ -3,6 +3,7 @@ their origins."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 
@@ -16,6 +17,7 @@ def stored(url: str, base: str) -> str:
     return url.removeprefix(base) if url.startswith(f"{base}/sources/") else url
 
 
+@lru_cache(maxsize=4096)
 def origin_of(address: str) -> str:
     """scheme://host[:port] as browsers write it: lower case, no default port; for what is no address, some
     text that no origin equals."""

@@ -9,8 +9,8 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from server.answering.chat import response as answer_response
-from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
-from server.api.bodies import json_body
+from server.api.access import chat, crawling, dialogue, people_stores, stores
+from server.api.bodies import json_body, message_text
 from server.api.errors import ApiError
 from server.api.keyed.caller import allowed, days_asked, known_key, page_of_list, site_for
 from server.api.keyed.schemas import AskRequest
@@ -42,13 +42,7 @@ def ask() -> Response:
     key = known_key()
     body = json_body(AskRequest)
     site = site_for(key, Scope.ASK, body.site)
-    settings = configuration().settings
-    question = body.question.replace("\x00", " ").strip()
-    if not question:
-        raise ApiError(422, "message_empty", "Send a question as question.")
-    if len(question) > settings.limits.message_chars:
-        text = f"The question has {len(question)} characters; send at most {settings.limits.message_chars}."
-        raise ApiError(422, "message_too_long", text)
+    question = message_text(body.question, "Send a question as question.", "question")
     try:
         exchange = chat().ask(
             site, question, visitor_id=f"key-{key.id}", conversation_id=body.conversation_id

@@ -10,7 +10,7 @@ from flask import Response, jsonify, request
 from server.answering.chat import Exchange
 from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
-from server.api.bodies import json_body
+from server.api.bodies import json_body, message_text
 from server.api.caller import Caller, known_caller, limit, network_address, require_consent
 from server.api.errors import ApiError
 from server.api.schemas import ChatRequest, FeedbackRequest, PageRequest
@@ -30,7 +30,7 @@ def ask() -> Response:
     if body.resume:
         return _resumed(caller)
     require_consent(caller)
-    message = _message(body)
+    message = message_text(body.message or "", "Send a question as message.")
     settings = configuration().settings
     limit(settings.limits.visitor_limit, f"visitor:{caller.key}")
     limit(settings.limits.address_limit, f"address:{network_address()}")
@@ -59,19 +59,6 @@ def resume() -> Response:
     if "Last-Event-ID" not in request.headers:
         raise ApiError(422, "last_event_missing", LAST_EVENT)
     return _resumed(caller)
-
-
-def _message(body: ChatRequest) -> str:
-    # PostgreSQL stores no NUL, and no question needs one.
-    message = (body.message or "").replace("\x00", " ").strip()
-    longest = configuration().settings.limits.message_chars
-    if not message:
-        raise ApiError(422, "message_empty", "Send a question as message.")
-    if len(message) > longest:
-        raise ApiError(
-            422, "message_too_long", f"The message has {len(message)} characters; send at most {longest}."
-        )
-    return message
 
 
 def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from flask import Response, jsonify
 
 from server.api.access import configuration, delivery, dialogue
-from server.api.bodies import json_body
+from server.api.bodies import json_body, message_text
 from server.api.caller import Caller, known_caller, limit, network_address, require_consent
 from server.api.errors import ApiError
 from server.api.schemas import ContactRequest
@@ -30,7 +30,7 @@ def write() -> tuple[Response, int]:
         raise ApiError(
             409, "contact_off", "This site takes no messages here. Its pages say how to get in touch."
         )
-    email, message = _email(body.email), _message(body.message)
+    email, message = _email(body.email), message_text(body.message, "Write a message.")
     settings = configuration().settings
     limit(settings.limits.visitor_limit, f"contact-visitor:{caller.key}")
     limit(settings.contact.limit, f"contact:{network_address()}")
@@ -70,18 +70,6 @@ def _email(text: str) -> str:
         return mail_address(text)
     except ValueError as error:
         raise ApiError(422, "email_invalid", f"This is no e-mail address. {error}") from None
-
-
-def _message(text: str) -> str:
-    message = text.replace("\x00", " ").strip()
-    longest = configuration().settings.limits.message_chars
-    if not message:
-        raise ApiError(422, "message_empty", "Write a message.")
-    if len(message) > longest:
-        raise ApiError(
-            422, "message_too_long", f"The message has {len(message)} characters; send at most {longest}."
-        )
-    return message
 
 
 def _own_conversation(caller: Caller, conversation_id: str | None) -> str | None:

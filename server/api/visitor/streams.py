@@ -54,6 +54,11 @@ class EventLog:
             self._frames.append(frame(event, data, f"{self.message_id}:{len(self._frames) + 1}"))
             self._grown.notify_all()
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing will be added any more."""
+        return self._finished
+
     def finish(self) -> None:
         """Nothing will be added any more."""
         with self._grown:
@@ -82,10 +87,11 @@ def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
 log = logging.getLogger(__name__)
 
 STEP_S = 0.3
-"""Seconds between two writes of a log that grows: each word by itself would cost too much."""
-LONGEST_STEP_S = 2.0
+"""Seconds between two copies of the logs: copying each word by itself would cost too much."""
+LONGEST_STEP_S = 1.2
+"""Less than APPEAR_S, so that another process never gives up on a log that is about to be copied."""
 SHARE = 0.1
-"""Part of the time that writing growing logs may take: with hundreds of them the steps get coarser."""
+"""Part of the time that copying may take: with hundreds of logs the steps get longer."""
 KEEP_S = 300.0
 """Seconds that a log can be resumed."""
 BEAT_S = 1.0
@@ -94,9 +100,9 @@ ALIVE_S = 6.0
 
 
 class StreamShelf:
-    """Copies this process's logs to the cache in coarse steps, and says that the process lives.
+    """Copies this process's logs to the cache in steps, and says that the process lives.
 
-    One thread does it for all logs, so nobody waits for it.
+    One thread does it for all logs, and only while there are any, so that no answer waits for it.
     """
 
     def __init__(self, cache: Callable[[], Cache]) -> None:
@@ -105,75 +111,70 @@ class StreamShelf:
         self._changed = threading.Condition()
         self._logs: dict[str, EventLog] = {}
         self._written: dict[str, int] = {}
-        self._ended: set[str] = set()
         self._thread: threading.Thread | None = None
 
     def put(self, log: EventLog) -> None:
-        """Keeps the log in the cache up to date until `ended`."""
+        """Keep the copy of the log up to date until the log is finished."""
         with self._changed:
             self._logs[log.message_id] = log
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="stream-shelf", daemon=True)
                 self._thread.start()
-
-    def ended(self, message_id: str) -> None:
-        """The log is finished: it is written a last time, soon."""
-        with self._changed:
-            self._ended.add(message_id)
-            self._changed.notify_all()
+            elif len(self._logs) == 1:
+                self._changed.notify_all()
 
     def here(self, message_id: str) -> EventLog | None:
         """The log, when this process writes it."""
         return self._logs.get(message_id)
 
     def elsewhere(self, message_id: str) -> Snapshot | None:
-        """The log as any process wrote it last. Raises StorageError."""
+        """The log as any process copied it last. Raises StorageError."""
         text = self._cache().get(_log_key(message_id))
         return Snapshot.from_json(text) if text else None
 
     def is_alive(self, producer: str) -> bool:
-        """Whether the process that wrote a log still does. Raises StorageError."""
+        """Whether the process that wrote a log still lives. Raises StorageError."""
         return self._cache().get(_process_key(producer)) is not None
 
     def drain(self, timeout_s: float) -> bool:
-        """Waits until every log is finished and written; False when that takes longer."""
+        """Wait until every log is finished and copied; False when that takes longer."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._logs, timeout_s)
 
     def _run(self) -> None:
-        next_step = beaten = 0.0
+        step, beaten = STEP_S, 0.0
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._ended), STEP_S)
-                ended, self._ended = self._ended, set()
-                now = time.monotonic()
-                step, working = now >= next_step, bool(self._logs)
-                due = {id: events for id, events in self._logs.items() if step or id in ended}
+                self._changed.wait_for(lambda: bool(self._logs))
+            pause(step)
+            started = time.monotonic()
+            with self._changed:
+                logs = list(self._logs.values())
+            finished = [events.message_id for events in logs if events.is_finished]
             try:
-                if working and now - beaten > BEAT_S:
+                if started - beaten > BEAT_S:
                     self._cache().set(_process_key(self._process), "1", ALIVE_S)
-                    beaten = now
-                for message_id, events in due.items():
-                    self._write(message_id, events)
+                    beaten = started
+                for events in logs:
+                    self._write(events)
             except StorageError as error:
                 log.warning("streams cannot be resumed by another process: %s", error)
-            if step:
-                next_step = now + min(max(STEP_S, (time.monotonic() - now) / SHARE), LONGEST_STEP_S)
-            self._forget(ended)
+            step = min(max(STEP_S, (time.monotonic() - started) / SHARE), LONGEST_STEP_S)
+            self._forget(finished)
 
-    def _forget(self, ended: set[str]) -> None:
+    def _forget(self, finished: list[str]) -> None:
         with self._changed:
-            for message_id in ended:
+            for message_id in finished:
                 self._logs.pop(message_id, None)
                 self._written.pop(message_id, None)
             self._changed.notify_all()
 
-    def _write(self, message_id: str, events: EventLog) -> None:
+    def _write(self, events: EventLog) -> None:
         snapshot = events.snapshot(self._process)
         size = len(snapshot.frames) + snapshot.finished
-        if size != self._written.get(message_id):
-            self._cache().set(_log_key(message_id), snapshot.to_json(), KEEP_S)
-            self._written[message_id] = size
+        if size != self._written.get(events.message_id):
+            self._cache().set(_log_key(events.message_id), snapshot.to_json(), KEEP_S)
+            self._written[events.message_id] = size
 
 
 def _log_key(message_id: str) -> str:
@@ -241,7 +242,6 @@ class Streams:
             log.add("error", error_body(failure.code, failure.message, failure.retry_after))
         finally:
             log.finish()
-            self._shelf.ended(log.message_id)
 
     def _follow(self, log: EventLog, after: int) -> Iterator[bytes]:
         while True:
