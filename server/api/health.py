@@ -33,7 +33,7 @@ def _warm_up(app: Flask, warmed: threading.Event, then: Callable[[], None]) -> N
     said = ""
     while True:
         try:
-            app.extensions["docent"].warm_up()
+            app.extensions["docent"].engine.warm_up()
             then()
             warmed.set()
             return

@@ -19,7 +19,7 @@ from server.domain.site import Site
 from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
+from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
 from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate
 from server.jobs.site_index import SiteIndex
@@ -72,7 +72,7 @@ class PageRefresh:
 
     def run(self, gate: CrawlGate | None, template: str = "") -> tuple[str, str]:
         """(state in which it ended, what came of it). `gate` measures the new state before it is live. Raises
-        CutShort, CrawlError, HeldBackIndex."""
+        CrawlCutShort, CrawlError, HeldBackIndex."""
         before = self._content.live.live_generation()
         if not before:
             raise CrawlError(NOT_LIVE)
@@ -90,7 +90,7 @@ class PageRefresh:
             prepared = self._indexer.prepare()
             report = gate.go_live(self._index, prepared) if gate else prepared.go_live()
         except BuildStopped as stopped:
-            raise CutShort from stopped
+            raise CrawlCutShort from stopped
         if self._run.kind != PAGE:
             if self._content.live.live_generation() == before:
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
@@ -118,7 +118,7 @@ class PageRefresh:
         stop = self._watch.stop
         outcomes = read_page(options, url, Validators(content_hash=own), template=template, stop=stop)
         if stop.is_set():
-            raise CutShort
+            raise CrawlCutShort
         if not outcomes:
             raise CrawlError(f"{url} was not read: try again")
         self._note(outcomes)

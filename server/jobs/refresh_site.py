@@ -29,7 +29,7 @@ from server.jobs.crawl_intake import (
     report_so_far,
 )
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, CutShort, Interrupt
+from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import PageRefresh
@@ -97,7 +97,7 @@ class SiteRefresh:
             except HeldBackIndex as held:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
                 self._crawls.finish(crawl_id, HELD, str(held))
-            except CutShort:
+            except CrawlCutShort:
                 self._set_aside(run, watch)
             except (CrawlError, ModelError, IndexFailure, StorageError) as error:
                 self._fail(run, watch, str(error))
@@ -119,7 +119,7 @@ class SiteRefresh:
         gate: CrawlGate,
         on_progress: ProgressCallback,
     ) -> tuple[str, str]:
-        """(state in which the crawl ends, what it brought). Raises CutShort, HeldBackIndex."""
+        """(state in which the crawl ends, what it brought). Raises CrawlCutShort, HeldBackIndex."""
         whole = WholeCrawl(self._db, self._settings, self._sources, run, site, index, watch)
         held = gate.held
         if held is not None and gate.is_dropped():
@@ -189,7 +189,7 @@ class WholeCrawl:
     def run(self, gate: CrawlGate | None, on_progress: ProgressCallback, *, goes_on: bool) -> tuple[str, str]:
         """(state in which the crawl ended, what it brought). With a gate nothing goes live piece by piece,
         and the whole only once it is measured. `goes_on` keeps what a gate held back before: it is measured
-        again with what this crawl brings. Raises CutShort, HeldBackIndex."""
+        again with what this crawl brings. Raises CrawlCutShort, HeldBackIndex."""
         interruptions = Interruptions(self._journal, self._crawls, self._run)
         interruptions.check()
         self._indexer.begin(resume=interruptions.before or goes_on, report=report_so_far(self._journal))
@@ -203,7 +203,7 @@ class WholeCrawl:
         )  # fmt: skip
         try:
             self._crawl(intake)
-        except CutShort:
+        except CrawlCutShort:
             interruptions.forgive()
             raise
         state = DONE
@@ -239,11 +239,11 @@ class WholeCrawl:
                 if self._watch.reason in (QUIT, LOST):
                     break  # what was handed out and not settled is handed out again
         if self._watch.reason in (QUIT, LOST):
-            raise CutShort
+            raise CrawlCutShort
         self._indexer.flush()
         intake.record()
         if self._watch.reason == PAUSE:
-            raise CutShort
+            raise CrawlCutShort
 
     def _bring_live(self, intake: CrawlIntake, gate: CrawlGate | None) -> str:
         moves = PageMoves(self._db, self._site.id)
@@ -258,7 +258,7 @@ class WholeCrawl:
         return summary
 
     def release(self) -> str:
-        """Brings live what the gate held back; returns what that is. Raises CutShort."""
+        """Brings live what the gate held back; returns what that is. Raises CrawlCutShort."""
         self._indexer.begin(resume=True, report=report_so_far(self._journal))
         return self._go_live(None)
 
@@ -272,7 +272,7 @@ class WholeCrawl:
         except BuildStopped as stopped:
             if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
-            raise CutShort from stopped
+            raise CrawlCutShort from stopped
         keep_what_was_learned(self._db, self._site, self._index, self._journal)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         return summary

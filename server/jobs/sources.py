@@ -26,7 +26,7 @@ from server.storage.errors import SourceTooLarge
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourcePart:
     """One file, address or pair."""
 
     name: str
@@ -38,7 +38,7 @@ class Part:
     """Whether another reading may find the page that this one did not find."""
 
 
-class Unread(Exception):
+class UnreadableSource(Exception):
     """A source that cannot be read now; what it gave before stays. The message says why."""
 
 
@@ -58,9 +58,9 @@ class SourceReader:
 
     def parts(
         self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         """`known` is what it consisted of; files whose digest `validators` have as their etag are not
-        read again. Raises Unread."""
+        read again. Raises UnreadableSource."""
         read = {
             SourceKind.FILE: self._file,
             SourceKind.FOLDER: self._folder,
@@ -71,13 +71,13 @@ class SourceReader:
 
     def _file(
         self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         url = page_path(self._site.id, source.id, source.name)
         yield self._read(source.name, url, self._body(source), source.digest, known, validators)
 
     def _folder(
         self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         base = str(source.options.get("base", ""))
         options = FolderOptions(
             include=tuple(source.options.get("include", ())),
@@ -92,7 +92,7 @@ class SourceReader:
                 )
                 yield self._from_disk(found, url, known, validators, serve=not base)
         except BadStart as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
 
     def _from_disk(
         self,
@@ -102,15 +102,15 @@ class SourceReader:
         validators: Mapping[str, Validators],
         *,
         serve: bool,
-    ) -> Part:
+    ) -> SourcePart:
         if found.state is not None:
             outcome = UrlOutcome(url, found.state, found.reason)
-            return Part(found.name, outcome, may_pass=found.state is UrlState.ERROR)
+            return SourcePart(found.name, outcome, may_pass=found.state is UrlState.ERROR)
         try:
             body = found.path.read_bytes()
         except OSError as error:
             reason = f"it cannot be opened ({error.strerror or error})"
-            return Part(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
+            return SourcePart(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
         part = self._read(found.name, url, body, digest_of(body), known, validators)
         if serve and part.outcome.page is not None:
             self._store.keep(self._site.id, body, most_bytes=self._settings.sources.site_bytes)
@@ -124,40 +124,40 @@ class SourceReader:
         digest: str,
         known: Mapping[str, SourceItem],
         validators: Mapping[str, Validators],
-    ) -> Part:
+    ) -> SourcePart:
         before = validators.get(url)
         if before is not None and before.etag == digest and url in known:
             reason = known[url].reason
-            return Part(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
-        return Part(name, read_file(name, body, url, self._limits), digest)
+            return SourcePart(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
+        return SourcePart(name, read_file(name, body, url, self._limits), digest)
 
     def _pairs(
         self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         try:
             pairs = parse_pairs(self._body(source).decode("utf-8", "replace"))
         except BadFile as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
         for pair in pairs:
             url = page_path(self._site.id, source.id, pair.question)
             page = pair_page(url, pair)
-            yield Part(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
+            yield SourcePart(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
 
     def _addresses(
         self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    ) -> Iterator[SourcePart]:
         try:
             addresses = parse_addresses(self._body(source).decode("utf-8", "replace"))
             options = crawl_options(replace(self._site, start_urls=addresses), self._settings)
             for outcome in read_addresses(addresses, options, validators):
-                yield Part(outcome.url, outcome, may_pass=True)
+                yield SourcePart(outcome.url, outcome, may_pass=True)
         except BadStart as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
 
     def _body(self, source: Source) -> bytes:
         body = self._store.body(source.site_id, source.digest)
         if body is None:
-            raise Unread("what was uploaded is no longer in the database: add it again")
+            raise UnreadableSource("what was uploaded is no longer in the database: add it again")
         return body
 
 
@@ -228,7 +228,7 @@ class _Reading:
                 page = self._taken(part, known.get(part.outcome.url))
                 if page is not None:
                     yield page
-        except (Unread, SourceTooLarge) as error:
+        except (UnreadableSource, SourceTooLarge) as error:
             message = str(error)
             log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
             yield from self._as_before(known, message)
@@ -249,7 +249,7 @@ class _Reading:
                 found[url] = Validators(etag, page.last_modified, page.content_hash)
         return found
 
-    def _taken(self, part: Part, before: SourceItem | None) -> Page | None:
+    def _taken(self, part: SourcePart, before: SourceItem | None) -> Page | None:
         outcome = part.outcome
         if outcome.url in self._items:
             return None
@@ -264,7 +264,7 @@ class _Reading:
         self._items[outcome.url] = item
         return page
 
-    def _new(self, item: SourceItem, page: Page, part: Part) -> tuple[SourceItem, Page | None]:
+    def _new(self, item: SourceItem, page: Page, part: SourcePart) -> tuple[SourceItem, Page | None]:
         other = self._seen.get(page.url) or self._seen.get(page.content_hash)
         if other:
             return replace(item, state=UrlState.DUPLICATE, reason=f"same content as {other}"), None

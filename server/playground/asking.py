@@ -31,7 +31,7 @@ MOST = 60
 SHORTEST_SECRET = 6
 
 
-class Recorder:
+class PromptRecorder:
     """Implements ChatModel around another one: keeps what it is told and replies, step by step, and stops
     at the deadline. One per question; strategies may call it from several threads."""
 
@@ -158,7 +158,7 @@ class Asking:
         self._deadline = monotonic() + seconds
         self._incidents = Gathered()
         model = engine.chat_model if variant.writer != EMBEDDED else None
-        self._recorder = Recorder(model, self._deadline, keeps=order.prompts) if model else None
+        self._recorder = PromptRecorder(model, self._deadline, keeps=order.prompts) if model else None
 
     def run(self) -> dict[str, Any]:
         """What came of it, as JSON-like values. Raises NotBuilt, OutOfTime, DocentError and what indexes
