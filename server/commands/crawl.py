@@ -31,7 +31,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="let this site's crawl use private and loopback addresses",
     )
     parser.add_argument(
-        "--anew", action="store_true", help="begin anew, where a paused or interrupted crawl would go on"
+        "--anew",
+        action="store_true",
+        help="start a new crawl, do not resume a paused or interrupted one",
     )
 
 

@@ -69,7 +69,7 @@ class Progress:
         self._used = self._used.plus(used)
 
     def close(self) -> None:
-        """Ends the line that stands there."""
+        """Ends the current line."""
         if self._is_terminal and self._name:
             self._out.write("\n")
             self._out.flush()
@@ -113,7 +113,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--ranking-only", action="store_true", help="rank pages, write no answers")
     parser.add_argument("--yes", action="store_true", help="go on where building or judging asks a model")
-    parser.add_argument("--fresh", action="store_true", help="ask anew what an earlier run into DIR asked")
+    parser.add_argument("--fresh", action="store_true", help="ask again what an earlier run into DIR asked")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

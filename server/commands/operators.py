@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Every change stands in the audit log. Raises StartError, LastOwner."""
+    """Every change is in the audit log. Raises StartError, LastOwner."""
     runtime = open_runtime(settings)
     try:
         {"list": _list, "invite": _invite, "reset": _reset, "role": _role, "remove": _remove}[options.action](

@@ -1,4 +1,4 @@
-"""`python -m server sources`: what a site is made of beside its website."""
+"""`python -m server sources`: what a site is made of in addition to its website."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _list(runtime: Runtime, site_id: str) -> int:
 def _state(source: Source, counts: dict[str, int]) -> str:
     if source.read_at is None:
         return "not read yet"
-    told = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items()))
-    return f"{told or 'nothing in it'}{'; ' + source.message if source.message else ''}"
+    parts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items()))
+    return f"{parts or 'nothing in it'}{'; ' + source.message if source.message else ''}"
 
 
 def _add(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> None:

@@ -63,12 +63,12 @@ def _wanted(options: argparse.Namespace) -> TestSetOptions:
 
 
 def _write(place: Path, made: TestSet, base_url: str) -> None:
-    beside = place.with_name(place.name + ".part")
+    partial = place.with_name(place.name + ".part")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         lines = (f"{line_of(case, base_url)}\n" for case in made.cases)
-        beside.write_text("".join(lines), encoding="utf-8")
-        beside.replace(place)
+        partial.write_text("".join(lines), encoding="utf-8")
+        partial.replace(place)
     except OSError as error:
         raise StartError(f"{place} cannot be written: {error.strerror or error}") from None
 

@@ -79,7 +79,7 @@ CANDIDATES = 6
 TELLING = 5
 """Words of a question by which groups are looked for: those that fewest groups have."""
 SETTLED = 8
-"""Questions after which a group keeps the one that stands for it."""
+"""Questions after which a group keeps its representative question."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Cluster:
 
     id: str
     question: ComparedQuestion
-    """The one that stands for it."""
+    """The representative one."""
     size: int = 0
     total: Array | None = None
     """Sum of the vectors of its questions."""
@@ -99,7 +99,7 @@ class Cluster:
     """Whether it may be merged into another."""
 
     def add(self, question: ComparedQuestion) -> None:
-        """One more question; another may stand for the group then."""
+        """One more question; the representative may change."""
         self.size += 1
         self.weigh(question)
         known = {plain(sample.text) for sample in self.samples}
@@ -216,7 +216,7 @@ class Clusters:
             cluster = self._by_id.get(id)
             if cluster is None or id in gone or not cluster.joinable:
                 continue
-            for other_id in self._candidates(_standing_for(cluster)):
+            for other_id in self._candidates(_representative(cluster)):
                 other = self._by_id[other_id]
                 if other_id == id or other_id in gone or other_id in {kept for kept, _ in found}:
                     continue
@@ -290,8 +290,8 @@ class Clusters:
             self._means = bigger
 
 
-def _standing_for(cluster: Cluster) -> ComparedQuestion:
-    """Its questions as one, for finding groups near it."""
+def _representative(cluster: Cluster) -> ComparedQuestion:
+    """The questions of a group as one, to find groups near it."""
     mean = cluster.mean
     if mean is None:
         return cluster.question

@@ -161,12 +161,12 @@ class PageRefresh:
         if first.state is UrlState.FETCHED:
             return "changed"
         word = _WORDS.get(first.state, "error")
-        told = f"{word}: {first.reason}" if first.reason else word
+        reason = f"{word}: {first.reason}" if first.reason else word
         if last is not first and last.page is not None:
-            return f"{told}, which was read instead"
+            return f"{reason}, which was read instead"
         if first.url in self._indexer.known and word != "error":
-            return f"{told}; it leaves the index when it is not found again"
-        return told
+            return f"{reason}; it leaves the index when it is not found again"
+        return reason
 
 
 def _chunks(report: IndexReport) -> str:

@@ -268,7 +268,7 @@ class WholeCrawl:
             prepared = self._indexer.prepare()
             summary = _summary(gate.go_live(self._index, prepared) if gate else prepared.go_live())
             if self._index.is_stale(self._site, self._content):
-                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
+                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed again"
         except BuildStopped as stopped:
             if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped

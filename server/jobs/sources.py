@@ -184,7 +184,7 @@ def site_sources(database: Database, settings: Settings, site: Site) -> Iterator
     for source in sources:
         yield from _Reading(source, store, pages, reader, crawled, seen).pages()
     if sources and not seen and not site.start_urls:
-        raise CrawlError("none of the sources gave a page; the reasons stand under Sources")
+        raise CrawlError("none of the sources gave a page; see the reasons under Sources")
     pages.tidy()
 
 
