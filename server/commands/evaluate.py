@@ -27,7 +27,7 @@ EVERY_S = 0.1
 
 
 class Progress:
-    """Implements Monitor."""
+    """Implements Monitor: a bar in a terminal, else a line for each tenth of a step."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -35,7 +35,7 @@ class Progress:
         self._name = ""
         self._tenth = -1
         self._shown_at = 0.0
-        self._used = Used()
+        self.used = Used()
         self._stopped = False
 
     def stop(self) -> None:
@@ -66,7 +66,7 @@ class Progress:
 
     def spent(self, used: Used) -> None:
         """Counts what one call of a model took."""
-        self._used = self._used.plus(used)
+        self.used = self.used.plus(used)
 
     def close(self) -> None:
         """Ends the current line."""
@@ -76,10 +76,10 @@ class Progress:
         self._name = ""
 
     def _spent(self) -> str:
-        if not self._used.calls:
+        if not self.used.calls:
             return ""
-        money = f", {self._used.cost:.2f}" if self._used.cost else ""
-        return f" ({self._used.calls} calls, {self._used.tokens} tokens{money})"
+        money = f", {self.used.cost:.2f}" if self.used.cost else ""
+        return f" ({self.used.calls} calls, {self.used.tokens} tokens{money})"
 
 
 HELP = "ask a site or a corpus its questions in several variants, measure them and compare"

@@ -47,8 +47,8 @@ _WORDS = {
 }
 
 
-class PageRefresh:
-    """One run about one page."""
+class CrawlWork:
+    """What one run over a crawl works with."""
 
     def __init__(
         self,
@@ -68,7 +68,12 @@ class PageRefresh:
         self._watch = watch
         self._crawls = CrawlStore(database)
         self._content = ContentStore(database, site.id)
+        self._journal = CrawlJournal(database, run.id)
         self._decided = DecidedPages(database, site.id)
+
+
+class PageRefresh(CrawlWork):
+    """One run about one page."""
 
     def run(self, gate: CrawlGate | None, template: str = "") -> tuple[str, str]:
         """(state in which it ended, what came of it). `gate` measures the new state before it is live. Raises
@@ -150,7 +155,7 @@ class PageRefresh:
             )
             for hops, outcome in enumerate(outcomes)
         ]  # fmt: skip
-        CrawlJournal(self._db, self._run.id).write(entries)
+        self._journal.write(entries)
 
     def _outcome(self, first: UrlOutcome, last: UrlOutcome) -> str:
         """The outcome in words for the operator."""
