@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -51,12 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Changes reach visitors within a second. Raises UnknownSite, StartError."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         runtime.stores.sites.get(options.site)
         _ACTIONS[options.action](runtime, options)
-    finally:
-        runtime.close()
     return 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from dataclasses import replace
 
 from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
@@ -28,8 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints the scope. Raises UnknownSite, and BadStart for a pattern that cannot work."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         site = runtime.stores.sites.get(options.site)
         before = scope_of(site)
         wanted = _changed(SiteScope() if options.clear else before, options)
@@ -42,8 +42,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         _print(wanted)
         if wanted != before:
             print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
-    finally:
-        runtime.close()
     return 0
 
 
