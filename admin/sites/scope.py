@@ -16,10 +16,10 @@ from crawler.errors import BadStart
 from crawler.preview import Finding
 from server.domain.roles import Role
 from server.domain.site import Site
-from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
-page = Page(tab="Scope", under=sites_page.page)
+page = Page(tab="SiteScope", under=sites_page.page)
 
 RENDER = [
     SelectChoice("", "As the setting CRAWL_RENDER says"),
@@ -39,8 +39,8 @@ class ScopeForm(Form):
     headers = TextAreaField("Headers that the site wants")
     render = SelectField("Open in a browser", choices=RENDER)
 
-    def scope(self) -> Scope:
-        return Scope(
+    def scope(self) -> SiteScope:
+        return SiteScope(
             path=(self.path.data or "").strip(),
             include=_lines(self.include.data),
             exclude=_lines(self.exclude.data),

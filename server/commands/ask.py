@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import closing
 
 from server.answering.chat import response
 from server.domain.answer import Answer, Delta
@@ -27,19 +28,18 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
     """Exit code 0 for any outcome, a refusal too: that is an answer."""
     if not options.question.strip():
         raise StartError("the question is empty; write it in quotation marks")
-    runtime = open_runtime(settings)
-    site = runtime.stores.sites.get(options.site or _only_site(runtime))
-    exchange = runtime.chat.ask(
-        site, options.question, visitor_id="shell", conversation_id=options.conversation
-    )
-    streamed = ""
-    for event in exchange.events():
-        if isinstance(event, Delta) and not options.json:
-            streamed += event.text
-            print(event.text, end="", flush=True)
-        elif isinstance(event, Answer):
-            _print(exchange.conversation_id, exchange.message_id, event, streamed, as_json=options.json)
-    runtime.close()
+    with closing(open_runtime(settings)) as runtime:
+        site = runtime.stores.sites.get(options.site or _only_site(runtime))
+        exchange = runtime.chat.ask(
+            site, options.question, visitor_id="shell", conversation_id=options.conversation
+        )
+        streamed = ""
+        for event in exchange.events():
+            if isinstance(event, Delta) and not options.json:
+                streamed += event.text
+                print(event.text, end="", flush=True)
+            elif isinstance(event, Answer):
+                _print(exchange.conversation_id, exchange.message_id, event, streamed, as_json=options.json)
     return 0
 
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_setup import site_from_address
@@ -31,19 +31,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="let this site's crawl use private and loopback addresses",
     )
     parser.add_argument(
-        "--anew", action="store_true", help="begin anew, where a paused or interrupted crawl would go on"
+        "--anew",
+        action="store_true",
+        help="start a new crawl, do not resume a paused or interrupted one",
     )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the site's new index is live; 1 with the reason when it is not; 130 when it was paused."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         site_id = _site(runtime, options, settings)
         crawl_id = _crawl_id(runtime, site_id, anew=options.anew)
         return _crawl(runtime, site_id, crawl_id)
-    finally:
-        runtime.close()
 
 
 def _site(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 
 from admin.crawls.difference import csv_lines
 from server.runtime.runtime import Runtime, open_runtime
@@ -36,16 +37,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when it is done or under way; raises WrongState, UnknownSite, UnknownCrawl."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         if options.action == "list":
             return _list(runtime, options.site)
         runtime.stores.sites.get(options.site)
         if options.action == "urls":
             return _urls(runtime, options)
         return _control(runtime, options)
-    finally:
-        runtime.close()
 
 
 def _list(runtime: Runtime, site_id: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -43,9 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     removing.add_argument("number", type=int, help="as the list shows it")
     importing = actions.add_parser("import", help=f"a CSV or JSONL file with {', '.join(COLUMNS)}")
     importing.add_argument("site", help="id of the site")
-    importing.add_argument(
-        "file", type=Path, help="UTF-8; several alternatives or links stand on lines of a cell"
-    )
+    importing.add_argument("file", type=Path, help="UTF-8; several alternatives or links are lines of a cell")
     exporting = actions.add_parser("export", help="write them all to a CSV or JSONL file")
     exporting.add_argument("site", help="id of the site")
     exporting.add_argument("file", type=Path, help="its name ends in .csv or .jsonl")
@@ -53,12 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Changes reach visitors within a second. Raises UnknownSite, StartError."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         runtime.stores.sites.get(options.site)
         _ACTIONS[options.action](runtime, options)
-    finally:
-        runtime.close()
     return 0
 
 

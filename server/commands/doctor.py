@@ -107,7 +107,7 @@ def _settings(settings: Settings) -> str:
     database.close()
     if problems:
         name, problem = next(iter(problems.items()))
-        raise Failed(f"{name.upper()} of the dashboard does not hold: {problem}; set it anew under Settings")
+        raise Failed(f"{name.upper()} of the dashboard does not hold: {problem}; set it again under Settings")
     names = f"; the dashboard changed {', '.join(map(str.upper, changed))}" if changed else ""
     return f"read; the server's address is {settings.serving.base_url}{names}"
 

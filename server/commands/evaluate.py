@@ -27,7 +27,7 @@ EVERY_S = 0.1
 
 
 class Progress:
-    """Implements Monitor."""
+    """Implements Monitor: a bar in a terminal, else a line for each tenth of a step."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -35,7 +35,7 @@ class Progress:
         self._name = ""
         self._tenth = -1
         self._shown_at = 0.0
-        self._used = Used()
+        self.used = Used()
         self._stopped = False
 
     def stop(self) -> None:
@@ -66,20 +66,20 @@ class Progress:
 
     def spent(self, used: Used) -> None:
         """Counts what one call of a model took."""
-        self._used = self._used.plus(used)
+        self.used = self.used.plus(used)
 
     def close(self) -> None:
-        """Ends the line that stands there."""
+        """Ends the current line."""
         if self._is_terminal and self._name:
             self._out.write("\n")
             self._out.flush()
         self._name = ""
 
     def _spent(self) -> str:
-        if not self._used.calls:
+        if not self.used.calls:
             return ""
-        money = f", {self._used.cost:.2f}" if self._used.cost else ""
-        return f" ({self._used.calls} calls, {self._used.tokens} tokens{money})"
+        money = f", {self.used.cost:.2f}" if self.used.cost else ""
+        return f" ({self.used.calls} calls, {self.used.tokens} tokens{money})"
 
 
 HELP = "ask a site or a corpus its questions in several variants, measure them and compare"
@@ -113,7 +113,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--ranking-only", action="store_true", help="rank pages, write no answers")
     parser.add_argument("--yes", action="store_true", help="go on where building or judging asks a model")
-    parser.add_argument("--fresh", action="store_true", help="ask anew what an earlier run into DIR asked")
+    parser.add_argument("--fresh", action="store_true", help="ask again what an earlier run into DIR asked")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:

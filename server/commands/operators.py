@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from server.domain.roles import Role
 from server.errors import StartError
@@ -33,14 +34,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
-    """Every change stands in the audit log. Raises StartError, LastOwner."""
-    runtime = open_runtime(settings)
-    try:
+    """Every change is in the audit log. Raises StartError, LastOwner."""
+    with closing(open_runtime(settings)) as runtime:
         {"list": _list, "invite": _invite, "reset": _reset, "role": _role, "remove": _remove}[options.action](
             runtime, options
         )
-    finally:
-        runtime.close()
     return 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from dataclasses import replace
 
-from server.jobs.crawl_options import Scope, explain_url, save_scope, scope_of
+from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 
@@ -28,11 +29,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints the scope. Raises UnknownSite, and BadStart for a pattern that cannot work."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         site = runtime.stores.sites.get(options.site)
         before = scope_of(site)
-        wanted = _changed(Scope() if options.clear else before, options)
+        wanted = _changed(SiteScope() if options.clear else before, options)
         if wanted != before:
             site = save_scope(runtime.stores.sites, settings, site.id, wanted)
         if options.explain:
@@ -42,12 +42,10 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
         _print(wanted)
         if wanted != before:
             print(f"Holds from the next crawl on: python -m server crawl {site.start_urls[0]}")
-    finally:
-        runtime.close()
     return 0
 
 
-def _changed(scope: Scope, options: argparse.Namespace) -> Scope:
+def _changed(scope: SiteScope, options: argparse.Namespace) -> SiteScope:
     chosen = {
         "path": options.path,
         "include": tuple(options.include) if options.include else None,
@@ -59,7 +57,7 @@ def _changed(scope: Scope, options: argparse.Namespace) -> Scope:
     return replace(scope, **{name: value for name, value in chosen.items() if value is not None})
 
 
-def _print(scope: Scope) -> None:
+def _print(scope: SiteScope) -> None:
     print(f"path:       {scope.path or 'all'}")
     print(f"include:    {', '.join(scope.include) or 'all'}")
     print(f"exclude:    {', '.join(scope.exclude) or 'none'}")

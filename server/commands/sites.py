@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,26 +29,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Prints one line a site, or changes one. Raises UnknownSite."""
-    runtime = open_runtime(settings)
-    if options.action == "schedule":
-        return _schedule(runtime, options.site, options.every)
-    if options.action == "remove":
-        return _remove(runtime, options.site, sure=options.yes)
-    rows = [_row(runtime, site.id) for site in runtime.stores.sites.all()]
-    if options.json:
-        print(json.dumps(rows, ensure_ascii=False, indent=2))
-    elif not rows:
-        print("No site yet. Add one: python -m server crawl https://example.com")
-    else:
-        for row in rows:
-            print(
-                f"{row['id']}\t{', '.join(row['start_urls']) or 'sources alone'}"
-                f"\t{row['pages']} pages, {row['chunks']} chunks"
-                f"\tlast crawl: {row['last_crawl'] or 'none'}"
-                f"\tstrategy: {row['strategy']}, flow: {row['flow']}"
-                f"\tcrawled: {row['schedule'] or 'on demand'}"
-            )
-    runtime.close()
+    with closing(open_runtime(settings)) as runtime:
+        if options.action == "schedule":
+            return _schedule(runtime, options.site, options.every)
+        if options.action == "remove":
+            return _remove(runtime, options.site, sure=options.yes)
+        rows = [_row(runtime, site.id) for site in runtime.stores.sites.all()]
+        if options.json:
+            print(json.dumps(rows, ensure_ascii=False, indent=2))
+        elif not rows:
+            print("No site yet. Add one: python -m server crawl https://example.com")
+        else:
+            for row in rows:
+                print(
+                    f"{row['id']}\t{', '.join(row['start_urls']) or 'sources alone'}"
+                    f"\t{row['pages']} pages, {row['chunks']} chunks"
+                    f"\tlast crawl: {row['last_crawl'] or 'none'}"
+                    f"\tstrategy: {row['strategy']}, flow: {row['flow']}"
+                    f"\tcrawled: {row['schedule'] or 'on demand'}"
+                )
     return 0
 
 
@@ -63,7 +63,6 @@ def _remove(runtime: Runtime, site_id: str, *, sure: bool) -> int:
             f"{site.name} has {pages} pages and {chunks} chunks. They, its conversations and its settings "
             "would be removed for good. If you mean it, say so with --yes."
         )
-    runtime.close()
     return 0 if sure else 1
 
 
@@ -77,7 +76,6 @@ def _schedule(runtime: Runtime, site_id: str, every: str) -> int:
         runtime.stores.schedules.set(site_id, every, next_at)
         at = next_at.isoformat(timespec="minutes")
         print(f"{site_id} is crawled {every}, next at {at}, while the server or a job worker runs.")
-    runtime.close()
     return 0
 
 

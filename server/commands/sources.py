@@ -1,9 +1,10 @@
-"""`python -m server sources`: what a site is made of beside its website."""
+"""`python -m server sources`: what a site is made of in addition to its website."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from server.errors import DocentError, StartError
@@ -44,8 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when it is done; a change queues a refresh of the site."""
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         if options.action == "list":
             return _list(runtime, runtime.stores.sites.get(options.site).id)
         if options.action == "add":
@@ -55,8 +55,6 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
                 runtime.stores.sources.remove(options.site, id)
                 print(f"removed {id}")
         return _refresh(runtime, options.site, now=options.now)
-    finally:
-        runtime.close()
 
 
 def _list(runtime: Runtime, site_id: str) -> int:
@@ -72,8 +70,8 @@ def _list(runtime: Runtime, site_id: str) -> int:
 def _state(source: Source, counts: dict[str, int]) -> str:
     if source.read_at is None:
         return "not read yet"
-    told = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items()))
-    return f"{told or 'nothing in it'}{'; ' + source.message if source.message else ''}"
+    parts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in sorted(counts.items()))
+    return f"{parts or 'nothing in it'}{'; ' + source.message if source.message else ''}"
 
 
 def _add(runtime: Runtime, options: argparse.Namespace, settings: Settings) -> None:

@@ -11,9 +11,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import cast
 
+from server.commands.evaluate import INTERRUPTED, Progress
 from server.domain.derived import BuildStopped, Plan
 from server.domain.site import Site
-from server.domain.spending import Used
 from server.errors import StartError
 from server.evaluation.report import REPORT, load_report
 from server.indexing.preparation import Preparation
@@ -24,7 +24,6 @@ from server.settings import Settings
 from server.storage.content.derived import DerivedStore
 
 HELP = "list the retrieval strategies, build one for a site, or let a site use one"
-INTERRUPTED = 130
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,37 +143,13 @@ def _agreed() -> bool:
 
 
 def _build(preparation: Preparation, spec: str) -> bool:
-    shown = Progress()
+    shown = Progress(sys.stderr)
     started = time.monotonic()
     try:
         preparation.run(shown)
     except (KeyboardInterrupt, BuildStopped):
         print(f"\nStopped. What the model said is kept: build {spec} again to go on.", file=sys.stderr)
         return False
-    print(f"\r{spec} is built after {time.monotonic() - started:.1f} s; {shown.used.calls} calls{' ' * 40}")
+    shown.close()
+    print(f"{spec} is built after {time.monotonic() - started:.1f} s; {shown.used.calls} calls")
     return True
-
-
-class Progress:
-    """Implements Monitor: one line on standard error, written over and over; a line a step elsewhere."""
-
-    def __init__(self) -> None:
-        self.used = Used()
-        self._last = 0.0
-        self._name = ""
-
-    def step(self, name: str, done: int, total: int) -> None:
-        """At most four times a second."""
-        if time.monotonic() - self._last < 0.25 and name == self._name:
-            return
-        is_new = name != self._name
-        self._last, self._name = time.monotonic(), name
-        spent = f", {self.used.calls} calls, cost {self.used.cost:.4f}" if self.used.calls else ""
-        if sys.stderr.isatty():
-            print(f"\r{name}: {done} of {total}{spent}{' ' * 20}", end="", file=sys.stderr, flush=True)
-        elif is_new:
-            print(f"{name}: {total}{spent}", file=sys.stderr, flush=True)
-
-    def spent(self, used: Used) -> None:
-        """Adds one call."""
-        self.used = self.used.plus(used)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 
 from server.errors import StartError
@@ -41,11 +42,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """0 when the file is written."""
     wanted = _wanted(options)
-    runtime = open_runtime(settings)
-    try:
+    with closing(open_runtime(settings)) as runtime:
         made = questions_of_pages(runtime.engine, runtime.stores.sites.get(options.site), wanted)
-    finally:
-        runtime.close()
     if not made.cases:
         asked = f". {asked_of_model(made)}" if made.model.calls else ""
         raise StartError(f"these pages give no question of these kinds; try other --kinds{asked}")
@@ -63,12 +61,12 @@ def _wanted(options: argparse.Namespace) -> TestSetOptions:
 
 
 def _write(place: Path, made: TestSet, base_url: str) -> None:
-    beside = place.with_name(place.name + ".part")
+    partial = place.with_name(place.name + ".part")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         lines = (f"{line_of(case, base_url)}\n" for case in made.cases)
-        beside.write_text("".join(lines), encoding="utf-8")
-        beside.replace(place)
+        partial.write_text("".join(lines), encoding="utf-8")
+        partial.replace(place)
     except OSError as error:
         raise StartError(f"{place} cannot be written: {error.strerror or error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 
 from server.logs import configure_logging
 from server.runtime.runtime import open_runtime
@@ -18,7 +19,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> int:
     """Works until SIGTERM. Crawls that a killed worker left go on where they were cut off."""
     configure_logging(settings.serving.log_level)
-    runtime = open_runtime(settings)
-    runtime.work()
-    runtime.close()
+    with closing(open_runtime(settings)) as runtime:
+        runtime.work()
     return 0

@@ -1,7 +1,7 @@
-"""Sends what visitors wrote, and what other systems are told, again and again with growing pauses, until it
-arrives or tries run out.
+"""Sends messages of visitors and events for other systems, and retries with growing pauses until each has
+arrived or has no tries left.
 
-The database is the queue: what is due stands there, so nothing is lost when a worker ends, and a
+The database is the queue: what is due is stored there, so nothing is lost when a worker ends, and a
 worker that is busy with long crawls does not hold messages back, for the outbox has its own threads.
 """
 
@@ -48,7 +48,7 @@ def open_outbox(
     settings: Callable[[], Settings],
     seal: Callable[[], Seal],
 ) -> Outbox:
-    """One that sends everything; `settings` are asked for anew at each try."""
+    """One that sends everything; `settings` is called at each try."""
     webhooks = Webhooks(lambda: settings().contact.timeout_s)
     posts = (
         VisitorChannel(database, incidents, settings, webhooks),
@@ -59,7 +59,7 @@ def open_outbox(
 
 
 class Outbox:
-    """What a job worker runs beside its crawls."""
+    """Sends in threads of the job worker, at the same time as its crawls."""
 
     def __init__(self, posts: Sequence[DeliveryChannel[Any]], settings: Callable[[], Settings]) -> None:
         self._posts = posts
@@ -98,7 +98,7 @@ class Outbox:
 
     def send_next(self) -> bool:
         """Makes the try that is due longest, of each sort; False when none is due."""
-        # Each sort has its turn: a webhook that is told much must not hold up visitors' messages.
+        # Each sort has its turn: a webhook with many events must not hold up visitors' messages.
         return any([self._send_one(post) for post in self._posts])
 
     def _send_one(self, post: DeliveryChannel[Any]) -> bool:

@@ -1,1 +1,1 @@
-"""What a site cannot answer: unanswered questions, told apart by what they ask."""
+"""Gaps: questions that a site cannot answer, grouped by what they ask."""

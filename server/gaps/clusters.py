@@ -28,7 +28,7 @@ LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparedQuestion:
     """One question."""
 
     text: str
@@ -38,9 +38,9 @@ class Asked:
     """Of length 1; None where the embedder does not read the language, or failed."""
 
 
-def asked(text: str, language: str, vector: Array | None = None) -> Asked:
+def asked(text: str, language: str, vector: Array | None = None) -> ComparedQuestion:
     """With its tokens."""
-    return Asked(text, language, frozenset(tokens(text[:LONGEST], language)), vector)
+    return ComparedQuestion(text, language, frozenset(tokens(text[:LONGEST], language)), vector)
 
 
 def reads(embedder: Embedder, language: str) -> bool:
@@ -48,7 +48,7 @@ def reads(embedder: Embedder, language: str) -> bool:
     return not embedder.languages or language in embedder.languages
 
 
-def embedded(embedder: Embedder, questions: Sequence[tuple[str, str]]) -> list[Asked]:
+def embedded(embedder: Embedder, questions: Sequence[tuple[str, str]]) -> list[ComparedQuestion]:
     """(text, language) pairs, in order; an embedder that fails leaves the words."""
     read = [at for at, (_, language) in enumerate(questions) if reads(embedder, language)]
     try:
@@ -79,7 +79,7 @@ CANDIDATES = 6
 TELLING = 5
 """Words of a question by which groups are looked for: those that fewest groups have."""
 SETTLED = 8
-"""Questions after which a group keeps the one that stands for it."""
+"""Questions after which a group keeps its representative question."""
 
 
 @dataclass(slots=True)
@@ -87,19 +87,19 @@ class Cluster:
     """One group."""
 
     id: str
-    question: Asked
-    """The one that stands for it."""
+    question: ComparedQuestion
+    """The representative one."""
     size: int = 0
     total: Array | None = None
     """Sum of the vectors of its questions."""
     embedded: int = 0
     """How many of them have a vector."""
-    samples: list[Asked] = field(default_factory=list)
+    samples: list[ComparedQuestion] = field(default_factory=list)
     joinable: bool = True
     """Whether it may be merged into another."""
 
-    def add(self, question: Asked) -> None:
-        """One more question; another may stand for the group then."""
+    def add(self, question: ComparedQuestion) -> None:
+        """One more question; the representative may change."""
         self.size += 1
         self.weigh(question)
         known = {plain(sample.text) for sample in self.samples}
@@ -108,7 +108,7 @@ class Cluster:
         if self.size < SETTLED:
             self.question = self._middle()
 
-    def weigh(self, question: Asked) -> None:
+    def weigh(self, question: ComparedQuestion) -> None:
         """Lets the vector of a question count for the mean."""
         if question.vector is not None:
             self.total = question.vector.copy() if self.total is None else self.total + question.vector
@@ -127,7 +127,7 @@ class Cluster:
         """Its dot product with a vector is the average cosine between that and the questions."""
         return None if self.total is None else self.total / np.float32(self.embedded)
 
-    def _middle(self) -> Asked:
+    def _middle(self) -> ComparedQuestion:
         if self.total is None or len(self.samples) < 3:
             return self.question
         total = self.total
@@ -196,7 +196,7 @@ class Clusters:
         if id in self._row_of:
             self._means[self._row_of.pop(id)] = 0.0
 
-    def nearest(self, question: Asked) -> Cluster | None:
+    def nearest(self, question: ComparedQuestion) -> Cluster | None:
         """The group that the question belongs to; None begins one."""
         same = self._exact.get(plain(question.text))
         if same is not None:
@@ -216,7 +216,7 @@ class Clusters:
             cluster = self._by_id.get(id)
             if cluster is None or id in gone or not cluster.joinable:
                 continue
-            for other_id in self._candidates(_standing_for(cluster)):
+            for other_id in self._candidates(_representative(cluster)):
                 other = self._by_id[other_id]
                 if other_id == id or other_id in gone or other_id in {kept for kept, _ in found}:
                     continue
@@ -243,7 +243,7 @@ class Clusters:
         words = sum(self._words(other, sample) for sample in mine) / len(mine)
         return meaning + WORDS_SHARE * words >= self._threshold
 
-    def _alike(self, cluster: Cluster, question: Asked) -> float:
+    def _alike(self, cluster: Cluster, question: ComparedQuestion) -> float:
         """Average likeness; 0 where it is below the threshold."""
         mean = cluster.mean
         if mean is None or question.vector is None:
@@ -255,7 +255,7 @@ class Clusters:
         alike = meaning + WORDS_SHARE * self._words(cluster, question)
         return alike if alike >= self._threshold else 0.0
 
-    def _words(self, cluster: Cluster, question: Asked) -> float:
+    def _words(self, cluster: Cluster, question: ComparedQuestion) -> float:
         samples = cluster.samples or [cluster.question]
         self.weigh(question.tokens)
         return sum(shared(one.tokens, question.tokens, self._known_weights) for one in samples) / len(samples)
@@ -266,7 +266,7 @@ class Clusters:
         if new:
             self._known_weights |= self._weights(sorted(new))
 
-    def _candidates(self, question: Asked) -> list[str]:
+    def _candidates(self, question: ComparedQuestion) -> list[str]:
         near: list[str] = []
         if question.vector is not None and self._rows:
             # Not by @: its threads wait for each other where other processes are at work.
@@ -290,9 +290,9 @@ class Clusters:
             self._means = bigger
 
 
-def _standing_for(cluster: Cluster) -> Asked:
-    """Its questions as one, for finding groups near it."""
+def _representative(cluster: Cluster) -> ComparedQuestion:
+    """The questions of a group as one, to find groups near it."""
     mean = cluster.mean
     if mean is None:
         return cluster.question
-    return Asked(cluster.question.text, cluster.question.language, cluster.question.tokens, mean)
+    return ComparedQuestion(cluster.question.text, cluster.question.language, cluster.question.tokens, mean)

@@ -1,4 +1,4 @@
-"""Asks the gaps of one site anew."""
+"""Rechecks the gaps of one site: asks their questions again, and finds what is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Ask = Callable[[Question], Answer]
 
 
 def wordings(gap: Gap, questions: Iterable[str], limit: int = ASKED) -> list[str]:
-    """The question that stands for the gap, and a few that differ from it; the newest come first."""
+    """The representative question of the gap, and a few that differ from it; the newest come first."""
     different: dict[str, str] = {}
     for text in (gap.question, *questions):
         different.setdefault(plain(text), text)
@@ -113,7 +113,7 @@ def lacking(
     unused: Callable[[Sequence[str]], frozenset[str]],
     present: frozenset[str],
 ) -> Missing:
-    """`unused` says which tokens stand nowhere on the site; `present` are those of the nearest pages."""
+    """`unused` says which tokens are nowhere on the site; `present` are those of the nearest pages."""
     words = content_words(question, language)
     absent = unused(list(dict.fromkeys(token for found in words.values() for token in found)))
     nowhere = [word for word, found in words.items() if _is_absent(found, absent)]
@@ -139,7 +139,7 @@ def content_words(question: str, language: str) -> dict[str, list[str]]:
 
 def _is_absent(found: Sequence[str], absent: frozenset[str]) -> bool:
     """Of a name such as COVID-19 the whole counts, not its parts. Of a word in a script without spaces, pairs
-    of characters, most must be absent: some stand anywhere."""
+    of characters, most must be absent: some are on any page."""
     if UNSPACED_CHARACTER.search(found[0]):
         return sum(token in absent for token in found) * 2 > len(found)
     return found[0] in absent
@@ -159,7 +159,7 @@ MET = 500
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
-    """Of asking several gaps."""
+    """The result of rechecking several gaps."""
 
     asked: int
     closed: int
@@ -167,7 +167,7 @@ class Rechecked:
 
 
 class GapRecheck:
-    """Made anew for each use: what answers is that of the site as it is now."""
+    """Make one for each use: it answers as the site does now."""
 
     def __init__(
         self, database: Database, engine: Engine, gaps: GapStore, own_answers: OwnAnswers, site: Site

@@ -1,4 +1,4 @@
-"""Keeps gaps up to date: takes in what visitors asked, looks what is missing, and asks anew after crawls."""
+"""Keeps gaps up to date: takes in new questions, finds what is missing, and rechecks gaps after crawls."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 10.0
 LEASE_S = 120.0
-"""A process that was killed in its look keeps others from it for so long."""
+"""Seconds for which a process that was killed in its look blocks others."""
 RECHECK_LEASE_S = 3600.0
-"""Asking anew with a chat model may take so long."""
+"""The longest recheck with a chat model, in seconds."""
 DESCRIBED = 500
 """Gaps that one look describes at most."""
 _LOCK = "gaps:look"
@@ -55,7 +55,7 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class RecheckResult:
-    """What came of asking the gaps of a site anew."""
+    """The result of rechecking the gaps of a site."""
 
     crawl: int
     asked: int
@@ -88,7 +88,7 @@ class GapWork:
         self._notes = SiteNotes(database)
 
     def run(self, ending: Event) -> None:
-        """Until `ending` is set: what the job worker does beside its jobs."""
+        """Until `ending` is set: the job worker does it in addition to its jobs."""
         while not ending.wait(EVERY_S):
             try:
                 while (looked := self.look(60.0, ending.is_set)).more and not looked.busy:
@@ -127,15 +127,15 @@ class GapWork:
             self._events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
 
     def crawled(self, site_id: str, crawl_id: int) -> None:
-        """Notes that a crawl has ended, so that the worker asks the site's gaps anew. Never fails for a site
+        """Notes that a crawl has ended, so that the worker rechecks the site's gaps. Never fails for a site
         that was removed."""
         try:
             self._notes.set(site_id, _DUE, str(crawl_id))
         except StorageError as error:
-            log.info("nothing is asked anew of %s: %s", site_id, error)
+            log.info("the gaps of %s are not rechecked: %s", site_id, error)
 
     def after_crawls(self, is_ending: Callable[[], bool] = lambda: False) -> list[RecheckResult]:
-        """Asks the gaps anew of every site that was crawled since, and compares its own answers with the
+        """Rechecks the gaps of every site that was crawled since, and compares its own answers with the
         pages. Raises StorageError, IndexFailure."""
         done = []
         for site in self._sites.all():
@@ -151,31 +151,31 @@ class GapWork:
     def recheck(
         self, site: Site, crawl_id: int, is_ending: Callable[[], bool] = lambda: False
     ) -> RecheckResult:
-        """Asks the open gaps of a site anew, those first that most visitors met."""
+        """Rechecks the open gaps of a site, the most frequent first."""
         limit = self._engine.settings.gaps.reasked
         found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
         result = self._recheck(site).all(found, crawl_id, is_ending)
         left = self._gaps.open_count(site.id)
-        told = RecheckResult(
+        checked = RecheckResult(
             crawl_id, result.asked, result.closed, max(0, left + result.closed - result.asked), result.spent,
             datetime.now(UTC).isoformat(timespec="seconds"),
         )  # fmt: skip
         self._own_answers.check_all(site, limit, lambda: not is_ending())
-        self._notes.set(site.id, _RECHECKED, json.dumps(asdict(told)))
-        return told
+        self._notes.set(site.id, _RECHECKED, json.dumps(asdict(checked)))
+        return checked
 
     def recheck_one(self, gap: Gap, by: str) -> Solved | None:
-        """Asks one gap anew; what answers it now. Raises UnknownSite, StorageError, IndexFailure."""
+        """Rechecks one gap; returns what answers it now. Raises UnknownSite, StorageError, IndexFailure."""
         site = self._sites.get(gap.site_id)
         return self._recheck(site).one(gap, 0, by)
 
     def curated_saved(self, site: Site, curated_id: int) -> list[Gap]:
         """Closes the open gaps that one of the operator's own answers meets now; none where the site's
-        index cannot be read: they are asked anew after the next crawl."""
+        index cannot be read: they are rechecked after the next crawl."""
         try:
             return self._recheck(site).met_by(curated_id)
         except (IndexFailure, ModelError) as error:
-            log.warning("the gaps of %s are asked anew after its next crawl: %s", site.id, error)
+            log.warning("the gaps of %s are rechecked after its next crawl: %s", site.id, error)
             return []
 
     def _describe(self, until: float, is_ending: Callable[[], bool]) -> bool:
@@ -217,6 +217,6 @@ class GapWork:
 
 
 def last_recheck(database: Database, site_id: str) -> RecheckResult | None:
-    """What came of it after the last crawl."""
+    """The result of the recheck after the last crawl."""
     noted = SiteNotes(database).get(site_id, _RECHECKED)
     return RecheckResult(**json.loads(noted)) if noted else None

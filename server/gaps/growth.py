@@ -10,7 +10,7 @@ import numpy as np
 
 from server.answering.understanding.reference import Leaning, leaning
 from server.domain.protocols import Embedder
-from server.gaps.clusters import Array, Asked, Cluster, Clusters, Weights, asked, embedded, reads
+from server.gaps.clusters import Array, Cluster, Clusters, ComparedQuestion, Weights, asked, embedded, reads
 from server.gaps.intake import Badly, GapIntake, Member, StoredGroup
 
 BATCH = 128
@@ -91,7 +91,7 @@ class Growth:
                 cluster.weigh(sample)
         return cluster
 
-    def _with_vectors(self, samples: Sequence[Asked]) -> list[Asked]:
+    def _with_vectors(self, samples: Sequence[ComparedQuestion]) -> list[ComparedQuestion]:
         """Where another embedder made them, or some questions are gone."""
         if all(sample.vector is not None for sample in samples):
             return list(samples)

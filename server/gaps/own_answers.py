@@ -1,4 +1,4 @@
-"""The operator's own answers beside the site's pages: which is given, and where both differ."""
+"""The operator's own answers and the site's pages: which answer is given, and where both differ."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class OwnAnswers:
         if said.outcome is not Outcome.ANSWERED or not said.citations:
             return ContentCheck(moment, said.outcome.value)
         quotes = list(dict.fromkeys(citation.quote for citation in said.citations))
-        told = differences(question.text, answer.text, quotes, question.language)
+        differing = differences(question.text, answer.text, quotes, question.language)
         return ContentCheck(
-            moment, said.outcome.value, " … ".join(quotes)[:SHOWN], said.citations[0].url, told
+            moment, said.outcome.value, " … ".join(quotes)[:SHOWN], said.citations[0].url, differing
         )
 
     def _without_own(self, site: Site) -> Pipeline | None:

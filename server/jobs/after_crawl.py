@@ -20,7 +20,7 @@ from server.storage.database import Database
 MISSING = frozenset({UrlState.GONE, UrlState.NOINDEX, UrlState.REDIRECTED, UrlState.DUPLICATE, UrlState.EMPTY,
                      UrlState.EXCLUDED, UrlState.DISALLOWED, UrlState.UNSUPPORTED})  # fmt: skip
 """States of an address that is no page of the site any more; an error or a limit says nothing."""
-LONGEST_WAY = 10
+MOST_REDIRECTS = 10
 
 
 def remove_missing_pages(
@@ -47,7 +47,7 @@ def remove_missing_pages(
         page = indexer.known.get(url)
         if page is None or page.source:
             continue
-        target = _end_of_the_way(url, leads_to)
+        target = _final_target(url, leads_to)
         if state == UrlState.GONE:
             target = appeared.get(own_hashes.get(url, page.content_hash), "")
         if target and target != url and target in read and target in indexer.known:
@@ -63,9 +63,9 @@ def _is_new(first_seen_at: datetime | None, run: CrawlRun) -> bool:
     return first_seen_at is None or first_seen_at >= run.started_at
 
 
-def _end_of_the_way(url: str, leads_to: Mapping[str, str]) -> str:
+def _final_target(url: str, leads_to: Mapping[str, str]) -> str:
     target = ""
-    for _ in range(LONGEST_WAY):
+    for _ in range(MOST_REDIRECTS):
         if url not in leads_to:
             return target
         url = target = leads_to[url]
@@ -79,8 +79,8 @@ MOST_QUOTES = 200
 
 
 def check_quotes(database: Database, site_id: str, base: str) -> int:
-    """Notes how the quotes on every page stand whose text is not the one that they were looked for in last;
-    returns how many pages that were. `base` is where visitors reach Docent."""
+    """Looks for the quotes of every page whose text has changed since they were last looked for; returns the
+    number of such pages. `base` is where visitors reach Docent."""
     cited, noted = CitedPages(database, site_id), PageQuotes(database, site_id)
     content = ContentStore(database, site_id)
     before = noted.hashes()

@@ -60,7 +60,7 @@ def _header(line: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SiteScope:
     """What the operator chose of a site's crawl. Empty and False are the defaults."""
 
     path: str = ""
@@ -76,10 +76,10 @@ class Scope:
     """"Name: value", sent to the site's own hosts only, for a site that asks for a password."""
 
 
-def scope_of(site: Site) -> Scope:
+def scope_of(site: Site) -> SiteScope:
     """The scope as it is stored."""
     chosen = site.options
-    return Scope(
+    return SiteScope(
         path=str(chosen.get("scope_path", "")),
         include=_texts(chosen.get("scope_include")),
         exclude=_texts(chosen.get("scope_exclude")),
@@ -93,7 +93,7 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
-def with_scope(site: Site, scope: Scope) -> Site:
+def with_scope(site: Site, scope: SiteScope) -> Site:
     """The site with that scope, not stored."""
     chosen = {
         "scope_path": scope.path,
@@ -106,7 +106,7 @@ def with_scope(site: Site, scope: Scope) -> Site:
     return replace(site, options={**site.options, **chosen})
 
 
-def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: Scope) -> Site:
+def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteScope) -> Site:
     """Raises BadStart with one line when no crawl could work with it, and UnknownSite."""
     changed = with_scope(sites.get(site_id), scope)
     crawl_options(changed, settings)

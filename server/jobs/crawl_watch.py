@@ -23,7 +23,7 @@ EVERY_S = 1.0
 QUIT, LOST = "quit", "lost"
 
 
-class CutShort(Exception):
+class CrawlCutShort(Exception):
     """The crawl ended before it was over: paused, or left to the next worker."""
 
 

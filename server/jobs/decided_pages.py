@@ -39,7 +39,7 @@ class DecidedPages:
         return decision is not None and decision.excluded
 
     def as_decided(self, url: str) -> tuple[Page | None, str]:
-        """The page as it is to be indexed now, without reading it anew, and the source that it is from; None
+        """The page as it is to be indexed now, without reading it again, and the source that it is from; None
         when it is kept out, or when nothing is known of it."""
         decision = self._decisions.get(url)
         if decision is None or decision.excluded or decision.site_page is None:

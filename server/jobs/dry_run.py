@@ -27,7 +27,7 @@ from server.jobs.crawl_options import crawl_options
 from server.settings import Settings
 
 KEPT_S = 3600.0
-TOLD_EVERY_S = 0.5
+REPORT_EVERY_S = 0.5
 LISTED = 100
 """Addresses of each kind that are shown; the others are counted."""
 AT_ONCE = 2
@@ -122,13 +122,13 @@ class DryRuns:
         return run
 
     def _work(self, run: DryRun, options: CrawlOptions) -> None:
-        began = told = time.monotonic()
+        began = reported = time.monotonic()
 
         def follow(progress: Progress) -> None:
-            nonlocal told
+            nonlocal reported
             run.found, run.seconds = progress.discovered, time.monotonic() - began
-            if time.monotonic() - told > TOLD_EVERY_S:
-                told = time.monotonic()
+            if time.monotonic() - reported > REPORT_EVERY_S:
+                reported = time.monotonic()
                 self._keep(run)
 
         try:

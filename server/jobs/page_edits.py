@@ -32,7 +32,7 @@ _DEEPEST = 6
 
 def page_of_chunks(chunks: Sequence[Chunk]) -> Page:
     """A page as its chunks tell it. It has no content hash: it may differ from what was read in small ways,
-    so the next crawl reads it anew."""
+    so the next crawl reads it again."""
     blocks: list[Block] = []
     for (path, anchor, _), group in groupby(chunks, key=lambda c: (c.heading_path, c.anchor, c.language)):
         for kind, text in _blocks_of(joined_text(list(group))):
@@ -57,7 +57,7 @@ def edited(site_page: Page, title: str, text: str) -> Page:
     """The operator's version of a page, in place of the website's. Raises BadFile."""
     read = extract(Source(site_page.url, text.encode("utf-8", "replace"), "text/markdown", "utf-8"))
     anchors = {block.heading_path: block.anchor for block in reversed(site_page.blocks)}
-    # Anchors of the website: those that the Markdown would have stand on no page.
+    # Anchors of the website: those of the Markdown are on no page.
     blocks = tuple(replace(block, anchor=anchors.get(block.heading_path, "")) for block in read.page.blocks)
     title = " ".join(title.split())
     return replace(

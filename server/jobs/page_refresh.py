@@ -19,7 +19,7 @@ from server.domain.site import Site
 from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import BuildWatch, CrawlWatch, CutShort
+from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
 from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate
 from server.jobs.site_index import SiteIndex
@@ -47,8 +47,8 @@ _WORDS = {
 }
 
 
-class PageRefresh:
-    """One run about one page."""
+class CrawlWork:
+    """What one run over a crawl works with."""
 
     def __init__(
         self,
@@ -68,11 +68,16 @@ class PageRefresh:
         self._watch = watch
         self._crawls = CrawlStore(database)
         self._content = ContentStore(database, site.id)
+        self._journal = CrawlJournal(database, run.id)
         self._decided = DecidedPages(database, site.id)
+
+
+class PageRefresh(CrawlWork):
+    """One run about one page."""
 
     def run(self, gate: CrawlGate | None, template: str = "") -> tuple[str, str]:
         """(state in which it ended, what came of it). `gate` measures the new state before it is live. Raises
-        CutShort, CrawlError, HeldBackIndex."""
+        CrawlCutShort, CrawlError, HeldBackIndex."""
         before = self._content.live.live_generation()
         if not before:
             raise CrawlError(NOT_LIVE)
@@ -90,7 +95,7 @@ class PageRefresh:
             prepared = self._indexer.prepare()
             report = gate.go_live(self._index, prepared) if gate else prepared.go_live()
         except BuildStopped as stopped:
-            raise CutShort from stopped
+            raise CrawlCutShort from stopped
         if self._run.kind != PAGE:
             if self._content.live.live_generation() == before:
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
@@ -118,7 +123,7 @@ class PageRefresh:
         stop = self._watch.stop
         outcomes = read_page(options, url, Validators(content_hash=own), template=template, stop=stop)
         if stop.is_set():
-            raise CutShort
+            raise CrawlCutShort
         if not outcomes:
             raise CrawlError(f"{url} was not read: try again")
         self._note(outcomes)
@@ -150,7 +155,7 @@ class PageRefresh:
             )
             for hops, outcome in enumerate(outcomes)
         ]  # fmt: skip
-        CrawlJournal(self._db, self._run.id).write(entries)
+        self._journal.write(entries)
 
     def _outcome(self, first: UrlOutcome, last: UrlOutcome) -> str:
         """The outcome in words for the operator."""
@@ -161,12 +166,12 @@ class PageRefresh:
         if first.state is UrlState.FETCHED:
             return "changed"
         word = _WORDS.get(first.state, "error")
-        told = f"{word}: {first.reason}" if first.reason else word
+        reason = f"{word}: {first.reason}" if first.reason else word
         if last is not first and last.page is not None:
-            return f"{told}, which was read instead"
+            return f"{reason}, which was read instead"
         if first.url in self._indexer.known and word != "error":
-            return f"{told}; it leaves the index when it is not found again"
-        return told
+            return f"{reason}; it leaves the index when it is not found again"
+        return reason
 
 
 def _chunks(report: IndexReport) -> str:

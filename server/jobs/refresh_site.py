@@ -29,16 +29,13 @@ from server.jobs.crawl_intake import (
     report_so_far,
 )
 from server.jobs.crawl_options import crawl_options
-from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlWatch, CutShort, Interrupt
-from server.jobs.decided_pages import DecidedPages
+from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
-from server.jobs.page_refresh import PageRefresh
+from server.jobs.page_refresh import CrawlWork, PageRefresh
 from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
 from server.settings import Settings
-from server.storage.content.content import ContentStore
 from server.storage.content.page_facts import PageMoves
-from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
@@ -97,7 +94,7 @@ class SiteRefresh:
             except HeldBackIndex as held:
                 log.warning("crawl %s of %s is held back: %s", crawl_id, run.site_id, held)
                 self._crawls.finish(crawl_id, HELD, str(held))
-            except CutShort:
+            except CrawlCutShort:
                 self._set_aside(run, watch)
             except (CrawlError, ModelError, IndexFailure, StorageError) as error:
                 self._fail(run, watch, str(error))
@@ -119,8 +116,8 @@ class SiteRefresh:
         gate: CrawlGate,
         on_progress: ProgressCallback,
     ) -> tuple[str, str]:
-        """(state in which the crawl ends, what it brought). Raises CutShort, HeldBackIndex."""
-        whole = WholeCrawl(self._db, self._settings, self._sources, run, site, index, watch)
+        """(state in which the crawl ends, what it brought). Raises CrawlCutShort, HeldBackIndex."""
+        whole = WholeCrawl(self._db, self._settings, run, site, index, watch)
         held = gate.held
         if held is not None and gate.is_dropped():
             index.indexer.discard()
@@ -133,7 +130,7 @@ class SiteRefresh:
             return DONE, f"{message}; let go live by {held.decided_by}, though {held.metric} fell"
         measuring = gate if gate.is_on else None
         if run.kind == WHOLE:
-            return whole.run(measuring, on_progress, goes_on=gate.held is not None)
+            return whole.run(measuring, on_progress, self._sources(site), goes_on=gate.held is not None)
         one = PageRefresh(self._db, self._settings, run, site, index, watch)
         return one.run(measuring, self._notes.get(run.site_id, TEMPLATE))
 
@@ -160,36 +157,20 @@ class SiteRefresh:
         self._incidents.record(run.site_id, "crawl_failed", message)
 
 
-class WholeCrawl:
+class WholeCrawl(CrawlWork):
     """The steps of one run over a crawl of a whole site."""
 
-    def __init__(  # noqa: PLR0913 - all that one run over a crawl needs
+    def run(
         self,
-        database: Database,
-        settings: Settings,
-        sources: SourcePages,
-        run: CrawlRun,
-        site: Site,
-        index: SiteIndex,
-        watch: CrawlWatch,
-    ) -> None:
-        self._db = database
-        self._settings = settings
-        self._sources = sources
-        self._run = run
-        self._site = site
-        self._index = index
-        self._indexer = index.indexer
-        self._watch = watch
-        self._crawls = CrawlStore(database)
-        self._content = ContentStore(database, site.id)
-        self._journal = CrawlJournal(database, run.id)
-        self._decided = DecidedPages(database, site.id)
-
-    def run(self, gate: CrawlGate | None, on_progress: ProgressCallback, *, goes_on: bool) -> tuple[str, str]:
+        gate: CrawlGate | None,
+        on_progress: ProgressCallback,
+        source_pages: Iterable[Page],
+        *,
+        goes_on: bool,
+    ) -> tuple[str, str]:
         """(state in which the crawl ended, what it brought). With a gate nothing goes live piece by piece,
         and the whole only once it is measured. `goes_on` keeps what a gate held back before: it is measured
-        again with what this crawl brings. Raises CutShort, HeldBackIndex."""
+        again with what this crawl brings. Raises CrawlCutShort, HeldBackIndex."""
         interruptions = Interruptions(self._journal, self._crawls, self._run)
         interruptions.check()
         self._indexer.begin(resume=interruptions.before or goes_on, report=report_so_far(self._journal))
@@ -203,7 +184,7 @@ class WholeCrawl:
         )  # fmt: skip
         try:
             self._crawl(intake)
-        except CutShort:
+        except CrawlCutShort:
             interruptions.forgive()
             raise
         state = DONE
@@ -214,7 +195,7 @@ class WholeCrawl:
                 return STOPPED, "stopped before a page was read"
         elif trouble:
             raise CrawlError(trouble)
-        return state, self._bring_live(intake, gate)
+        return state, self._bring_live(intake, gate, source_pages)
 
     def _crawl(self, intake: CrawlIntake) -> None:
         if not self._site.start_urls:
@@ -239,16 +220,16 @@ class WholeCrawl:
                 if self._watch.reason in (QUIT, LOST):
                     break  # what was handed out and not settled is handed out again
         if self._watch.reason in (QUIT, LOST):
-            raise CutShort
+            raise CrawlCutShort
         self._indexer.flush()
         intake.record()
         if self._watch.reason == PAUSE:
-            raise CutShort
+            raise CrawlCutShort
 
-    def _bring_live(self, intake: CrawlIntake, gate: CrawlGate | None) -> str:
+    def _bring_live(self, intake: CrawlIntake, gate: CrawlGate | None, source_pages: Iterable[Page]) -> str:
         moves = PageMoves(self._db, self._site.id)
         remove_missing_pages(self._run, self._crawls, self._indexer, intake.moves, moves, self._decided)
-        self._add_sources()
+        self._add_sources(source_pages)
         try:
             summary = self._go_live(gate)
         finally:
@@ -258,7 +239,7 @@ class WholeCrawl:
         return summary
 
     def release(self) -> str:
-        """Brings live what the gate held back; returns what that is. Raises CutShort."""
+        """Brings live what the gate held back; returns what that is. Raises CrawlCutShort."""
         self._indexer.begin(resume=True, report=report_so_far(self._journal))
         return self._go_live(None)
 
@@ -268,19 +249,19 @@ class WholeCrawl:
             prepared = self._indexer.prepare()
             summary = _summary(gate.go_live(self._index, prepared) if gate else prepared.go_live())
             if self._index.is_stale(self._site, self._content):
-                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed anew"
+                summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed again"
         except BuildStopped as stopped:
             if self._watch.reason == STOP:
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
-            raise CutShort from stopped
+            raise CrawlCutShort from stopped
         keep_what_was_learned(self._db, self._site, self._index, self._journal)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         return summary
 
-    def _add_sources(self) -> None:
+    def _add_sources(self, pages: Iterable[Page]) -> None:
         """Adds the pages of sources; one that is gone is removed at once."""
         there = set()
-        for page in self._sources(self._site):
+        for page in pages:
             taken = self._decided.taken(page, "source")
             if taken is not None:
                 there.add(page.url)

@@ -27,7 +27,7 @@ class SiteIndex:
 
     def is_stale(self, site: Site, content: ContentStore) -> bool:
         """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
-        time, or Chroma's folder was lost (the words lie in the database, beside the chunks)."""
+        time, or Chroma's folder was lost (the words are in the database with the chunks)."""
         was = site.options.get("indexed_with")
         if was is not None and was != self.signature(site):
             return True

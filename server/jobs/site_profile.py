@@ -95,7 +95,7 @@ def _origin(url: str) -> str:
 
 
 TEMPLATE = "template"
-"""Note of a crawl, kept for the next one: what stands on most pages of the site."""
+"""Note of a crawl, kept for the next one: what most pages of the site have in common."""
 
 
 def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, journal: Journal) -> None:

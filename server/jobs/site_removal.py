@@ -29,7 +29,7 @@ class SiteRemoval:
         drop_indexes: Callable[[str], None],
         forget: Callable[[str], None],
     ) -> None:
-        """`drop_indexes` removes a site's words and vectors, `forget` what stands in files and caches."""
+        """`drop_indexes` removes a site's words and vectors, `forget` what files and caches hold."""
         self._db = database
         self._sites = SiteStore(database)
         self._crawls = CrawlStore(database)

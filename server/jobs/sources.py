@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from crawler.errors import BadFile, BadStart, CrawlError
@@ -26,7 +27,7 @@ from server.storage.errors import SourceTooLarge
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SourcePart:
     """One file, address or pair."""
 
     name: str
@@ -38,7 +39,7 @@ class Part:
     """Whether another reading may find the page that this one did not find."""
 
 
-class Unread(Exception):
+class UnreadableSource(Exception):
     """A source that cannot be read now; what it gave before stays. The message says why."""
 
 
@@ -48,118 +49,111 @@ def page_path(site_id: str, source_id: str, name: str) -> str:
 
 
 class SourceReader:
-    """Reads the sources of one site."""
+    """Reads one source of a site."""
 
-    def __init__(self, site: Site, store: SourceStore, settings: Settings) -> None:
+    def __init__(
+        self,
+        site: Site,
+        store: SourceStore,
+        settings: Settings,
+        source: Source,
+        known: Mapping[str, SourceItem],
+        validators: Mapping[str, Validators],
+    ) -> None:
+        """`known` is what the source consisted of; files whose digest `validators` have as their etag are not
+        read again."""
         self._site = site
         self._store = store
         self._settings = settings
+        self._source = source
+        self._known = known
+        self._validators = validators
         self._limits = file_limits(settings)
 
-    def parts(
-        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
-        """`known` is what it consisted of; files whose digest `validators` have as their etag are not
-        read again. Raises Unread."""
+    def parts(self) -> Iterator[SourcePart]:
+        """Read it now. Raises UnreadableSource."""
         read = {
             SourceKind.FILE: self._file,
             SourceKind.FOLDER: self._folder,
             SourceKind.PAIRS: self._pairs,
             SourceKind.ADDRESSES: self._addresses,
-        }[SourceKind(source.kind)]
-        return read(source, known, validators)
+        }[SourceKind(self._source.kind)]
+        return read()
 
-    def _file(
-        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
-        url = page_path(self._site.id, source.id, source.name)
-        yield self._read(source.name, url, self._body(source), source.digest, known, validators)
+    def _file(self) -> Iterator[SourcePart]:
+        url = self._page_path(self._source.name)
+        yield self._read(self._source.name, url, self._body(), self._source.digest)
 
-    def _folder(
-        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
-        base = str(source.options.get("base", ""))
+    def _folder(self) -> Iterator[SourcePart]:
+        base = str(self._source.options.get("base", ""))
         options = FolderOptions(
-            include=tuple(source.options.get("include", ())),
-            exclude=tuple(source.options.get("exclude", ())),
+            include=tuple(self._source.options.get("include", ())),
+            exclude=tuple(self._source.options.get("exclude", ())),
             max_files=self._settings.sources.files,
             max_bytes=self._settings.sources.file_bytes,
         )
         try:
-            for found in files_in(Path(source.name), options):
+            for found in files_in(Path(self._source.name), options):
                 url = (
-                    public_url(base, found.name) if base else page_path(self._site.id, source.id, found.name)
+                    public_url(base, found.name)
+                    if base
+                    else page_path(self._site.id, self._source.id, found.name)
                 )
-                yield self._from_disk(found, url, known, validators, serve=not base)
+                yield self._from_disk(found, url, serve=not base)
         except BadStart as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
 
-    def _from_disk(
-        self,
-        found: FoundFile,
-        url: str,
-        known: Mapping[str, SourceItem],
-        validators: Mapping[str, Validators],
-        *,
-        serve: bool,
-    ) -> Part:
+    def _from_disk(self, found: FoundFile, url: str, *, serve: bool) -> SourcePart:
         if found.state is not None:
             outcome = UrlOutcome(url, found.state, found.reason)
-            return Part(found.name, outcome, may_pass=found.state is UrlState.ERROR)
+            return SourcePart(found.name, outcome, may_pass=found.state is UrlState.ERROR)
         try:
             body = found.path.read_bytes()
         except OSError as error:
             reason = f"it cannot be opened ({error.strerror or error})"
-            return Part(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
-        part = self._read(found.name, url, body, digest_of(body), known, validators)
+            return SourcePart(found.name, UrlOutcome(url, UrlState.ERROR, reason), may_pass=True)
+        part = self._read(found.name, url, body, digest_of(body))
         if serve and part.outcome.page is not None:
             self._store.keep(self._site.id, body, most_bytes=self._settings.sources.site_bytes)
         return part
 
-    def _read(
-        self,
-        name: str,
-        url: str,
-        body: bytes,
-        digest: str,
-        known: Mapping[str, SourceItem],
-        validators: Mapping[str, Validators],
-    ) -> Part:
-        before = validators.get(url)
-        if before is not None and before.etag == digest and url in known:
-            reason = known[url].reason
-            return Part(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
-        return Part(name, read_file(name, body, url, self._limits), digest)
+    def _read(self, name: str, url: str, body: bytes, digest: str) -> SourcePart:
+        before = self._validators.get(url)
+        if before is not None and before.etag == digest and url in self._known:
+            reason = self._known[url].reason
+            return SourcePart(name, UrlOutcome(url, UrlState.UNCHANGED, reason), digest)
+        return SourcePart(name, read_file(name, body, url, self._limits), digest)
 
-    def _pairs(
-        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    def _pairs(self) -> Iterator[SourcePart]:
         try:
-            pairs = parse_pairs(self._body(source).decode("utf-8", "replace"))
+            pairs = parse_pairs(self._body().decode("utf-8", "replace"))
         except BadFile as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
         for pair in pairs:
-            url = page_path(self._site.id, source.id, pair.question)
+            url = self._page_path(pair.question)
             page = pair_page(url, pair)
-            yield Part(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
+            yield SourcePart(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
 
-    def _addresses(
-        self, source: Source, known: Mapping[str, SourceItem], validators: Mapping[str, Validators]
-    ) -> Iterator[Part]:
+    def _addresses(self) -> Iterator[SourcePart]:
         try:
-            addresses = parse_addresses(self._body(source).decode("utf-8", "replace"))
+            addresses = parse_addresses(self._body().decode("utf-8", "replace"))
             options = crawl_options(replace(self._site, start_urls=addresses), self._settings)
-            for outcome in read_addresses(addresses, options, validators):
-                yield Part(outcome.url, outcome, may_pass=True)
+            for outcome in read_addresses(addresses, options, self._validators):
+                yield SourcePart(outcome.url, outcome, may_pass=True)
         except BadStart as error:
-            raise Unread(str(error)) from error
+            raise UnreadableSource(str(error)) from error
 
-    def _body(self, source: Source) -> bytes:
-        body = self._store.body(source.site_id, source.digest)
+    def _page_path(self, name: str) -> str:
+        return page_path(self._site.id, self._source.id, name)
+
+    def _body(self) -> bytes:
+        body = self._store.body(self._source.site_id, self._source.digest)
         if body is None:
-            raise Unread("what was uploaded is no longer in the database: add it again")
+            raise UnreadableSource("what was uploaded is no longer in the database: add it again")
         return body
 
+
+OpenReader = Callable[[Mapping[str, SourceItem], Mapping[str, Validators]], SourceReader]
 
 log = logging.getLogger(__name__)
 
@@ -178,13 +172,14 @@ def site_sources(database: Database, settings: Settings, site: Site) -> Iterator
     """
     store, pages = SourceStore(database), SourcePages(database, site.id)
     crawled = _Crawled(database, site)
-    reader = SourceReader(site, store, settings)
     seen: dict[str, str] = {}
     sources = store.all(site.id)
     for source in sources:
-        yield from _Reading(source, store, pages, reader, crawled, seen).pages()
+        yield from _Reading(
+            source, store, pages, partial(SourceReader, site, store, settings, source), crawled, seen
+        ).pages()
     if sources and not seen and not site.start_urls:
-        raise CrawlError("none of the sources gave a page; the reasons stand under Sources")
+        raise CrawlError("none of the sources gave a page; see the reasons under Sources")
     pages.tidy()
 
 
@@ -207,14 +202,14 @@ class _Reading:
         source: Source,
         store: SourceStore,
         pages: SourcePages,
-        reader: SourceReader,
+        open_reader: OpenReader,
         crawled: _Crawled,
         seen: dict[str, str],
     ) -> None:
         self._source = source
         self._store = store
         self._pages = pages
-        self._reader = reader
+        self._open_reader = open_reader
         self._crawled = crawled
         self._seen = seen
         """Addresses and content hashes of the pages handed out so far -> their names."""
@@ -224,11 +219,11 @@ class _Reading:
         known = self._pages.items(self._source.id)
         message = ""
         try:
-            for part in self._reader.parts(self._source, known, self._validators(known)):
+            for part in self._open_reader(known, self._validators(known)).parts():
                 page = self._taken(part, known.get(part.outcome.url))
                 if page is not None:
                     yield page
-        except (Unread, SourceTooLarge) as error:
+        except (UnreadableSource, SourceTooLarge) as error:
             message = str(error)
             log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
             yield from self._as_before(known, message)
@@ -249,7 +244,7 @@ class _Reading:
                 found[url] = Validators(etag, page.last_modified, page.content_hash)
         return found
 
-    def _taken(self, part: Part, before: SourceItem | None) -> Page | None:
+    def _taken(self, part: SourcePart, before: SourceItem | None) -> Page | None:
         outcome = part.outcome
         if outcome.url in self._items:
             return None
@@ -264,7 +259,7 @@ class _Reading:
         self._items[outcome.url] = item
         return page
 
-    def _new(self, item: SourceItem, page: Page, part: Part) -> tuple[SourceItem, Page | None]:
+    def _new(self, item: SourceItem, page: Page, part: SourcePart) -> tuple[SourceItem, Page | None]:
         other = self._seen.get(page.url) or self._seen.get(page.content_hash)
         if other:
             return replace(item, state=UrlState.DUPLICATE, reason=f"same content as {other}"), None

@@ -135,7 +135,7 @@ class Heartbeat:
         self._cache = cache
 
     def run(self, ending: Event) -> None:
-        """What a worker does beside its jobs, until `ending` is set."""
+        """Runs in addition to a worker's jobs, until `ending` is set."""
         while not ending.is_set():
             try:
                 self.beat()

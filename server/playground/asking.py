@@ -31,8 +31,8 @@ MOST = 60
 SHORTEST_SECRET = 6
 
 
-class Recorder:
-    """Implements ChatModel around another one: keeps what it is told and replies, step by step, and stops
+class PromptRecorder:
+    """Implements ChatModel around another one: keeps prompts and replies, step by step, and stops
     at the deadline. One per question; strategies may call it from several threads."""
 
     def __init__(self, model: ChatModel, deadline: float, *, keeps: bool) -> None:
@@ -122,13 +122,13 @@ def without_secrets(value: Any, settings: Settings) -> Any:
     return json.loads(text)
 
 
-BESIDE = {
+EXPANSIONS = {
     "multi_query": "other wordings",
     "sub_questions": "its parts",
     "step_back": "a more general form",
     "hyde": "a passage such as might answer",
 }
-"""Option of server.domain.tuning -> what is searched beside the question."""
+"""Option of server.domain.tuning -> what is searched in addition to the question."""
 ONE_SIDED = ("lexical", "dense")
 """Strategies of a site that leave out its vectors, or its words."""
 SHOWN_CHARS = 1200
@@ -158,7 +158,7 @@ class Asking:
         self._deadline = monotonic() + seconds
         self._incidents = Gathered()
         model = engine.chat_model if variant.writer != EMBEDDED else None
-        self._recorder = Recorder(model, self._deadline, keeps=order.prompts) if model else None
+        self._recorder = PromptRecorder(model, self._deadline, keeps=order.prompts) if model else None
 
     def run(self) -> dict[str, Any]:
         """What came of it, as JSON-like values. Raises NotBuilt, OutOfTime, DocentError and what indexes
@@ -173,7 +173,7 @@ class Asking:
         }
 
     def spent(self) -> dict[str, Any]:
-        """What models took so far, and what went wrong beside the answer."""
+        """What models took so far, and what else went wrong."""
         used = self._recorder.used if self._recorder else None
         return {
             "used": asdict(used) if used and used.calls else {},
@@ -181,7 +181,7 @@ class Asking:
         }
 
     def prompts(self) -> list[dict[str, Any]]:
-        """What models were told and replied so far."""
+        """Prompts and replies so far."""
         return list(self._recorder.calls) if self._recorder else []
 
     def _question(self) -> Question:
@@ -249,12 +249,12 @@ class Asking:
         """How it was searched, for the page."""
         order, settings = self._order, self._engine.settings
         tuning = tuning_of(order.asked_site(self._site, self._variant), settings)
-        beside = [words for name, words in BESIDE.items() if getattr(tuning, name)]
+        added = [words for name, words in EXPANSIONS.items() if getattr(tuning, name)]
         return {
             "Passages asked for": str(order.retrieve_limit or settings.retrieval.retrieve_limit),
             "Joined by": tuning.fusion,
             "Second look": tuning.rerank,
-            **({"Searched beside": ", ".join(beside)} if beside else {}),
+            **({"Searched beside": ", ".join(added)} if added else {}),
         }
 
     def _with_texts(self, rows: list[Mapping[str, object]]) -> list[dict[str, object]]:

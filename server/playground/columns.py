@@ -93,9 +93,9 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
         tokens=int(used.get("tokens_in", 0)) + int(used.get("tokens_out", 0)),
         cost=float(used.get("cost", 0.0)),
     )
-    told = {str(one.get("message")) for one in column.answer.trace.get("incidents") or []}  # type: ignore[attr-defined]
-    beside = [str(one) for one in result.get("incidents", []) if str(one) not in told]
-    return replace(column, incidents=tuple(beside))
+    known = {str(one.get("message")) for one in column.answer.trace.get("incidents") or []}  # type: ignore[attr-defined]
+    further = [str(one) for one in result.get("incidents", []) if str(one) not in known]
+    return replace(column, incidents=tuple(further))
 
 
 def answer_of(stored: Mapping[str, Any]) -> Answer:

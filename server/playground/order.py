@@ -58,7 +58,7 @@ class Order:
     answer_cache: bool = False
     """Whether an answer that a visitor got may be given again."""
     prompts: bool = True
-    """Whether what models are told and reply is kept."""
+    """Whether prompts and replies are kept."""
 
     def site(self, site: Site, variant: Variant) -> Site:
         """The site as if these settings were saved."""

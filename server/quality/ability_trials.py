@@ -90,14 +90,14 @@ class _Trying:
         finally:
             holdout.added = {}
         refused = answer.outcome in NOT_ANSWERED
-        told: dict[str, Any] = {}
+        verdict: dict[str, Any] = {}
         if trial.ability != REJECTION:
             right, unread = self._right(trial, answer, refused)
-            told = {"right": right, "unread": unread}
+            verdict = {"right": right, "unread": unread}
         if trial.fact:
-            told["misled"] = states(plain(answer.text), trial.fact.false) and not refused
-            told["right"] = states(plain(answer.text), trial.fact.true) and not refused
-        return TrialResult(trial.case.id, trial.ability, trial.noise, refused, **told)
+            verdict["misled"] = states(plain(answer.text), trial.fact.false) and not refused
+            verdict["right"] = states(plain(answer.text), trial.fact.true) and not refused
+        return TrialResult(trial.case.id, trial.ability, trial.noise, refused, **verdict)
 
     def _right(self, trial: Trial, answer: Answer, refused: bool) -> tuple[bool | None, bool]:
         """(whether it is right, whether the judge's reply could not be read)."""

@@ -23,7 +23,7 @@ Values = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class QuestionDifference:
     """One question in both variants, by one metric."""
 
     id: str
@@ -40,7 +40,7 @@ class Difference:
 class Differences:
     """The differences between two variants."""
 
-    rows: tuple[Difference, ...]
+    rows: tuple[QuestionDifference, ...]
     """The largest loss first; only questions that both were judged by."""
     comparisons: tuple[Comparison, ...]
     """Every metric, with the interval of its mean difference."""
@@ -80,7 +80,9 @@ def value_of(row: Mapping[str, Any], metric: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _difference(before: Mapping[str, Any], after: Mapping[str, Any], metric: str) -> Difference | None:
+def _difference(
+    before: Mapping[str, Any], after: Mapping[str, Any], metric: str
+) -> QuestionDifference | None:
     was, now = value_of(before, metric), value_of(after, metric)
     if was is None or now is None:
         if was == now or metric != "citation_correct":
@@ -90,7 +92,7 @@ def _difference(before: Mapping[str, Any], after: Mapping[str, Any], metric: str
     gain = was - now if metric in LOWER_IS_BETTER else now - was
     equal = abs(gain) <= SAME_MS * max(was, now) if metric in TIMES else gain == 0
     verdict = EQUAL if equal else BETTER if gain > 0 else WORSE
-    return Difference(after["id"], after["question"], after["type"], was, now, gain, verdict)
+    return QuestionDifference(after["id"], after["question"], after["type"], was, now, gain, verdict)
 
 
 def _values(rows: Sequence[Mapping[str, Any]]) -> Values:

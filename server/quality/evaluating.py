@@ -141,7 +141,7 @@ class EvaluationOrder:
     limit: int = 0
     """Only the first so many questions; 0 for all."""
     judge: str = "none"
-    """One of JUDGES: who judges what was answered, beside what is known of the questions."""
+    """One of JUDGES: who judges the answers, in addition to what is known of the questions."""
     abilities: int = 30
     """Questions on which a judge also tries RGB's four abilities; 0 leaves them out."""
     writes: bool = True
@@ -290,7 +290,7 @@ class Evaluating:
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """The same monitor, told for what the steps are."""
+    """A monitor whose steps are named after what is built."""
 
     inner: Monitor
     name: str

@@ -12,7 +12,7 @@ from server.domain.site import Site
 from server.evaluation.questions import Case
 from server.evaluation.run import Evaluation
 from server.jobs.gate import Measured
-from server.quality.differences import WORSE, Difference, Differences, differences
+from server.quality.differences import WORSE, Differences, QuestionDifference, differences
 from server.quality.gate_store import Gate
 from server.quality.questions import case_of
 from server.quality.testset_store import TestSetStore
@@ -105,7 +105,7 @@ def _measured(found: Differences, cases: Sequence[Case], coming: ContentReader, 
     return Measured(round(before, 6), round(after, 6), drop, len(rows), details)
 
 
-def _told(row: Difference, case: Case, coming: ContentReader, base_url: str) -> dict[str, Any]:
+def _told(row: QuestionDifference, case: Case, coming: ContentReader, base_url: str) -> dict[str, Any]:
     pages = [url for group in (case.expected_urls, *case.url_groups) for url in group]
     pages = list(dict.fromkeys(pages))[:5]
     return {

@@ -28,7 +28,7 @@ from server.storage.database import Database
 LONGEST_QUESTION = 1000
 MOST_PAGES = 20
 MOST_PROBLEMS = 20
-"""Wrong lines that are told at once."""
+"""Wrong lines that one message lists."""
 
 
 class BadQuestions(Exception):
@@ -82,7 +82,7 @@ def _checked(lines: Sequence[tuple[int, str]], base: str) -> list[StoredCase]:
             continue
         if case.id in seen:
             problems.append(
-                f'Line {at}: the id "{case.id}" stands on line {seen[case.id]} too; each needs its own.'
+                f'Line {at}: the id "{case.id}" is on line {seen[case.id]} too; each needs its own.'
             )
         elif len(case.question) > LONGEST_QUESTION:
             problems.append(f"Line {at}: the question has more than {LONGEST_QUESTION:,} characters.")
@@ -103,7 +103,7 @@ def stored_case(case: Case, line: str, number: int = 0) -> StoredCase:
 
 
 def written_cases(cases: Iterable[Case], settings: Settings) -> list[StoredCase]:
-    """Cases that were made here, each with the line that it stands on in a file."""
+    """Cases that were made here, each with its line in a file."""
     return [
         stored_case(case, line_of(case, settings.serving.base_url), number)
         for number, case in enumerate(cases, 1)
@@ -285,26 +285,26 @@ def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> Te
 
 
 def shortcomings(made: TestSet, wanted: TestSetOptions) -> list[str]:
-    """What came short of what was wanted, in sentences."""
-    told = []
+    """What is missing of what was ordered, in sentences."""
+    missing = []
     answerable = len(made.cases) - made.kinds["unanswerable"]
     if answerable < wanted.count:
-        told.append(f"{wanted.count} were asked for: the site has no more that name their page")
+        missing.append(f"{wanted.count} were asked for: the site has no more that name their page")
     if made.kinds["unanswerable"] < wanted.unanswerable:
-        told.append(
-            f"{wanted.unanswerable} unanswerable ones were asked for: other subjects stand on several pages"
+        missing.append(
+            f"{wanted.unanswerable} unanswerable ones were asked for: the other subjects are on several pages"
         )
     if made.model.calls:
-        told.append(asked_of_model(made))
-    return told
+        missing.append(asked_of_model(made))
+    return missing
 
 
 def asked_of_model(made: TestSet) -> str:
-    """What the model was asked, and what of it could not be used."""
+    """How often the model was asked, and which replies could not be used."""
     tally = made.model
     return (
         f"The model was asked {tally.calls} times: {tally.unread} replies could not be read, the evidence of "
-        f"{tally.unproven} does not stand on its page"
+        f"{tally.unproven} is not on its page"
     )
 
 

@@ -170,9 +170,9 @@ def _write_questions(testsets: TestSetStore, run: QualityRun, place: Path) -> No
     if not cases:
         raise StartError("the test set holds no question: add some first")
     place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_suffix(".part")
-    beside.write_text(run_file_of(cases), encoding="utf-8")
-    beside.replace(place)
+    partial = place.with_suffix(".part")
+    partial.write_text(run_file_of(cases), encoding="utf-8")
+    partial.replace(place)
 
 
 def _answers(report: Mapping[str, Any], place: Path) -> Iterator[tuple[int, str, Mapping[str, Any]]]:

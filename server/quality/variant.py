@@ -43,7 +43,7 @@ class EvaluatedVariant:
 
     @property
     def model(self) -> ChatModel | None:
-        """What writes answers, beside quotation."""
+        """The model that writes answers; None where answers are quotations."""
         return self.engine.chat_model
 
     @property
@@ -119,7 +119,7 @@ class EvaluatedVariant:
         return ContentReader(self.database, self.site.id, self.generation)
 
     def fingerprint(self) -> dict[str, Any]:
-        """All that an answer depends on beside the question: a kept row counts while this is the same."""
+        """All that an answer depends on except the question: a kept row is valid while this is the same."""
         settings, state = self.engine.settings, self._state()
         return {
             "site": self.site.id,

@@ -1,4 +1,4 @@
-"""Makes ordered test sets and carries out runs, one at a time in the whole installation, behind visitors."""
+"""Makes ordered test sets and carries out runs, one at a time in the installation, at low priority."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class QualityWorker:
         self._stores = stores
 
     def run(self, ending: threading.Event) -> None:
-        """Until `ending` is set. For a thread of its own, which then stands back for visitors."""
+        """Work until `ending` is set. Call it in a thread of its own: it lowers the thread's priority."""
         stand_back(self._engine.settings.quality.nice)
         while not ending.wait(EVERY_S):
             try:
@@ -81,8 +81,8 @@ class QualityWorker:
             message = "these pages give no question of these kinds: choose other kinds"
             use.testsets.work.end(id, holder, testsets.FAILED, message=message)
             return
-        told = ". ".join(shortcomings(made, wanted))
-        use.testsets.fill(id, holder, written_cases(made.cases, self._engine.settings), told)
+        missing = ". ".join(shortcomings(made, wanted))
+        use.testsets.fill(id, holder, written_cases(made.cases, self._engine.settings), missing)
 
     def _run_one(self, ending: threading.Event) -> bool:
         store, holder = self._stores.runs, new_holder()
@@ -149,11 +149,11 @@ class QualityWorker:
 
 
 def stand_back(nice: int) -> None:
-    """Lets this thread, and those that it starts, run behind every other one on the machine."""
+    """Lower the priority of this thread and of those that it starts."""
     try:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), nice)
-    except (AttributeError, OSError) as error:  # not on every system; then it runs beside the others
-        log.info("runs do not stand back here: %s", error)
+    except (AttributeError, OSError) as error:  # not on every system; then its priority stays
+        log.info("the priority of quality runs cannot be lowered here: %s", error)
 
 
 def _tell(

@@ -222,8 +222,8 @@ class SiteEngine:
             self.vector_store.close()
 
     def _of_settings(self, name: str, make: Callable[[Settings], T], of: Collection[str]) -> T:
-        """What `make` makes, once, and anew when one of the settings `of` changed. Who works with the one
-        before goes on with it."""
+        """The object of `make`, a new one after one of the settings `of` has changed. Callers that have the
+        previous object keep using it."""
         settings = self.settings
         key = tuple(settings.value(one) for one in of)
         made = self._made.get(name)

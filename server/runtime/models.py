@@ -109,5 +109,5 @@ def _limits(settings: Settings, retries: int | None = None, retry_until_s: float
 def pause_of(model: object) -> tuple[float, str]:
     """(seconds for which a chat model is left alone in this process, why); (0, "") when it is asked."""
     while model is not None and not isinstance(model, ResilientChat):
-        model = getattr(model, "_model", None)  # it stands behind the cache and the meter
+        model = getattr(model, "_model", None)  # the cache and the meter wrap it
     return model.pause() if isinstance(model, ResilientChat) else (0.0, "")

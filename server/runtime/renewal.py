@@ -1,4 +1,4 @@
-"""What an update of the installation makes anew before anything is served."""
+"""What an update of the installation rebuilds before anything is served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def renew_words(database: Database) -> list[str]:
-    """Makes the words anew of every site whose index is of another version; returns their ids.
+    """Rebuilds the word index of every site whose index has another version; returns their ids.
 
     A question would look for other tokens than the index holds. It takes about a second for 500 chunks;
     of several processes one does it while the others wait. Raises StorageError.
@@ -30,9 +30,9 @@ def renew_words(database: Database) -> list[str]:
         for site_id in renewed:
             words = SqlWordIndex(database, site_id)
             if SIDE in site_id:
-                words.drop()  # derived indexes of another version are not read either, and built anew
+                words.drop()  # derived indexes of another version are not read either, and are rebuilt
                 continue
-            log.warning("the words of %s are made anew for this version; this happens once", site_id)
+            log.warning("the word index of %s is rebuilt for this version; this happens once", site_id)
             words.renew(_stored(ContentStore(database, site_id)))
     return renewed
 

@@ -36,7 +36,7 @@ from server.storage.people.operators import OperatorStore
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 
-TOLD = {"crawl_failed": EventKind.CRAWL_FAILED, "budget_spent": EventKind.BUDGET_SPENT}
+REPORTED = {"crawl_failed": EventKind.CRAWL_FAILED, "budget_spent": EventKind.BUDGET_SPENT}
 
 
 class WatchedIncidents:
@@ -52,10 +52,12 @@ class WatchedIncidents:
     ) -> None:
         """Never raises."""
         self._store.record(site_id, kind, message, details)
-        if told := TOLD.get(kind):
+        if kind_of_event := REPORTED.get(kind):
             today = datetime.now(UTC).date().isoformat()
-            once = f"{told.value}:{site_id}:{today}" if told is EventKind.BUDGET_SPENT else ""
-            self._events.emit(told, site_id, {"message": message}, once)
+            once = (
+                f"{kind_of_event.value}:{site_id}:{today}" if kind_of_event is EventKind.BUDGET_SPENT else ""
+            )
+            self._events.emit(kind_of_event, site_id, {"message": message}, once)
 
 
 class SiteStores:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import insert
 
-from server.playground.store import DONE, FAILED, runs, ways
+from server.playground.store import DONE, FAILED, runs, variants
 
 RUN = "sample-run"
 PAGES = {"playground": "/admin/playground", "playground_filled": f"/admin/playground?run={RUN}",
@@ -106,4 +106,4 @@ def fill(runtime):
             {"run_id": RUN, "number": number, "state": state, "result": result}
             for number, (state, result) in enumerate(results)
         ]
-        connection.execute(insert(ways), rows)
+        connection.execute(insert(variants), rows)

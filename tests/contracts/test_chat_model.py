@@ -9,7 +9,7 @@ from server.models.cached import CachedChat
 from server.models.metered import TokenBudget
 from server.models.resilient import CallLimits, ResilientChat
 from server.models.table import CHAT_MODELS
-from server.playground.asking import Recorder
+from server.playground.asking import PromptRecorder
 from server.storage.shared_cache import DiskSharedCache
 from tests.openai_server import Fault, OpenAIServer
 
@@ -44,7 +44,7 @@ def make_chat(request, server, cache):
             "resilient": resilient,
             "cached": CachedChat(openai, cache, ttl_s=60),
             "cached resilient": CachedChat(resilient, cache, ttl_s=60),
-            "recorded": Recorder(openai, deadline=float("inf"), keeps=True),
+            "recorded": PromptRecorder(openai, deadline=float("inf"), keeps=True),
         }[request.param]
 
     return make

@@ -47,7 +47,7 @@ def _opened(folder, **settings):
 
 @pytest.fixture(scope="module")
 def installed(indexed_shop):
-    """Services without a model; the tests of a file share them."""
+    """A runtime without a model; the tests of a file share it."""
     made = _opened(indexed_shop)
     yield made
     made.close()
@@ -56,9 +56,9 @@ def installed(indexed_shop):
 @pytest.fixture
 def runtime(installed):
     """The same, with the shop as it was at first."""
-    before = installed.sites.get("shop")
+    before = installed.stores.sites.get("shop")
     yield installed
-    installed.sites.update(before)
+    installed.stores.sites.update(before)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def patience():
 
 @pytest.fixture
 def with_model(indexed_shop, model_server, patience):
-    """Services whose answers a model writes. Not beside `services`, which hold the folder."""
+    """A runtime whose answers a model writes."""
     model_server.reset()
     made = _opened(
         indexed_shop,
@@ -82,9 +82,9 @@ def with_model(indexed_shop, model_server, patience):
         model_timeout_s=patience,
         model_first_token_s=patience / 2,
     )
-    before = made.sites.get("shop")
+    before = made.stores.sites.get("shop")
     yield made
-    made.sites.update(before)
+    made.stores.sites.update(before)
     made.close()
 
 
@@ -122,7 +122,8 @@ class Dashboard:
 @pytest.fixture(scope="module")
 def made_app(indexed_shop):
     """Registering the blueprint takes longer than a test."""
-    return make_app(SimpleNamespace(settings=Settings.of(data_dir=indexed_shop), secret_key="a secret"))
+    settings = Settings.of(data_dir=indexed_shop)
+    return make_app(SimpleNamespace(settings=settings, configuration=SimpleNamespace(secret_key="a secret")))
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def error_of(page, field):
         ("strategy_1", "raptor[layers=many]", "layers=many: Input should be a valid integer"),
         ("strategy_1", "hybrid[a=b]", "has no options of its own"),
         ("strategy_2", "x" * 501, "Keep to 500 characters."),
-        ("strategy_1", "hybrid", "This way is there already"),
+        ("strategy_1", "hybrid", "This variant is there already"),
         ("flow_1", "sideways", "Unknown flow 'sideways'"),
         ("writer_0", "me", "Choose the model or quotations."),
         ("floor", "high", "Write a number from 0 to 1"),

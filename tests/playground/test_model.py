@@ -174,9 +174,9 @@ def test_a_way_may_not_take_longer_than_its_time(indexed_shop, model_server, wit
     from server.playground.order import read_order
 
     model_server.script = reply_of()
-    site = with_model.sites.get("shop")
+    site = with_model.stores.sites.get("shop")
     order = read_order({"question": ASKED}, site, with_model.settings)
-    asking = Asking(with_model, site, order, order.variants[0], 0.0)
+    asking = Asking(with_model.engine, site, order, order.variants[0], 0.0)
     with pytest.raises(OutOfTime):
         asking.run()
     assert asking.prompts()[0]["error"] == "the time limit of this variant passed before the model was done"

@@ -78,7 +78,7 @@ WRONG_FILES = [
     (['{"question": "A?"}', '{"answer": "B"}'], "Line 2 needs an object with a &#34;question&#34;"),
     (['{"question": "A?", "expected_urls": "/a"}'], "must be a list of texts"),
     (['{"question": "A?", "must": ["("]}'], "is not a regular expression"),
-    (['{"id": "a", "question": "A?"}', '{"id": "a", "question": "B?"}'], "stands on line 1 too"),
+    (['{"id": "a", "question": "A?"}', '{"id": "a", "question": "B?"}'], "is on line 1 too"),
     (['["a"]'], "Line 1 needs an object"),
     (['{"question": "' + "x" * 1001 + '"}'], "more than 1,000 characters"),
     (['{"question": "A?", "history": 3}'], "must be a list of objects"),

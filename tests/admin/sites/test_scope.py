@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.jobs.crawl_options import Scope, crawl_options, scope_of
+from server.jobs.crawl_options import SiteScope, crawl_options, scope_of
 
 PAGE = "/admin/sites/lantern/scope"
 
@@ -22,7 +22,7 @@ def test_rules_are_kept_with_the_site_and_shown_again(operator, runtime, saved):
         path="/docs/", include="/docs/*\n\n/help/*", exclude="/docs/old/*", subdomains="y", render="always"
     )
     assert answer.location == PAGE
-    wanted = Scope("/docs/", ("/docs/*", "/help/*"), ("/docs/old/*",), True, "always")
+    wanted = SiteScope("/docs/", ("/docs/*", "/help/*"), ("/docs/old/*",), True, "always")
     assert scope_of(runtime.stores.sites.get("lantern")) == wanted
     page = operator.get(PAGE).text
     assert "/docs/*\n/help/*</textarea>" in page
@@ -40,7 +40,7 @@ def test_a_pattern_that_cannot_work_is_answered_beside_its_field_and_nothing_is_
     assert answer.status_code == 422
     assert "must start with" in answer.text
     assert "docs</textarea>" in answer.text, "what was typed stays"
-    assert scope_of(runtime.stores.sites.get("lantern")) == Scope()
+    assert scope_of(runtime.stores.sites.get("lantern")) == SiteScope()
 
 
 def test_the_tester_names_the_rule_that_decides(operator, saved):
