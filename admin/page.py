@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import TypeVar
 
-from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
+from admin.access import stores
 from server.domain.roles import Role
 
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
@@ -33,7 +34,8 @@ class Route:
 class Page:
     """A page of the dashboard: its routes, its menu entry, and who may see it.
 
-    Closed unless `public` says otherwise. A view's name is its endpoint, so `admin.NAME` in `url_for`.
+    Closed unless `public` says otherwise. A view's name is its endpoint, so `admin.NAME` in `url_for`. A view
+    that takes `site` gets the site whose id is in the address.
     """
 
     def __init__(
@@ -78,15 +80,21 @@ class Page:
         """Changes something: what it was goes to the audit log, see admin.audit."""
         return self._route(rule, "POST", role, large=large)
 
-    def register(self, blueprint: Blueprint) -> None:
-        for route in self.routes:
-            blueprint.add_url_rule(route.rule, route.endpoint, route.view, methods=[route.method])
-
     def _route(
         self, rule: str, method: str, role: Role, *, large: bool = False, framed: bool = False
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
-            self.routes.append(Route(rule, view.__name__, method, view, large, framed, role))
+            called = _with_site(view) if "site" in signature(view).parameters else view
+            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role))
             return view
 
         return remember
+
+
+def _with_site(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
+    """Hand a view that takes `site` the site of the address. Raises UnknownSite, which becomes a 404."""
+
+    def called(site_id: str, **values: object) -> ResponseReturnValue:
+        return view(stores().sites.get(site_id), **values)
+
+    return called

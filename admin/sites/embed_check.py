@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import StopValidation
 
-from admin.access import configuration, shared, stores
+from admin.access import configuration, shared
 from admin.addresses import BadAddress, is_private, parse_address
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -35,17 +35,15 @@ class PageForm(Form):
 
 
 @page.get("/sites/<site_id>/embed-check")
-def embed_check(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def embed_check(site: Site) -> ResponseReturnValue:
     start = site.start_urls[0] if site.start_urls else ""
     return _shown(site, PageForm(formdata=None, address=start))
 
 
 @page.post("/sites/<site_id>/embed-check")
-def embed_check_run(site_id: str) -> ResponseReturnValue:
+def embed_check_run(site: Site) -> ResponseReturnValue:
     """Opens the page and asks as its visitors would; takes as long as that takes."""
     unchanged()
-    site = stores().sites.get(site_id)
     form = PageForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE

@@ -6,7 +6,7 @@ import pytest
 
 from tests.admin import seeding, test_look
 from tests.admin.tabs import SIZES, opened
-from tests.admin.test_overview import assert_lists_agree, counted, figures_of
+from tests.admin.overview.test_overview import assert_lists_agree, counted, figures_of
 
 SEEDED = {
     "seeded_overview": "/admin/?days=90",
