@@ -21,8 +21,7 @@ from admin.conversations import trace_view
 from admin.crawls import crawl_state
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
 from admin.gaps import gaps as gap_words
-from admin.navigation import menu, sections, site_tabs
-from admin.page import Page
+from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import words as quality_words
 from admin.table import PAGES
