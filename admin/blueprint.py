@@ -21,27 +21,12 @@ from admin.conversations import trace_view
 from admin.crawls import crawl_state
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
 from admin.gaps import gaps as gap_words
-from admin.navigation import menu, sections, site_tabs
-from admin.page import Page
+from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import words as quality_words
 from admin.table import PAGES
 from server.domain.roles import Role
-from server.storage.errors import (
-    StorageError,
-    UnknownContactRequest,
-    UnknownConversation,
-    UnknownCrawl,
-    UnknownCuratedAnswer,
-    UnknownGap,
-    UnknownPage,
-    UnknownPlaygroundRun,
-    UnknownRun,
-    UnknownSite,
-    UnknownSource,
-    UnknownTestSet,
-    UnknownWebhook,
-)
+from server.storage.errors import StorageError, UnknownRecord
 
 FOLDER = Path(__file__).parent / "static"
 
@@ -76,15 +61,12 @@ blueprint.jinja_loader = PrefixLoader(
 csrf = CSRFProtect()
 _page_of: dict[str, Page] = {f"admin.{route.endpoint}": page for page in PAGES for route in page.routes}
 
-_large = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.large)
-_framed = frozenset(f"admin.{route.endpoint}" for page in PAGES for route in page.routes if route.framed)
+_route_of = {f"admin.{route.endpoint}": route for page in PAGES for route in page.routes}
 
-_role_of = {
-    f"admin.{route.endpoint}": route.role for page in PAGES if not page.public for route in page.routes
-}
-
-for _page in PAGES:
-    _page.register(blueprint)
+for _endpoint, _route in _route_of.items():
+    blueprint.add_url_rule(
+        _route.rule, _endpoint.removeprefix("admin."), _route.view, methods=[_route.method]
+    )
 
 
 @blueprint.record_once
@@ -125,15 +107,16 @@ def _require_operator() -> ResponseReturnValue | None:
 @blueprint.before_request
 def _require_role() -> ResponseReturnValue | None:
     """Before the form is read: who may not send it gets no answer about what it says."""
-    operator, needed = g.get("operator"), _role_of.get(request.endpoint or "")
-    if operator is None or needed is None or operator.role.may(needed):
+    operator, route = g.get("operator"), _route_of.get(request.endpoint or "")
+    page = _page_of.get(request.endpoint or "")
+    if operator is None or route is None or page is None or page.public or operator.role.may(route.role):
         return None
-    return not_allowed(operator.role, needed)
+    return not_allowed(operator.role, route.role)
 
 
 @blueprint.before_request
 def _refuse_long_numbers() -> None:
-    """No object has a number that no database can hold, and asking one for it fails."""
+    """Ids beyond the range of the database's integer type get a 404."""
     if any(isinstance(value, int) and value > LARGEST for value in (request.view_args or {}).values()):
         abort(404)
 
@@ -141,7 +124,8 @@ def _refuse_long_numbers() -> None:
 @blueprint.before_request
 def _allow_uploads() -> None:
     """Only for who is logged in, and before the form is read for its token."""
-    if request.endpoint in _large:
+    route = _route_of.get(request.endpoint or "")
+    if route is not None and route.large:
         settings = configuration().settings
         request.max_content_length = settings.sources.upload_bytes + FORM_BYTES
         request.max_form_memory_size = max(settings.sources.file_bytes, 10 * FORM_BYTES)
@@ -162,7 +146,8 @@ blueprint.after_request(write_audit)
 
 @blueprint.after_request
 def _headers(response: Response) -> Response:
-    framed = request.endpoint in _framed and bool(g.get("operator"))
+    route = _route_of.get(request.endpoint or "")
+    framed = route is not None and route.framed and bool(g.get("operator"))
     response.headers["Content-Security-Policy"] = FRAMED_POLICY if framed else POLICY
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["X-Frame-Options"] = "SAMEORIGIN" if framed else "DENY"
@@ -194,16 +179,5 @@ def _frame() -> dict[str, object]:
 blueprint.register_error_handler(CSRFError, form_expired)
 blueprint.register_error_handler(404, not_found)
 blueprint.register_error_handler(413, too_large)
-blueprint.register_error_handler(UnknownSite, not_found)
-blueprint.register_error_handler(UnknownConversation, not_found)
-blueprint.register_error_handler(UnknownContactRequest, not_found)
-blueprint.register_error_handler(UnknownCrawl, not_found)
-blueprint.register_error_handler(UnknownSource, not_found)
-blueprint.register_error_handler(UnknownPage, not_found)
-blueprint.register_error_handler(UnknownPlaygroundRun, not_found)
-blueprint.register_error_handler(UnknownCuratedAnswer, not_found)
-blueprint.register_error_handler(UnknownGap, not_found)
-blueprint.register_error_handler(UnknownTestSet, not_found)
-blueprint.register_error_handler(UnknownRun, not_found)
-blueprint.register_error_handler(UnknownWebhook, not_found)
+blueprint.register_error_handler(UnknownRecord, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

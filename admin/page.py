@@ -1,14 +1,16 @@
-"""What the table of pages is made of."""
+"""What the table of pages is made of, and the menu and tabs that it becomes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import TypeVar
 
-from flask import Blueprint
+from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.access import stores
 from server.domain.roles import Role
 
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
@@ -33,7 +35,8 @@ class Route:
 class Page:
     """A page of the dashboard: its routes, its menu entry, and who may see it.
 
-    Closed unless `public` says otherwise. A view's name is its endpoint, so `admin.NAME` in `url_for`.
+    Closed unless `public` says otherwise. A view's name is its endpoint, so `admin.NAME` in `url_for`. A view
+    that takes `site` gets the site whose id is in the address.
     """
 
     def __init__(
@@ -78,15 +81,88 @@ class Page:
         """Changes something: what it was goes to the audit log, see admin.audit."""
         return self._route(rule, "POST", role, large=large)
 
-    def register(self, blueprint: Blueprint) -> None:
-        for route in self.routes:
-            blueprint.add_url_rule(route.rule, route.endpoint, route.view, methods=[route.method])
-
     def _route(
         self, rule: str, method: str, role: Role, *, large: bool = False, framed: bool = False
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
-            self.routes.append(Route(rule, view.__name__, method, view, large, framed, role))
+            called = _with_site(view) if "site" in signature(view).parameters else view
+            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role))
             return view
 
         return remember
+
+
+def _with_site(view: Callable[..., ResponseReturnValue]) -> Callable[..., ResponseReturnValue]:
+    """Hand a view that takes `site` the site of the address. Raises UnknownSite, which becomes a 404."""
+
+    def called(site_id: str, **values: object) -> ResponseReturnValue:
+        return view(stores().sites.get(site_id), **values)
+
+    return called
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One link."""
+
+    address: str
+    label: str
+    current: str
+    """Value of aria-current: "page", "true" for a page below it, else empty."""
+
+
+def menu(pages: tuple[Page, ...], shown: Page | None, role: Role) -> list[Entry]:
+    """The pages with a menu entry that this role may see, in the order of the table."""
+    return [
+        Entry(url_for(f"admin.{page.endpoint}"), page.menu, _current(page, shown))
+        for page in pages
+        if page.menu and role.may(page.role)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTabs:
+    """The tabs above the pages of a site, or above those of the settings."""
+
+    name: str
+    entries: list[Entry]
+
+
+def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTabs | None:
+    """Those of the site in the address that this role may see; None on pages of no site, or of one that is
+    unknown."""
+    site = stores().sites.find(str((request.view_args or {}).get("site_id", "")))
+    if site is None or shown is None:
+        return None
+    return SiteTabs(
+        site.name,
+        [
+            Entry(url_for(f"admin.{page.endpoint}", site_id=site.id), page.tab, _current(page, shown))
+            for page in pages
+            if page.tab and role.may(page.role)
+        ],
+    )
+
+
+def sections(pages: tuple[Page, ...], shown: Page | None) -> SiteTabs | None:
+    """Those of the settings; None on other pages."""
+    if shown is None or not any(page.section for page in shown.line):
+        return None
+    found = [page for page in pages if page.section]
+    # The overview is above all others: only the section itself is marked.
+    here = next(page for page in shown.line if page.section)
+    return SiteTabs(
+        "Settings",
+        [
+            Entry(
+                url_for(f"admin.{page.endpoint}"), page.section, _current(page, here) if page is here else ""
+            )
+            for page in found
+        ],
+    )
+
+
+def _current(page: Page, shown: Page | None) -> str:
+    if shown is None or page not in shown.line:
+        return ""
+    return "page" if request.endpoint == f"admin.{page.endpoint}" else "true"

@@ -62,12 +62,11 @@ class Filters(NamedTuple):
 
 
 @page.get("/sites/<site_id>/pages")
-def content(site_id: str) -> ResponseReturnValue:
+def content(site: Site) -> ResponseReturnValue:
     """Filtered by `search`, `language`, `source` and `state`, sorted by `sort`."""
-    site = stores().sites.get(site_id)
     base = configuration().settings.serving.base_url
-    asked, pages = _asked(), stores().page_list(site_id, base)
-    live_pages, live_chunks = stores().content(site_id).counts()
+    asked, pages = _asked(), stores().page_list(site.id, base)
+    live_pages, live_chunks = stores().content(site.id).counts()
     rows = _rows(site, asked, pages)
     addresses = {found.url: absolute(found.url, base) for found in rows.rows}
     languages = [(name, name) for name in pages.languages()]
@@ -81,9 +80,9 @@ def content(site_id: str) -> ResponseReturnValue:
         live_pages=live_pages,
         live_chunks=live_chunks,
         addresses=addresses,
-        figures=stores().cited_pages(site_id).figures(addresses.values()),
-        decided=stores().decisions(site_id).counts(),
-        quotes=stores().quotes(site_id).counts(),
+        figures=stores().cited_pages(site.id).figures(addresses.values()),
+        decided=stores().decisions(site.id).counts(),
+        quotes=stores().quotes(site.id).counts(),
         most_pins=MOST_PINS,
         languages=[("", "Any language"), *languages] if len(languages) > 1 else [],
         states=STATE_OPTIONS,

@@ -17,11 +17,12 @@ from admin.content.search import chunk_blocks
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
 from crawler.errors import BadFile
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role
+from server.domain.site import Site
 from server.storage.content.decisions import MOST_PINS, PageDecision
 from server.storage.errors import TooManyPins, UnknownPage
 
@@ -34,18 +35,17 @@ SHOWN = 10
 
 
 @page.get("/sites/<site_id>/content/page")
-def content_page(site_id: str) -> ResponseReturnValue:
+def content_page(site: Site) -> ResponseReturnValue:
     """The page in `?url=`, as visitors open it or as it is stored; also one that has left the index."""
-    site = stores().sites.get(site_id)
     base = configuration().settings.serving.base_url
     url = stored(request.args.get("url", "").strip(), base)
-    content = stores().content(site_id)
+    content = stores().content(site.id)
     record, chunks = content.find(url), content.page(url)
-    decision = stores().decisions(site_id).get(url)
-    cited = stores().cited_pages(site_id)
+    decision = stores().decisions(site.id).get(url)
+    cited = stores().cited_pages(site.id)
     address = absolute(url, base)
     times, last = cited.figures([address]).get(address, (0, None))
-    run = stores().crawls.latest_of_page(site_id, url)
+    run = stores().crawls.latest_of_page(site.id, url)
     if record is None and not times and run is None and (decision is None or decision.is_idle):
         abort(404)
     quotes = cited.quotes(address, QUOTES)
@@ -87,22 +87,22 @@ class PageForm(Form):
 
 
 @page.get("/sites/<site_id>/content/edit", role=Role.EDITOR)
-def content_edit(site_id: str) -> ResponseReturnValue:
+def content_edit(site: Site) -> ResponseReturnValue:
     """The page in `?url=` to be corrected; with what the website says, where that has changed since."""
-    url = _url(site_id)
-    texts = crawling().pages.texts(site_id, url)
+    url = _url(site)
+    texts = crawling().pages.texts(site.id, url)
     form = PageForm(formdata=None, title=texts.title, text=texts.text, seen=texts.site_hash)
-    return _shown(site_id, url, form)
+    return _shown(site, url, form)
 
 
 @page.post("/sites/<site_id>/content/edit", large=True)
-def content_save(site_id: str) -> ResponseReturnValue:
-    url = _url(site_id)
+def content_save(site: Site) -> ResponseReturnValue:
+    url = _url(site)
     form = PageForm(request.form)
     if form.validate():
         try:
             corrected = crawling().pages.edit(
-                site_id, url, form.title.data, form.text.data, form.seen.data or "", _operator()
+                site.id, url, form.title.data, form.text.data, form.seen.data or "", operator_email()
             )
         except BadFile as error:
             problem(form, "title" if "title" in str(error) else "text", sentence(str(error)))
@@ -113,90 +113,84 @@ def content_save(site_id: str) -> ResponseReturnValue:
             else:
                 changed("left a page as the website has it", page=url)
                 flash("That is what the website says, so nothing is corrected.", "done")
-            return _back(site_id, url)
-    return _shown(site_id, url, form), UNPROCESSABLE
+            return _back(site, url)
+    return _shown(site, url, form), UNPROCESSABLE
 
 
 @page.post("/sites/<site_id>/content/undo")
-def content_undo(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, crawling().pages.undo_edit, "took the website's version of a page",
+def content_undo(site: Site) -> ResponseReturnValue:
+    return _do(site, crawling().pages.undo_edit, "took the website's version of a page",
                f"The website’s version counts again. {SOON}")  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/keep")
-def content_keep(site_id: str) -> ResponseReturnValue:
-    url, seen = _url(site_id), request.form.get("seen", "")[:100]
-    crawling().pages.keep_edit(site_id, url, seen, _operator())
+def content_keep(site: Site) -> ResponseReturnValue:
+    url, seen = _url(site), request.form.get("seen", "")[:100]
+    crawling().pages.keep_edit(site.id, url, seen, operator_email())
     changed("kept the corrected version of a page", page=url)
     flash("Your version stays. You are told when the website changes the page again.", "done")
-    return _back(site_id, url)
+    return _back(site, url)
 
 
 @page.post("/sites/<site_id>/content/exclude")
-def content_exclude(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, crawling().pages.exclude, "excluded a page",
+def content_exclude(site: Site) -> ResponseReturnValue:
+    return _do(site, crawling().pages.exclude, "excluded a page",
                "The page is kept out of the answers from now on, by every crawl too.")  # fmt: skip
 
 
 @page.post("/sites/<site_id>/content/put-back")
-def content_put_back(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, crawling().pages.put_back, "put a page back", f"The page is put back. {SOON}")
+def content_put_back(site: Site) -> ResponseReturnValue:
+    return _do(site, crawling().pages.put_back, "put a page back", f"The page is put back. {SOON}")
 
 
 @page.post("/sites/<site_id>/content/pin")
-def content_pin(site_id: str) -> ResponseReturnValue:
+def content_pin(site: Site) -> ResponseReturnValue:
     try:
-        return _do(site_id, crawling().pages.pin, "pinned a page",
+        return _do(site, crawling().pages.pin, "pinned a page",
                    "The page is pinned: its best passages are looked at for every question.")  # fmt: skip
     except TooManyPins as error:
         flash(sentence(str(error)), "problem")
-        return _back(site_id, _url(site_id))
+        return _back(site, _url(site))
 
 
 @page.post("/sites/<site_id>/content/unpin")
-def content_unpin(site_id: str) -> ResponseReturnValue:
-    return _do(site_id, crawling().pages.unpin, "unpinned a page", "The page is found like any other now.")
+def content_unpin(site: Site) -> ResponseReturnValue:
+    return _do(site, crawling().pages.unpin, "unpinned a page", "The page is found like any other now.")
 
 
-def _do(site_id: str, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:
-    url = _url(site_id)
-    action(site_id, url, _operator())
+def _do(site: Site, action: Callable[[str, str, str], None], name: str, answer: str) -> ResponseReturnValue:
+    url = _url(site)
+    action(site.id, url, operator_email())
     changed(name, page=url)
     flash(answer, "done")
-    return _back(site_id, url)
+    return _back(site, url)
 
 
-def _url(site_id: str) -> str:
+def _url(site: Site) -> str:
     """The page that a form or a link is about, by its stored address. Raises UnknownSite, UnknownPage."""
-    stores().sites.get(site_id)
     given = request.form.get("url") if request.method == "POST" else request.args.get("url")
     url = stored((given or "").strip(), configuration().settings.serving.base_url)
     if not url or len(url) > 2000:
         abort(404)
-    known = stores().content(site_id).find(url) or stores().decisions(site_id).get(url)
+    known = stores().content(site.id).find(url) or stores().decisions(site.id).get(url)
     if known is None:
         raise UnknownPage(f"there is no page {url} in the answers of this site")
     return url
 
 
-def _operator() -> str:
-    operator = current_operator()
-    return operator.email if operator else ""
+def _back(site: Site, url: str) -> ResponseReturnValue:
+    return redirect(url_for("admin.content_page", site_id=site.id, url=url))
 
 
-def _back(site_id: str, url: str) -> ResponseReturnValue:
-    return redirect(url_for("admin.content_page", site_id=site_id, url=url))
-
-
-def _shown(site_id: str, url: str, form: PageForm) -> str:
-    texts = crawling().pages.texts(site_id, url)
-    decision = stores().decisions(site_id).get(url)
+def _shown(site: Site, url: str, form: PageForm) -> str:
+    texts = crawling().pages.texts(site.id, url)
+    decision = stores().decisions(site.id).get(url)
     mine = [f"# {texts.title}", *texts.text.splitlines()]
     theirs = [f"# {texts.site_title}", *texts.site_text.splitlines()]
     lines = list(unified_diff(theirs, mine, lineterm="", n=2))[2:]
     return render_template(
         "admin/content_edit.html",
-        site=stores().sites.get(site_id),
+        site=stores().sites.get(site.id),
         url=url,
         form=form,
         texts=texts,

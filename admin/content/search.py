@@ -10,7 +10,7 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, stores
+from admin.access import configuration
 from admin.access import engine as answering_engine
 from admin.content import content as content_list
 from admin.page import Page
@@ -89,9 +89,8 @@ page = Page(under=content_list.page)
 
 
 @page.get("/sites/<site_id>/content/search")
-def content_search(site_id: str) -> ResponseReturnValue:
+def content_search(site: Site) -> ResponseReturnValue:
     """The question in `?q=`."""
-    site = stores().sites.get(site_id)
     question = request.args.get("q", "").strip()[: configuration().settings.limits.message_chars]
     found: VisitorSearch | None = None
     fault = ""

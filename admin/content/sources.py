@@ -15,6 +15,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed
 from admin.page import Page
+from admin.replies import done
 from admin.sites import sites as sites_page
 from crawler.errors import CrawlError
 from server.domain.addresses import absolute
@@ -56,69 +57,67 @@ class PairsForm(Form):
 
 
 @page.get("/sites/<site_id>/sources")
-def sources(site_id: str) -> ResponseReturnValue:
-    return _shown(stores().sites.get(site_id))
+def sources(site: Site) -> ResponseReturnValue:
+    return _shown(site)
 
 
 @page.post("/sites/<site_id>/sources/files", large=True)
-def sources_upload(site_id: str) -> ResponseReturnValue:
+def sources_upload(site: Site) -> ResponseReturnValue:
     form = FilesForm()
     files = [(file.filename, file.read()) for file in form.files.data or () if file and file.filename]
 
     def add() -> str:
-        added = crawling().source_intake.add_files(site_id, files)
+        added = crawling().source_intake.add_files(site.id, files)
         return f"{len(added)} files are added." if len(added) != 1 else f"{added[0].name} is added."
 
     if not files:
         problem(form, "files", "Choose at least one file.")
-        return _shown(stores().sites.get(site_id), files=form), UNPROCESSABLE
-    return _added(site_id, form, "files", add)
+        return _shown(site, files=form), UNPROCESSABLE
+    return _added(site, form, "files", add)
 
 
 @page.post("/sites/<site_id>/sources/addresses", large=True)
-def sources_addresses(site_id: str) -> ResponseReturnValue:
+def sources_addresses(site: Site) -> ResponseReturnValue:
     form = AddressesForm()
 
     def add() -> str:
         name = (form.addresses_name.data or "").strip() or "Addresses"
-        crawling().source_intake.add_addresses(site_id, name, form.addresses.data)
+        crawling().source_intake.add_addresses(site.id, name, form.addresses.data)
         return f"“{name}” is added."
 
-    return _added(site_id, form, "addresses", add)
+    return _added(site, form, "addresses", add)
 
 
 @page.post("/sites/<site_id>/sources/pairs", large=True)
-def sources_pairs(site_id: str) -> ResponseReturnValue:
+def sources_pairs(site: Site) -> ResponseReturnValue:
     form = PairsForm()
 
     def add() -> str:
         name = (form.pairs_name.data or "").strip() or "Questions and answers"
-        crawling().source_intake.add_pairs(site_id, name, form.pairs.data)
+        crawling().source_intake.add_pairs(site.id, name, form.pairs.data)
         return f"“{name}” is added."
 
-    return _added(site_id, form, "pairs", add)
+    return _added(site, form, "pairs", add)
 
 
 @page.post("/sites/<site_id>/sources/<source_id>/remove")
-def source_remove(site_id: str, source_id: str) -> ResponseReturnValue:
-    stores().sites.get(site_id)
+def source_remove(site: Site, source_id: str) -> ResponseReturnValue:
     try:
-        name = stores().sources.get(site_id, source_id).name
-        stores().sources.remove(site_id, source_id)
+        name = stores().sources.get(site.id, source_id).name
+        stores().sources.remove(site.id, source_id)
     except UnknownSource:
         flash("It was removed already.", "done")
     else:
-        crawling().start(site_id)
+        crawling().start(site.id)
         flash(f"{name} is removed. Its pages leave the answers in a moment.", "done")
-    return redirect(url_for("admin.sources", site_id=site_id))
+    return redirect(url_for("admin.sources", site_id=site.id))
 
 
 @page.get("/sites/<site_id>/sources/<source_id>")
-def source(site_id: str, source_id: str) -> ResponseReturnValue:
+def source(site: Site, source_id: str) -> ResponseReturnValue:
     """What a source consisted of when it was last read, what could not be read first."""
-    site = stores().sites.get(site_id)
-    found = stores().sources.get(site_id, source_id)
-    items = stores().source_pages(site_id).items(source_id).values()
+    found = stores().sources.get(site.id, source_id)
+    items = stores().source_pages(site.id).items(source_id).values()
     ordered = sorted(items, key=lambda item: (item.state in READ, item.name))
     rows = listed(lambda limit, offset: ordered[offset : offset + limit], ROWS)
     base = configuration().settings.serving.base_url
@@ -132,18 +131,16 @@ def source(site_id: str, source_id: str) -> ResponseReturnValue:
     )
 
 
-def _added(site_id: str, form: Form, field: str, add: Callable[[], str]) -> ResponseReturnValue:
+def _added(site: Site, form: Form, field: str, add: Callable[[], str]) -> ResponseReturnValue:
     """Adds what the form brought and has it read; or shows what is wrong with it."""
-    site = stores().sites.get(site_id)
     if form.validate():
         try:
-            done = add()
+            added = add()
         except (CrawlError, SourceTooLarge) as error:
             problem(form, field, sentence(str(error)))
         else:
-            crawling().start(site_id)
-            flash(f"{done} Docent is reading it now.", "done")
-            return redirect(url_for("admin.sources", site_id=site_id))
+            crawling().start(site.id)
+            return done(f"{added} Docent is reading it now.", "sources")
     return _shown(site, **{field: form}), UNPROCESSABLE
 
 

@@ -14,7 +14,8 @@ from admin.conversations import conversations as conversations_page
 from admin.conversations.messages import with_deliveries, words
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
+from admin.replies import done
 from server.answering.writing.markup import answer_html
 from server.domain.conversation import Conversation
 from server.domain.roles import Role
@@ -48,10 +49,9 @@ def conversation_label(conversation_id: str) -> ResponseReturnValue:
     form = LabelForm(request.form)
     if not form.validate():
         return _shown(found, form), UNPROCESSABLE
-    operator = current_operator()
     label = form.label.data
     store = dialogue().labels
-    if store.add(found.site_id, found.id, label, operator.email if operator else ""):
+    if store.add(found.site_id, found.id, label, operator_email()):
         changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
     else:
         unchanged()
@@ -113,5 +113,6 @@ def visitor_erased(conversation_id: str) -> ResponseReturnValue:
     # Neither who it was nor which conversation: nothing is to lead back to that person.
     changed("erased a visitor", found.site_id, conversations=erased)
     many = f"{erased} conversations are" if erased != 1 else "One conversation is"
-    flash(f"{many} erased, with every message to people and every reply.", "done")
-    return redirect(url_for("admin.conversations", site=found.site_id))
+    return done(
+        f"{many} erased, with every message to people and every reply.", "conversations", site=found.site_id
+    )

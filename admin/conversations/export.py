@@ -15,7 +15,8 @@ from admin.access import dialogue, people_stores
 from admin.conversations import conversations as conversations_page
 from admin.conversations.conversations import chosen
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
+from admin.replies import download
 from server.storage.conversations.feedback import LabelStore
 from server.storage.conversations.questions import Row
 from server.storage.csv_file import written
@@ -94,17 +95,10 @@ def conversations_jsonl() -> ResponseReturnValue:
 
 def _file(ending: str, kind: str, write: Callable[[Iterable[Row], LabelStore], Iterator[str]]) -> Response:
     found = chosen()
-    operator = current_operator()
     # By its own call: other pages that only show something leave no entry. What was searched for may be
     # somebody's name, and is not noted.
     details = {"format": ending, "filters": sorted(found.shown)}
-    people_stores().audit.add(
-        operator.email if operator else "", "exported conversations", found.site_id, details
-    )
+    people_stores().audit.add(operator_email(), "exported conversations", found.site_id, details)
     rows = dialogue().question_list.every(found.wanted)
     name = f"{found.site_id or 'docent'}-conversations-{datetime.now(UTC):%Y-%m-%d}.{ending}"
-    return Response(
-        write(rows, dialogue().labels),
-        mimetype=kind,
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    return download(write(rows, dialogue().labels), name, kind)

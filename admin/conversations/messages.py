@@ -16,7 +16,8 @@ from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import DAY_OPTIONS, Listing, chosen_days, chosen_site, listed, site_options
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
+from admin.replies import done
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.delivery.contact import reply_deliveries
 from server.storage.errors import UnknownContactRequest
@@ -116,11 +117,11 @@ def message_reply(request_id: str) -> ResponseReturnValue:
     form = ReplyForm(request.form)
     if not form.validate():
         return shown_message(found, form), UNPROCESSABLE
-    operator = current_operator()
-    delivery().replies.add(request_id, operator.email if operator else "", form.text.data.strip())
+    delivery().replies.add(request_id, operator_email(), form.text.data.strip())
     changed("replied to a visitor", found.site_id, reference=found.reference)
-    flash("Your reply is on its way. Load this page again in a moment to see whether it arrived.", "done")
-    return redirect(url_for("admin.message", request_id=request_id))
+    return done(
+        "Your reply is on its way. Load this page again in a moment to see whether it arrived.", "message"
+    )
 
 
 @page.post("/messages/<request_id>/replies/<reply_id>/again")
@@ -132,8 +133,9 @@ def message_reply_again(request_id: str, reply_id: str) -> ResponseReturnValue:
         raise UnknownContactRequest(f"there is no reply {reply_id!r} to message {found.reference}")
     reply_deliveries(database()).again(reply_id, [Channel.EMAIL])
     changed("sent a reply again", found.site_id, reference=found.reference)
-    flash("It is being sent again. Load this page again in a moment to see whether it arrived.", "done")
-    return redirect(url_for("admin.message", request_id=request_id))
+    return done(
+        "It is being sent again. Load this page again in a moment to see whether it arrived.", "message"
+    )
 
 
 def shown_message(found: ContactRequest, form: ReplyForm) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.access import configuration, crawling, database, stores
@@ -16,9 +16,10 @@ from admin.crawls.difference import csv_lines
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import safe_next
+from admin.replies import download, progress
 from admin.sites import sites as sites_page
 from server.domain.addresses import absolute
-from server.domain.site import OFF, PERIODS, next_time
+from server.domain.site import OFF, PERIODS, Site, next_time
 from server.storage.crawls.addresses import KEPT_OUT
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import PAUSED, RUNNING, STOPPED, WAITING, CrawlRun
@@ -32,9 +33,9 @@ PROBLEMS = 5
 
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>")
-def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
+def crawl(site: Site, crawl_id: int) -> ResponseReturnValue:
     """Filtered by `state` and `reason`, searched by `search` in address and reason."""
-    shown = _shown(site_id, crawl_id)
+    shown = _shown(site, crawl_id)
     state, search, reason = _filters()
     store = stores().crawls
     urls = listed(
@@ -57,36 +58,27 @@ def crawl(site_id: str, crawl_id: int) -> ResponseReturnValue:
 
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/progress")
-def crawl_progress(site_id: str, crawl_id: int) -> ResponseReturnValue:
+def crawl_progress(site: Site, crawl_id: int) -> ResponseReturnValue:
     """How the crawl stands now, and whether to ask again; polled by progress.js."""
-    shown = _shown(site_id, crawl_id)
+    shown = _shown(site, crawl_id)
     run = shown["run"]
     assert isinstance(run, CrawlRun)
-    return {
-        "active": is_active(run),
-        "version": version_of(run),
-        "html": render_template("admin/_crawl.html", **shown),
-    }
+    return progress("admin/_crawl.html", active=is_active(run), version=version_of(run), **shown)
 
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>.csv")
-def crawl_csv(site_id: str, crawl_id: int) -> ResponseReturnValue:
+def crawl_csv(site: Site, crawl_id: int) -> ResponseReturnValue:
     """The same addresses as a file, sent while they are read."""
-    run_of(site_id, crawl_id)
+    run_of(site.id, crawl_id)
     state, search, reason = _filters()
     rows = stores().crawls.addresses.every_url(crawl_id, state or None, search, reason=reason)
-    name = f"{site_id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
-    return Response(
-        csv_lines(rows),
-        mimetype="text/csv",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    name = f"{site.id}-crawl-{crawl_id}{'-' + state if state in URL_WORDS else ''}.csv"
+    return download(csv_lines(rows), name, "text/csv")
 
 
-def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
-    site = stores().sites.get(site_id)
-    run = run_of(site_id, crawl_id)
-    latest = stores().crawls.latest(site_id)
+def _shown(site: Site, crawl_id: int) -> dict[str, object]:
+    run = run_of(site.id, crawl_id)
+    latest = stores().crawls.latest(site.id)
     state, search, reason = _filters()
     store = stores().crawls
     return {
@@ -99,7 +91,7 @@ def _shown(site_id: str, crawl_id: int) -> dict[str, object]:
         "page_address": absolute(run.url, configuration().settings.serving.base_url),
         "index": _index_report(run),
         "problems": store.addresses.newest(crawl_id, BAD_URL_STATES, PROBLEMS) if is_active(run) else [],
-        "before": next((other.id for other in store.history(site_id, 100) if other.id < crawl_id), 0),
+        "before": next((other.id for other in store.history(site.id, 100) if other.id < crawl_id), 0),
     }
 
 
@@ -124,46 +116,44 @@ control_page = Page(under=sites_page.page)
 
 
 @control_page.post("/sites/<site_id>/crawl/pause")
-def crawl_pause(site_id: str) -> ResponseReturnValue:
-    return _done(site_id, "pause")
+def crawl_pause(site: Site) -> ResponseReturnValue:
+    return _done(site, "pause")
 
 
 @control_page.post("/sites/<site_id>/crawl/resume")
-def crawl_resume(site_id: str) -> ResponseReturnValue:
-    return _done(site_id, "resume")
+def crawl_resume(site: Site) -> ResponseReturnValue:
+    return _done(site, "resume")
 
 
 @control_page.post("/sites/<site_id>/crawl/stop")
-def crawl_stop(site_id: str) -> ResponseReturnValue:
-    return _done(site_id, "stop")
+def crawl_stop(site: Site) -> ResponseReturnValue:
+    return _done(site, "stop")
 
 
 @control_page.post("/sites/<site_id>/schedule")
-def site_schedule(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def site_schedule(site: Site) -> ResponseReturnValue:
     every = request.form.get("every", "")
     if every in PERIODS:
-        stores().schedules.set(site_id, every, next_time(every, datetime.now(UTC)))
+        stores().schedules.set(site.id, every, next_time(every, datetime.now(UTC)))
         flash(f"{site.name} is read {every} from now on.", "done")
     elif every == OFF:
-        stores().schedules.clear(site_id)
+        stores().schedules.clear(site.id)
         flash(f"{site.name} is read only when you ask for it.", "done")
     else:
         flash("Choose how often the site is read.", "problem")
-    return redirect(url_for("admin.site", site_id=site_id))
+    return redirect(url_for("admin.site", site_id=site.id))
 
 
-def _done(site_id: str, action: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def _done(site: Site, action: str) -> ResponseReturnValue:
     control = crawling().control
     try:
-        run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site_id)
+        run = {"pause": control.pause, "resume": control.resume, "stop": control.stop}[action](site.id)
     except WrongState:
         # It ended between the look and the click.
         flash(f"The crawl of {site.name} has ended meanwhile.", "done")
     else:
         flash(_answer(run, action), "done")
-    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site_id)))
+    return redirect(safe_next(request.form.get("next") or url_for("admin.site", site_id=site.id)))
 
 
 def _answer(run: CrawlRun, action: str) -> str:

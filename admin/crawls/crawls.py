@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.access import configuration, crawling, stores
@@ -12,9 +12,11 @@ from admin.audit import changed
 from admin.crawls.crawl_state import KIND_WORDS, is_active
 from admin.lists import listed
 from admin.page import Page
+from admin.replies import done, progress, refused
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.options import start_address
+from server.domain.site import Site
 from server.storage.crawls.runs import WHOLE, CrawlRun
 
 
@@ -43,67 +45,58 @@ COMPARED = 100
 
 
 @page.get("/sites/<site_id>/crawls")
-def crawls(site_id: str) -> ResponseReturnValue:
+def crawls(site: Site) -> ResponseReturnValue:
     """The newest first; with `?kind=` those of one kind."""
-    site = stores().sites.get(site_id)
     kind = request.args.get("kind", "")
     kind = kind if kind in KIND_WORDS else ""
     store = stores().crawls
-    whole = store.runs(site_id, WHOLE, COMPARED)
+    whole = store.runs(site.id, WHOLE, COMPARED)
     return render_template(
         "admin/crawls.html",
-        runs=listed(lambda limit, offset: store.runs(site_id, kind, limit, offset), ROWS),
+        runs=listed(lambda limit, offset: store.runs(site.id, kind, limit, offset), ROWS),
         whole=whole,
         kind=kind,
         kinds=[("", "All of them"), *KIND_WORDS.items()],
         before={later.id: earlier.id for later, earlier in pairwise(whole)},
         kept=configuration().settings.crawling.crawls_kept,
-        **_panel(site_id),
+        **_panel(site.id),
         site=site,
     )
 
 
 @page.get("/sites/<site_id>/crawls/progress")
-def crawls_progress(site_id: str) -> ResponseReturnValue:
+def crawls_progress(site: Site) -> ResponseReturnValue:
     """The newest crawl as it stands; polled by progress.js."""
-    site = stores().sites.get(site_id)
-    shown = _panel(site_id)
-    run = stores().crawls.latest(site_id)
-    return {
-        "active": is_active(run),
-        "version": version_of(run),
-        "html": render_template("admin/_crawl_now.html", site=site, **shown),
-    }
+    shown = _panel(site.id)
+    run = stores().crawls.latest(site.id)
+    version = version_of(run)
+    return progress("admin/_crawl_now.html", active=is_active(run), version=version, site=site, **shown)
 
 
 @page.get("/sites/<site_id>/crawls/compare")
-def crawls_compare(site_id: str) -> ResponseReturnValue:
+def crawls_compare(site: Site) -> ResponseReturnValue:
     """Leads to the comparison of two crawls that were chosen."""
     one, other = (request.args.get(name, 0, type=int) for name in ("earlier", "later"))
     for crawl_id in (one, other):
         if not crawl_id:
             abort(404)
-        run_of(site_id, crawl_id)
+        run_of(site.id, crawl_id)
     earlier, later = sorted((one, other))
     if earlier == later:
-        flash("Choose two different crawls.", "problem")
-        return redirect(url_for("admin.crawls", site_id=site_id))
-    return redirect(url_for("admin.crawl_difference", site_id=site_id, crawl_id=later, earlier_id=earlier))
+        return refused("Choose two different crawls.", "crawls")
+    return redirect(url_for("admin.crawl_difference", site_id=site.id, crawl_id=later, earlier_id=earlier))
 
 
 @page.post("/sites/<site_id>/crawls/page")
-def crawl_page(site_id: str) -> ResponseReturnValue:
+def crawl_page(site: Site) -> ResponseReturnValue:
     """Reads one address again, and leads to what comes of it."""
-    stores().sites.get(site_id)
     try:
         url = start_address(request.form.get("url", ""))
     except BadStart as error:
-        flash(str(error), "problem")
-        return redirect(url_for("admin.crawls", site_id=site_id))
-    crawl_id = crawling().pages.read_again(site_id, url)
+        return refused(str(error), "crawls")
+    crawl_id = crawling().pages.read_again(site.id, url)
     changed("had one page read again", page=url)
-    flash("The page is read again as soon as the worker has time for it.", "done")
-    return redirect(url_for("admin.crawl", site_id=site_id, crawl_id=crawl_id))
+    return done("The page is read again as soon as the worker has time for it.", "crawl", crawl_id=crawl_id)
 
 
 def _panel(site_id: str) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from flask import Response, abort, render_template, request
+from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import shared, stores
@@ -13,6 +13,8 @@ from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import run_of
 from admin.lists import listed
 from admin.page import Page
+from admin.replies import download
+from server.domain.site import Site
 from server.storage.crawls.addresses import UrlRow
 from server.storage.crawls.difference import (
     ADDED,
@@ -59,10 +61,9 @@ WORDS = {
 
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>")
-def crawl_difference(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
+def crawl_difference(site: Site, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
     """Filtered by `kind`, searched by `search` in the address."""
-    site = stores().sites.get(site_id)
-    earlier, later = _both(site_id, crawl_id, earlier_id)
+    earlier, later = _both(site.id, crawl_id, earlier_id)
     kind, search = _filters()
     difference = stores().difference(earlier.id, later.id)
     return render_template(
@@ -79,18 +80,13 @@ def crawl_difference(site_id: str, crawl_id: int, earlier_id: int) -> ResponseRe
 
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/against/<int:earlier_id>.csv")
-def crawl_difference_csv(site_id: str, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
+def crawl_difference_csv(site: Site, crawl_id: int, earlier_id: int) -> ResponseReturnValue:
     """The same as a file, sent while it is read."""
-    stores().sites.get(site_id)
-    earlier, later = _both(site_id, crawl_id, earlier_id)
+    earlier, later = _both(site.id, crawl_id, earlier_id)
     kind, search = _filters()
     rows = stores().difference(earlier.id, later.id).every(kind, search)
-    name = f"{site_id}-crawl-{later.id}-against-{earlier.id}{'-' + kind if kind else ''}.csv"
-    return Response(
-        difference_lines(rows),
-        mimetype="text/csv",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    name = f"{site.id}-crawl-{later.id}-against-{earlier.id}{'-' + kind if kind else ''}.csv"
+    return download(difference_lines(rows), name, "text/csv")
 
 
 def _both(site_id: str, crawl_id: int, earlier_id: int) -> tuple[CrawlRun, CrawlRun]:

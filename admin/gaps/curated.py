@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
@@ -16,7 +16,8 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
+from admin.replies import done, download
 from admin.sites import sites as sites_page
 from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html
@@ -67,14 +68,13 @@ class CuratedForm(Form):
 
 
 @page.get("/sites/<site_id>/answers")
-def curated(site_id: str) -> ResponseReturnValue:
+def curated(site: Site) -> ResponseReturnValue:
     """The list; with `?try=` which of them come near a question."""
-    site = stores().sites.get(site_id)
     asked = request.args.get("try", "").strip()[:500]
     return render_template(
         "admin/curated.html",
         site=site,
-        answers=listed(lambda limit, offset: stores().curated.all(site_id, limit, offset), ROWS),
+        answers=listed(lambda limit, offset: stores().curated.all(site.id, limit, offset), ROWS),
         today=utc_today(),
         asked=asked,
         nearest=own_answers().nearest(site, asked) if asked else None,
@@ -83,31 +83,29 @@ def curated(site_id: str) -> ResponseReturnValue:
 
 
 @page.get("/sites/<site_id>/answers/new")
-def curated_new(site_id: str) -> ResponseReturnValue:
+def curated_new(site: Site) -> ResponseReturnValue:
     """An empty form, or one with the question and the answer of the message in `?message=`, or with what was
     asked of the gap in `?gap=`."""
-    site = stores().sites.get(site_id)
     values: dict[str, object] = {"question": "", "text": "", "language": "", "enabled": True}
     message = dialogue().questions.find(request.args.get("message", ""))
     gap = stores().gaps.find(request.args.get("gap", ""))
-    if message and message.site_id == site_id:
+    if message and message.site_id == site.id:
         said = message.answer.text if message.answer.outcome is Outcome.CURATED else ""
         values |= {"question": message.question, "text": said, "language": message.language}
-    elif gap and gap.site_id == site_id:
+    elif gap and gap.site_id == site.id:
         asked = wordings(gap, (one.question for one in stores().gaps.questions(gap.id)), VARIANTS)
         values |= {"question": asked[0], "also": "\n".join(asked[1:]), "language": gap.language}
     return _shown(site, None, CuratedForm(formdata=None, **values))
 
 
 @page.post("/sites/<site_id>/answers/new")
-def curated_add(site_id: str) -> ResponseReturnValue:
-    return _saved(stores().sites.get(site_id), None)
+def curated_add(site: Site) -> ResponseReturnValue:
+    return _saved(site, None)
 
 
 @page.get("/sites/<site_id>/answers/<int:id>")
-def curated_one(site_id: str, id: int) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
-    known = stores().curated.get(site_id, id)
+def curated_one(site: Site, id: int) -> ResponseReturnValue:
+    known = stores().curated.get(site.id, id)
     values = {"question": known.questions[0], "also": "\n".join(known.questions[1:]), "text": known.text}
     values |= {"links": "\n".join(known.links), "language": known.language}
     values |= {"valid_from": str(known.valid_from or ""), "valid_until": str(known.valid_until or "")}
@@ -115,28 +113,25 @@ def curated_one(site_id: str, id: int) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/answers/<int:id>")
-def curated_change(site_id: str, id: int) -> ResponseReturnValue:
-    return _saved(stores().sites.get(site_id), stores().curated.get(site_id, id))
+def curated_change(site: Site, id: int) -> ResponseReturnValue:
+    return _saved(site, stores().curated.get(site.id, id))
 
 
 @page.post("/sites/<site_id>/answers/<int:id>/compare")
-def curated_compare(site_id: str, id: int) -> ResponseReturnValue:
+def curated_compare(site: Site, id: int) -> ResponseReturnValue:
     """Asks the pages once more what the answer says."""
-    site = stores().sites.get(site_id)
-    check = own_answers().check(site, stores().curated.get(site_id, id))
+    check = own_answers().check(site, stores().curated.get(site.id, id))
     changed("compared an own answer with the pages", answer=id)
     if not check.outcome:
         flash("The pages could not be asked just now. Try again later.", "problem")
-    return redirect(url_for("admin.curated_one", site_id=site_id, id=id))
+    return redirect(url_for("admin.curated_one", site_id=site.id, id=id))
 
 
 @page.post("/sites/<site_id>/answers/<int:id>/remove")
-def curated_remove(site_id: str, id: int) -> ResponseReturnValue:
-    stores().sites.get(site_id)
-    removed = stores().curated.remove(site_id, id)
+def curated_remove(site: Site, id: int) -> ResponseReturnValue:
+    removed = stores().curated.remove(site.id, id)
     changed("removed an own answer", answer=id)
-    flash("The answer is removed." if removed else "It was removed already.", "done")
-    return redirect(url_for("admin.curated", site_id=site_id))
+    return done("The answer is removed." if removed else "It was removed already.", "curated")
 
 
 def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
@@ -148,12 +143,10 @@ def _saved(site: Site, known: CuratedAnswer | None) -> ResponseReturnValue:
     except ValueError as error:
         problem(form, form.field_of(str(error)), sentence(str(error)))
         return _shown(site, known, form), UNPROCESSABLE
-    operator = current_operator()
     made = replace(made, id=known.id if known else 0)
-    saved = stores().curated.save(made, operator.email if operator else "")
+    saved = stores().curated.save(made, operator_email())
     changed("changed an own answer" if known else "wrote an own answer", answer=saved.id)
-    flash(_what_now(site, saved), "done")
-    return redirect(url_for("admin.curated_one", site_id=site.id, id=saved.id))
+    return done(_what_now(site, saved), "curated_one", id=saved.id)
 
 
 def _what_now(site: Site, saved: CuratedAnswer) -> str:
@@ -187,49 +180,40 @@ class ImportForm(Form):
 
 
 @files_page.get("/sites/<site_id>/answers/import")
-def curated_import(site_id: str) -> ResponseReturnValue:
-    return _shown_import(stores().sites.get(site_id), ImportForm(formdata=None))
+def curated_import(site: Site) -> ResponseReturnValue:
+    return _shown_import(site, ImportForm(formdata=None))
 
 
 @files_page.post("/sites/<site_id>/answers/import", large=True)
-def curated_take_in(site_id: str) -> ResponseReturnValue:
+def curated_take_in(site: Site) -> ResponseReturnValue:
     """All of the file, or nothing of it."""
-    site = stores().sites.get(site_id)
     file = request.files.get("answers")
     if file is None or not file.filename:
         return _refused(site, [(0, "choose a file")])
     is_json = file.filename.lower().endswith((".jsonl", ".json", ".ndjson"))
     try:
-        found = read_answers(site_id, file.read(), is_json=is_json)
+        found = read_answers(site.id, file.read(), is_json=is_json)
     except CuratedFileError as error:
         return _refused(site, error.errors)
-    operator = current_operator()
-    new, replaced = stores().curated.save_all(found, operator.email if operator else "")
-    changed("imported own answers", site_id, new=new, replaced=replaced)
-    flash(f"{new} new, {replaced} replaced. Visitors get them from now on.", "done")
-    return redirect(url_for("admin.curated", site_id=site_id))
+    new, replaced = stores().curated.save_all(found, operator_email())
+    changed("imported own answers", site.id, new=new, replaced=replaced)
+    return done(f"{new} new, {replaced} replaced. Visitors get them from now on.", "curated")
 
 
 @files_page.get("/sites/<site_id>/answers.csv")
-def curated_csv(site_id: str) -> ResponseReturnValue:
+def curated_csv(site: Site) -> ResponseReturnValue:
     """For spreadsheets."""
-    stores().sites.get(site_id)
     # The mark at the start tells Excel that it is UTF-8.
-    return _file("\ufeff" + written_csv(stores().curated.all(site_id)), "text/csv", f"{site_id}-answers.csv")
-
-
-@files_page.get("/sites/<site_id>/answers.jsonl")
-def curated_jsonl(site_id: str) -> ResponseReturnValue:
-    """For programs."""
-    stores().sites.get(site_id)
-    return _file(
-        written_jsonl(stores().curated.all(site_id)), "application/x-ndjson", f"{site_id}-answers.jsonl"
+    return download(
+        "\ufeff" + written_csv(stores().curated.all(site.id)), f"{site.id}-answers.csv", "text/csv"
     )
 
 
-def _file(text: str, kind: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text, content_type=f"{kind}; charset=utf-8", headers=headers)
+@files_page.get("/sites/<site_id>/answers.jsonl")
+def curated_jsonl(site: Site) -> ResponseReturnValue:
+    """For programs."""
+    lines = written_jsonl(stores().curated.all(site.id))
+    return download(lines, f"{site.id}-answers.jsonl", "application/x-ndjson")
 
 
 def _refused(site: Site, errors: Errors) -> ResponseReturnValue:

@@ -12,7 +12,8 @@ from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form
 from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
 from admin.page import Page
-from admin.people.sessions import current_operator, safe_next
+from admin.people.sessions import operator_email, safe_next
+from admin.replies import done, refused
 from server.domain.curated import CuratedState
 from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapStatus, Why
 from server.domain.site import Site
@@ -246,10 +247,9 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
             form.status.errors = ["Choose one of these."]
         return _shown(found, form), UNPROCESSABLE
     status = GapStatus(form.status.data)
-    stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), _who())
+    stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), operator_email())
     changed(f"marked a gap as {status_word(status).lower()}", found.site_id, gap=gap_id)
-    flash("Saved.", "done")
-    return redirect(url_for("admin.gap", gap_id=gap_id))
+    return done("Saved.", "gap")
 
 
 @gap_page.post("/gaps/<gap_id>/again")
@@ -257,21 +257,15 @@ def gap_again(gap_id: str) -> ResponseReturnValue:
     """Asks it anew at once."""
     found = stores().gaps.get(gap_id)
     try:
-        solved = gap_work().recheck_one(found, _who())
+        solved = gap_work().recheck_one(found, operator_email())
     except IndexFailure as error:
-        flash(f"It could not be asked: {error}", "problem")
-        return redirect(url_for("admin.gap", gap_id=gap_id))
+        return refused(f"It could not be asked: {error}", "gap")
     changed("asked a gap again", found.site_id, gap=gap_id, solved=solved is not None)
     if solved:
         flash("It is answered now. The gap is closed.", "done")
     else:
         flash("It is still not answered.", "problem")
     return redirect(url_for("admin.gap", gap_id=gap_id))
-
-
-def _who() -> str:
-    operator = current_operator()
-    return operator.email if operator else ""
 
 
 def _shown(found: Gap, form: GapForm) -> str:

@@ -20,6 +20,7 @@ from admin.people.passwords import (
 )
 from admin.people.sessions import current_session, log_out, renew
 from admin.people.totp import address, new_recovery_codes, new_secret, picture, step_of
+from admin.replies import done
 from server.domain.roles import Role
 
 page = Page()
@@ -54,8 +55,7 @@ def account_password() -> ResponseReturnValue:
     people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
     changed("changed the own password")
     renew(g.operator)
-    flash("Your password is changed. Every other browser is logged out.", "done")
-    return redirect(url_for("admin.account"))
+    return done("Your password is changed. Every other browser is logged out.", "account")
 
 
 @page.get("/account/second-factor")
@@ -110,8 +110,7 @@ def account_second_off() -> ResponseReturnValue:
     people_stores().operators.drop_second_factor(g.operator.id)
     changed("turned the second factor off")
     renew(g.operator)
-    flash("The second factor is off. Your password alone opens your account.", "done")
-    return redirect(url_for("admin.account"))
+    return done("The second factor is off. Your password alone opens your account.", "account")
 
 
 @page.post("/account/sessions/<session_id>/end", role=Role.VIEWER)
@@ -136,8 +135,7 @@ def account_sessions_end() -> ResponseReturnValue:
     here = current_session()
     count = people_stores().sessions.end_all(g.operator.id, here.id if here else "")
     changed("ended every other session of the own account", sessions=count)
-    flash("Every other browser is logged out.", "done")
-    return redirect(url_for("admin.account"))
+    return done("Every other browser is logged out.", "account")
 
 
 def _pending_key() -> str:

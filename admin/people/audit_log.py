@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from flask import Response, render_template, request
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import people_stores, stores
 from admin.lists import DAY_OPTIONS, chosen_days, listed, site_options
 from admin.page import Page
+from admin.replies import download
 from admin.settings import settings as settings_page
 from server.domain.roles import Role
 from server.storage.csv_file import written
@@ -53,9 +53,7 @@ def audit_log() -> ResponseReturnValue:
 def audit_csv() -> ResponseReturnValue:
     wanted, _ = _filters()
     changes = people_stores().audit.every(**wanted)
-    answer = Response(_csv(changes), mimetype="text/csv; charset=utf-8")
-    answer.headers["Content-Disposition"] = 'attachment; filename="docent-audit.csv"'
-    return answer
+    return download(written(COLUMNS, map(_cells, changes)), "docent-audit.csv", "text/csv")
 
 
 def _filters() -> tuple[dict[str, Any], int]:
@@ -68,10 +66,6 @@ def _filters() -> tuple[dict[str, Any], int]:
         "since": since,
     }
     return wanted, days
-
-
-def _csv(changes: Iterator[Change]) -> Iterator[str]:
-    return written(COLUMNS, map(_cells, changes))
 
 
 def _cells(one: Change) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
@@ -27,6 +27,7 @@ from admin.people.sessions import (
     waiting_operator,
 )
 from admin.people.totp import accepts
+from admin.replies import done, refused
 from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator
 
@@ -90,8 +91,7 @@ def login_with_code() -> ResponseReturnValue:
     """Nothing is open before this; each code opens once."""
     waiting = waiting_operator()
     if waiting is None:
-        flash("That took too long. Write your password again.", "problem")
-        return redirect(url_for("admin.login"))
+        return refused("That took too long. Write your password again.", "login")
     operator, target = waiting
     form = CodeForm()
     if not form.validate():
@@ -108,8 +108,7 @@ def login_with_code() -> ResponseReturnValue:
 @page.post("/logout")
 def logout() -> ResponseReturnValue:
     log_out()
-    flash("You are logged out.", "done")
-    return redirect(url_for("admin.login"))
+    return done("You are logged out.", "login")
 
 
 def _let_in(operator: Operator, target: str) -> ResponseReturnValue:

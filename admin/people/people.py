@@ -12,6 +12,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.page import Page
 from admin.people.sessions import renew
+from admin.replies import done, refused
 from admin.settings import settings as settings_page
 from server.domain.roles import Role
 from server.storage.errors import LastOwner
@@ -91,15 +92,11 @@ def person_role(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     wanted = request.form.get("role", "")
     if wanted not in [role.value for role in Role]:
-        unchanged()
-        flash("Choose one of the three roles.", "problem")
-        return redirect(url_for("admin.person", operator_id=found.id))
+        return refused("Choose one of the three roles.", "person")
     try:
         people_stores().operators.set_role(found.id, Role(wanted))
     except LastOwner:
-        unchanged()
-        flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
-        return redirect(url_for("admin.person", operator_id=found.id))
+        return refused(f"{found.email} is the only owner. Make somebody else an owner first.", "person")
     changed("changed a role", person=found.email, role=wanted, before=found.role.value)
     if found.id == g.operator.id:
         renew(g.operator)
@@ -125,8 +122,7 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
     people_stores().operators.drop_second_factor(found.id)
     people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("turned a second factor off", person=found.email)
-    flash(f"The second factor of {found.email} is off.", "done")
-    return redirect(url_for("admin.person", operator_id=found.id))
+    return done(f"The second factor of {found.email} is off.", "person")
 
 
 @page.post("/settings/people/<int:operator_id>/sessions/end", role=Role.OWNER)
@@ -134,8 +130,9 @@ def person_sessions_end(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     count = people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("ended sessions", person=found.email, sessions=count)
-    flash(f"{found.email} is logged out everywhere{' else' if found.id == g.operator.id else ''}.", "done")
-    return redirect(url_for("admin.person", operator_id=found.id))
+    return done(
+        f"{found.email} is logged out everywhere{' else' if found.id == g.operator.id else ''}.", "person"
+    )
 
 
 @page.post("/settings/people/<int:operator_id>/sessions/<session_id>/end", role=Role.OWNER)
@@ -144,26 +141,20 @@ def person_session_end(operator_id: int, session_id: str) -> ResponseReturnValue
     if not people_stores().sessions.end_one(found.id, session_id):
         abort(404)
     changed("ended a session", person=found.email)
-    flash("That browser is logged out.", "done")
-    return redirect(url_for("admin.person", operator_id=found.id))
+    return done("That browser is logged out.", "person")
 
 
 @page.post("/settings/people/<int:operator_id>/remove", role=Role.OWNER)
 def person_remove(operator_id: int) -> ResponseReturnValue:
     found = _found(operator_id)
     if found.id == g.operator.id:
-        unchanged()
-        flash("Another owner has to remove you.", "problem")
-        return redirect(url_for("admin.person", operator_id=found.id))
+        return refused("Another owner has to remove you.", "person")
     try:
         people_stores().operators.remove(found.id)
     except LastOwner:
-        unchanged()
-        flash(f"{found.email} is the only owner. Make somebody else an owner first.", "problem")
-        return redirect(url_for("admin.person", operator_id=found.id))
+        return refused(f"{found.email} is the only owner. Make somebody else an owner first.", "person")
     changed("removed an operator", person=found.email, role=found.role.value)
-    flash(f"{found.email} is removed and logged out.", "done")
-    return redirect(url_for("admin.people"))
+    return done(f"{found.email} is removed and logged out.", "people")
 
 
 def _found(operator_id: int) -> Operator:

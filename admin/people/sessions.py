@@ -57,6 +57,12 @@ def current_operator() -> Operator | None:
     return found_operator
 
 
+def operator_email() -> str:
+    """Who is logged in, as stores note it; empty for nobody."""
+    operator = current_operator()
+    return operator.email if operator else ""
+
+
 def current_session() -> OperatorSession | None:
     """The session of this request."""
     current_operator()

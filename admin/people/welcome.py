@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField
 
@@ -12,6 +12,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
 from admin.people.passwords import chosen_password, hash_password, password_again, seconds_to_wait
 from admin.people.sessions import log_in, log_out, wait_for_second_factor
+from admin.replies import done, refused
 from server.storage.errors import OperatorExists
 from server.storage.people.logins import LinkKind, OperatorLink
 
@@ -41,13 +42,11 @@ def welcome_operator() -> ResponseReturnValue:
         try:
             id = people_stores().operators.create(link.email, hash_password(form.password.data), link.role)
         except OperatorExists:
-            flash("This address has an account already. Log in.", "problem")
-            return redirect(url_for("admin.login"))
+            return refused("This address has an account already. Log in.", "login")
         log_in(id)
         if operator := people_stores().operators.get(id):
             note(operator, "accepted an invitation", role=link.role.value, from_=link.made_by)
-        flash("Your account is made, and you are logged in. The link is used up.", "done")
-        return redirect(url_for("admin.overview"))
+        return done("Your account is made, and you are logged in. The link is used up.", "overview")
     return link
 
 
@@ -75,8 +74,7 @@ def new_password_set() -> ResponseReturnValue:
         )
         return redirect(url_for("admin.login_code"))
     log_in(operator.id)
-    flash("Your new password is set, and you are logged in. The link is used up.", "done")
-    return redirect(url_for("admin.overview"))
+    return done("Your new password is set, and you are logged in. The link is used up.", "overview")
 
 
 def _asked(kind: LinkKind) -> ResponseReturnValue:
@@ -123,8 +121,7 @@ class SetupForm(Form):
 def setup() -> ResponseReturnValue:
     """The link is used up by sending the form, not by opening the page."""
     if people_stores().operators.count():
-        flash("This Docent has its first operator already. Log in.", "problem")
-        return redirect(url_for("admin.login"))
+        return refused("This Docent has its first operator already. Log in.", "login")
     form = SetupForm(token=request.args.get("token", ""))
     return render_template("admin/setup.html", form=form, invited=bool(form.token.data))
 
@@ -133,8 +130,7 @@ def setup() -> ResponseReturnValue:
 def setup_operator() -> ResponseReturnValue:
     form = SetupForm()
     if people_stores().operators.count():
-        flash("This Docent has its first operator already. Log in.", "problem")
-        return redirect(url_for("admin.login"))
+        return refused("This Docent has its first operator already. Log in.", "login")
     if wait := seconds_to_wait():
         problem(form, "email", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
@@ -143,5 +139,4 @@ def setup_operator() -> ResponseReturnValue:
     if not people_stores().operators.use_setup_token(form.token.data or ""):
         return render_template("admin/setup.html", form=form, invited=False), 403
     log_in(people_stores().operators.create(form.email.data, hash_password(form.password.data)))
-    flash("Your account is made, and you are logged in. The setup link is used up.", "done")
-    return redirect(url_for("admin.overview"))
+    return done("Your account is made, and you are logged in. The setup link is used up.", "overview")

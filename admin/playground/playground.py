@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from flask import current_app, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -20,8 +21,9 @@ from admin.access import (
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
 from admin.playground.form import form_of, opened, told, typed
+from admin.replies import progress
 from server.answering.writing.markup import answer_html
 from server.domain.question import Turn
 from server.domain.site import Site
@@ -62,10 +64,9 @@ def playground_ask() -> ResponseReturnValue:
     site = stores().sites.find(values.get("site", ""))
     if site is None:
         return _form(values, {"site": "Choose a site."}), UNPROCESSABLE
-    operator = current_operator()
     try:
         order = read_order(values, site, configuration().settings)
-        run = playground_runner().start(site, order, values, operator.email if operator else "")
+        run = playground_runner().start(site, order, values, operator_email())
     except WrongOrder as wrong:
         return _form(values, wrong.problems), UNPROCESSABLE
     playground_runner().wait(run.id, SHORTLY_S)
@@ -75,19 +76,13 @@ def playground_ask() -> ResponseReturnValue:
 @page.get("/playground/<run_id>")
 def playground_run(run_id: str) -> ResponseReturnValue:
     """What a run came to. Who has the address and is logged in sees the same."""
-    shown = _shown(stores().playground_runs.get(run_id))
-    return render_template("admin/playground_run.html", **shown)
+    return render_template("admin/playground_run.html", **_shown(stores().playground_runs.get(run_id)))
 
 
 @page.get("/playground/<run_id>/progress")
 def playground_progress(run_id: str) -> ResponseReturnValue:
     """The results as they are now, and whether to ask again; polled by progress.js."""
-    shown = _shown(stores().playground_runs.get(run_id))
-    return {
-        "active": shown["active"],
-        "version": shown["version"],
-        "html": render_template("admin/_playground.html", **shown),
-    }
+    return progress("admin/_playground.html", **_shown(stores().playground_runs.get(run_id)))
 
 
 @page.post("/playground/<run_id>/use")
@@ -176,7 +171,7 @@ def _of_way(number: int) -> tuple[str, ...]:
     return tuple(f"{name}_{number}" for name in ("strategy", "flow", "writer"))
 
 
-def _shown(run: KeptRun) -> dict[str, object]:
+def _shown(run: KeptRun) -> dict[str, Any]:
     site, settings = stores().sites.get(run.site_id), configuration().settings
     columns = columns_of(run, variants_of(run), settings.quality.playground_seconds, datetime.now(UTC))
     values = run.asked.get("typed", {})

@@ -9,12 +9,13 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
 
-from admin.access import configuration, quality_stores, stores
+from admin.access import configuration, quality_stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
+from admin.replies import done
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.questions import TYPES
@@ -52,20 +53,18 @@ class ChangeForm(CaseForm):
 
 
 @page.get("/sites/<site_id>/quality/cases", role=Role.EDITOR)
-def quality_case_new(site_id: str) -> ResponseReturnValue:
+def quality_case_new(site: Site) -> ResponseReturnValue:
     """An empty form; `?testset=` chooses the set."""
-    site = stores().sites.get(site_id)
-    known = quality_stores().testsets.all(site_id)
+    known = quality_stores().testsets.all(site.id)
     wanted = request.args.get("testset", "")
     form = AddForm(formdata=None, testset=wanted if wanted in {str(one.id) for one in known} else NEW)
     return _add_page(site, known, form)
 
 
 @page.post("/sites/<site_id>/quality/cases")
-def quality_add_case(site_id: str) -> ResponseReturnValue:
+def quality_add_case(site: Site) -> ResponseReturnValue:
     """From the playground, a conversation, or the form above; goes back to `next`."""
-    site = stores().sites.get(site_id)
-    known = quality_stores().testsets.all(site_id)
+    known = quality_stores().testsets.all(site.id)
     form = AddForm(request.form)
     case = _written(form) if form.validate() else None
     chosen = next((one for one in known if str(one.id) == form.testset.data), None)
@@ -77,9 +76,8 @@ def quality_add_case(site_id: str) -> ResponseReturnValue:
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>", role=Role.EDITOR)
-def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
-    stored = quality_stores().testsets.case(site_id, id, number)
+def quality_case(site: Site, id: int, number: int) -> ResponseReturnValue:
+    stored = quality_stores().testsets.case(site.id, id, number)
     meant = case_of(stored, site, configuration().settings)
     kind = meant.type if meant.type in TYPES else "lookup"
     form = ChangeForm(
@@ -90,30 +88,26 @@ def quality_case(site_id: str, id: int, number: int) -> ResponseReturnValue:
         answer=meant.answer,
         kind=kind,
     )
-    return _case_page(site, quality_stores().testsets.get(site_id, id), stored, form)
+    return _case_page(site, quality_stores().testsets.get(site.id, id), stored, form)
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>")
-def quality_case_change(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
-    stored = quality_stores().testsets.case(site_id, id, number)
+def quality_case_change(site: Site, id: int, number: int) -> ResponseReturnValue:
+    stored = quality_stores().testsets.case(site.id, id, number)
     form = ChangeForm(request.form)
     case = _written(form, stored) if form.validate() else None
     if case is None:
-        return _case_page(site, quality_stores().testsets.get(site_id, id), stored, form), UNPROCESSABLE
-    quality_stores().testsets.replace(site_id, id, case)
+        return _case_page(site, quality_stores().testsets.get(site.id, id), stored, form), UNPROCESSABLE
+    quality_stores().testsets.replace(site.id, id, case)
     changed("changed a question of a test set", testset=id, question=stored.case_id)
-    flash("The question is saved.", "done")
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
+    return done("The question is saved.", "quality_testset")
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/cases/<int:number>/remove")
-def quality_case_remove(site_id: str, id: int, number: int) -> ResponseReturnValue:
-    stores().sites.get(site_id)
-    removed = quality_stores().testsets.take_out(site_id, id, number)
+def quality_case_remove(site: Site, id: int, number: int) -> ResponseReturnValue:
+    removed = quality_stores().testsets.take_out(site.id, id, number)
     changed("took a question out of a test set", testset=id, question=number)
-    flash("The question is taken out." if removed else "It was taken out already.", "done")
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
+    return done("The question is taken out." if removed else "It was taken out already.", "quality_testset")
 
 
 def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:

@@ -9,10 +9,11 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import quality_stores, stores
+from admin.access import quality_stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
+from server.domain.site import Site
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
 from server.quality.run_store import DONE, QualityRun
 
@@ -41,10 +42,9 @@ class Side:
 
 
 @page.get("/sites/<site_id>/quality/compare")
-def quality_compare(site_id: str) -> ResponseReturnValue:
+def quality_compare(site: Site) -> ResponseReturnValue:
     """`?before=` and `?after=` are run:way; `?metric=` and `?show=` choose what is listed."""
-    site = stores().sites.get(site_id)
-    sides = _sides(site_id)
+    sides = _sides(site.id)
     before, after = _chosen(sides)
     metric = request.args.get("metric", "")
     metric = metric if metric in METRICS else METRICS[0]
@@ -118,9 +118,9 @@ SHOWN = {
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/answers")
-def quality_answers(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_answers(site: Site, run_id: int) -> ResponseReturnValue:
     """Filtered by `?way=`, `?show=` and `?search=`."""
-    site, run = stores().sites.get(site_id), quality_stores().runs.get(site_id, run_id)
+    run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id)
     if report is None or not report["runs"]:
         abort(404)

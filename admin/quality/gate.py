@@ -6,13 +6,14 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
-from admin.access import configuration, crawling, quality_stores, stores
+from admin.access import configuration, crawling, quality_stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
-from admin.people.sessions import current_operator
+from admin.people.sessions import operator_email
 from admin.quality import quality as quality_page
 from admin.quality.words import CHECK_WORDS
+from admin.replies import done
 from server.domain.site import Site
 from server.quality.gate import GATE_METRICS, needs_answers
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
@@ -32,8 +33,8 @@ class GateForm(Form):
 
 
 @page.get("/sites/<site_id>/quality/gate")
-def quality_gate(site_id: str) -> ResponseReturnValue:
-    site, gate = stores().sites.get(site_id), quality_stores().gates.get(site_id)
+def quality_gate(site: Site) -> ResponseReturnValue:
+    gate = quality_stores().gates.get(site.id)
     values = {}
     if gate is not None:
         values = {"testset": str(gate.testset_id), "metric": gate.metric, "most": gate.most}
@@ -42,66 +43,60 @@ def quality_gate(site_id: str) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/gate")
-def quality_gate_set(site_id: str) -> ResponseReturnValue:
+def quality_gate_set(site: Site) -> ResponseReturnValue:
     """From the next crawl on."""
-    site, form = stores().sites.get(site_id), GateForm(request.form)
+    form = GateForm(request.form)
     form.validate()
     testset = next(
-        (one for one in quality_stores().testsets.all(site_id) if str(one.id) == form.testset.data), None
+        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
         problem(form, "testset", "Choose a test set that holds questions.")
     if form.errors or testset is None:
         return _shown(site, form), UNPROCESSABLE
     drop = float(form.largest_drop.data or 0) / 100
-    quality_stores().gates.set(Gate(site_id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
+    quality_stores().gates.set(Gate(site.id, testset.id, form.metric.data, drop, int(form.most.data or 1)))
     changed("set the quality gate", testset=testset.name, metric=form.metric.data, largest_drop=drop)
-    flash("The gate is on. It counts from the next crawl on.", "done")
-    return redirect(url_for("admin.quality_gate", site_id=site_id))
+    return done("The gate is on. It counts from the next crawl on.", "quality_gate")
 
 
 @page.post("/sites/<site_id>/quality/gate/off")
-def quality_gate_off(site_id: str) -> ResponseReturnValue:
-    stores().sites.get(site_id)
-    if quality_stores().gates.remove(site_id):
+def quality_gate_off(site: Site) -> ResponseReturnValue:
+    if quality_stores().gates.remove(site.id):
         changed("turned the quality gate off")
         flash("The gate is off. The next crawl goes live unmeasured, with what is held back.", "done")
     else:
         unchanged()
         flash("The gate was off already.", "done")
-    return redirect(url_for("admin.quality_gate", site_id=site_id))
+    return redirect(url_for("admin.quality_gate", site_id=site.id))
 
 
 @page.post("/sites/<site_id>/quality/gate/release")
-def quality_gate_release(site_id: str) -> ResponseReturnValue:
+def quality_gate_release(site: Site) -> ResponseReturnValue:
     """The index goes live though it fell short."""
-    return _decided(site_id, RELEASING, "let an index go live that fell short", "It goes live in a moment.")
+    return _decided(site, RELEASING, "let an index go live that fell short", "It goes live in a moment.")
 
 
 @page.post("/sites/<site_id>/quality/gate/drop")
-def quality_gate_drop(site_id: str) -> ResponseReturnValue:
+def quality_gate_drop(site: Site) -> ResponseReturnValue:
     """The index is forgotten; the next crawl begins from the live one."""
     told = "It is being dropped. The next crawl starts from what visitors see."
-    return _decided(site_id, DROPPING, "dropped an index that fell short", told)
+    return _decided(site, DROPPING, "dropped an index that fell short", told)
 
 
-def _decided(site_id: str, state: str, action: str, told: str) -> ResponseReturnValue:
-    stores().sites.get(site_id)
-    held = quality_stores().gates.held(site_id)
-    operator = current_operator()
+def _decided(site: Site, state: str, action: str, told: str) -> ResponseReturnValue:
+    held = quality_stores().gates.held(site.id)
     asked = request.form.get("check", type=int)
     if held is None or held.state != HELD or asked != held.id:
         unchanged()
         flash("Nothing is held back any more, or another index is: look again.", "problem")
-    elif not crawling().control.decide(
-        quality_stores().gates, held, state, operator.email if operator else ""
-    ):
+    elif not crawling().control.decide(quality_stores().gates, held, state, operator_email()):
         unchanged()
         flash("A crawl of the site is under way: it is measured again at its end.", "problem")
     else:
         changed(action, crawl=held.crawl_id, metric=held.metric, before=held.before, after=held.after)
         flash(told, "done")
-    return redirect(url_for("admin.quality_gate", site_id=site_id))
+    return redirect(url_for("admin.quality_gate", site_id=site.id))
 
 
 def _shown(site: Site, form: GateForm) -> str:

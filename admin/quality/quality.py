@@ -113,12 +113,11 @@ RUNS = 20
 
 
 @site_page.get("/sites/<site_id>/quality")
-def quality_site(site_id: str) -> ResponseReturnValue:
+def quality_site(site: Site) -> ResponseReturnValue:
     """`?set=` and `?metric=` choose what is drawn over time."""
     found = quality_stores()
-    site = stores().sites.get(site_id)
-    testsets = found.testsets.all(site_id)
-    gate = found.gates.get(site_id)
+    testsets = found.testsets.all(site.id)
+    gate = found.gates.get(site.id)
     drawn = _drawn([one.id for one in testsets])
     metric = request.args.get("metric", "")
     metric = metric if metric in METRICS else METRICS[0]
@@ -126,11 +125,11 @@ def quality_site(site_id: str) -> ResponseReturnValue:
         "admin/quality_site.html",
         site=site,
         testsets=testsets,
-        runs=listed(lambda limit, offset: found.runs.all(site_id, limit, offset), RUNS),
+        runs=listed(lambda limit, offset: found.runs.all(site.id, limit, offset), RUNS),
         gate=gate,
         gate_set=next((one for one in testsets if gate and one.id == gate.testset_id), None),
-        held=found.gates.held(site_id),
-        checks=found.gates.history(site_id, 5),
+        held=found.gates.held(site.id),
+        checks=found.gates.history(site.id, 5),
         drawn=drawn,
         metric=metric,
         set_options=[(one.id, one.name) for one in testsets],

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from flask import Response, abort, flash, redirect, render_template, request, url_for
+from flask import abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -14,6 +14,7 @@ from admin.access import crawling, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.page import Page
 from admin.quality import quality as quality_page
+from admin.replies import download, progress
 from server.domain.site import Site
 from server.evaluation.report_html import html_report, report_parts
 from server.evaluation.report_markdown import markdown_report
@@ -27,43 +28,36 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>")
-def quality_run(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_run(site: Site, run_id: int) -> ResponseReturnValue:
     """How it stands; the report once there is one."""
-    site, run = _found(site_id, run_id)
+    run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
     return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/progress")
-def quality_run_progress(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_run_progress(site: Site, run_id: int) -> ResponseReturnValue:
     """Polled by progress.js."""
-    site, run = _found(site_id, run_id)
-    return {
-        "active": run.is_open,
-        "version": f"{run.state} {run.wanted} {run.step} {run.done} {run.total}",
-        "html": render_template("admin/_quality_run.html", **_shown(site, run)),
-    }
+    run = quality_stores().runs.get(site.id, run_id)
+    version = f"{run.state} {run.wanted} {run.step} {run.done} {run.total}"
+    return progress("admin/_quality_run.html", active=run.is_open, version=version, **_shown(site, run))
 
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>/report.<form>")
-def quality_run_file(site_id: str, run_id: int, form: str) -> ResponseReturnValue:
+def quality_run_file(site: Site, run_id: int, form: str) -> ResponseReturnValue:
     """The report as a file: html, json or md; or every answer as jsonl."""
-    _, run = _found(site_id, run_id)
+    run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report(run.id)
     if form not in FORMS or report is None:
         abort(404)
-    name = f"{site_id}-run-{run.id}.{form}"
-    return Response(
-        _file(run, report, form),
-        mimetype=FORMS[form],
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-    )
+    name = f"{site.id}-run-{run.id}.{form}"
+    return download(_file(run, report, form), name, FORMS[form])
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/stop")
-def quality_run_stop(site_id: str, run_id: int) -> ResponseReturnValue:
-    _, run = _found(site_id, run_id)
-    if not quality_stores().runs.stop(site_id, run_id):
+def quality_run_stop(site: Site, run_id: int) -> ResponseReturnValue:
+    run = quality_stores().runs.get(site.id, run_id)
+    if not quality_stores().runs.stop(site.id, run_id):
         unchanged()
         flash("The run had ended already.", "done")
     else:
@@ -73,9 +67,9 @@ def quality_run_stop(site_id: str, run_id: int) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/resume")
-def quality_run_resume(site_id: str, run_id: int) -> ResponseReturnValue:
-    _, run = _found(site_id, run_id)
-    if quality_stores().runs.resume(site_id, run_id):
+def quality_run_resume(site: Site, run_id: int) -> ResponseReturnValue:
+    run = quality_stores().runs.get(site.id, run_id)
+    if quality_stores().runs.resume(site.id, run_id):
         changed("resumed a quality run", run=run.id)
         flash("The run goes on where it was.", "done")
     else:
@@ -85,10 +79,10 @@ def quality_run_resume(site_id: str, run_id: int) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/agree")
-def quality_run_agree(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_run_agree(site: Site, run_id: int) -> ResponseReturnValue:
     """What it costs of models is agreed to."""
-    _, run = _found(site_id, run_id)
-    if run.state == ASKS and quality_stores().runs.agree(site_id, run_id, {**run.chosen, AGREED: True}):
+    run = quality_stores().runs.get(site.id, run_id)
+    if run.state == ASKS and quality_stores().runs.agree(site.id, run_id, {**run.chosen, AGREED: True}):
         changed("agreed to what a quality run costs", run=run.id, **run.chosen.get("costs", {}))
         flash("The run goes on.", "done")
     else:
@@ -98,21 +92,20 @@ def quality_run_agree(site_id: str, run_id: int) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/remove")
-def quality_run_remove(site_id: str, run_id: int) -> ResponseReturnValue:
-    stores().sites.get(site_id)
-    if quality_stores().runs.remove(site_id, run_id):
+def quality_run_remove(site: Site, run_id: int) -> ResponseReturnValue:
+    if quality_stores().runs.remove(site.id, run_id):
         changed("deleted a quality run", run=run_id)
         flash(f"Run {run_id} is deleted.", "done")
     else:
         unchanged()
         flash("It was deleted already.", "done")
-    return redirect(url_for("admin.quality_site", site_id=site_id))
+    return redirect(url_for("admin.quality_site", site_id=site.id))
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/use")
-def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_run_use(site: Site, run_id: int) -> ResponseReturnValue:
     """The site answers by one of the ways from now on; what its index lacks is built by a crawl."""
-    site, run = _found(site_id, run_id)
+    run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id) or {"runs": []}
     way = next((one for one in report["runs"] if one["name"] == request.form.get("way", "")), None)
     if way is None:
@@ -126,7 +119,7 @@ def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
     stores().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
     changed("took the way that a quality run showed", run=run.id, before=site.strategy, now=way["name"])
     if site.strategy != way["strategy"]:
-        crawling().start(site_id)
+        crawling().start(site.id)
         flash(f"{site.name} answers by {way['name']} now. A crawl brings its index up to date.", "done")
     else:
         flash(f"{site.name} answers by {way['name']} now.", "done")
@@ -134,9 +127,9 @@ def quality_run_use(site_id: str, run_id: int) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/choices")
-def quality_run_choices(site_id: str, run_id: int) -> ResponseReturnValue:
+def quality_run_choices(site: Site, run_id: int) -> ResponseReturnValue:
     """What the strategy auto chooses for each kind of question."""
-    site, run = _found(site_id, run_id)
+    run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id)
     if not report or not report["choices"]:
         unchanged()
@@ -146,7 +139,7 @@ def quality_run_choices(site_id: str, run_id: int) -> ResponseReturnValue:
     chosen = {kind: one["strategy"] for kind, one in report["choices"].items()}
     changed("let auto choose by a quality run", run=run.id, choices=chosen)
     if site.strategy.partition("[")[0] == "auto":
-        crawling().start(site_id)
+        crawling().start(site.id)
     flash("The strategy auto goes by this run from now on.", "done")
     return _back(run)
 
@@ -157,10 +150,6 @@ def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | I
     if form == "json":
         return json_report(report)
     return html_report(report) if form == "html" else markdown_report(report)
-
-
-def _found(site_id: str, run_id: int) -> tuple[Site, QualityRun]:
-    return stores().sites.get(site_id), quality_stores().runs.get(site_id, run_id)
 
 
 def _back(run: QualityRun) -> ResponseReturnValue:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import configuration, quality_stores, stores
+from admin.access import configuration, quality_stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
+from admin.replies import done
 from server.answering.flows.table import FLOWS
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
@@ -47,9 +48,8 @@ class RunForm(Form):
 
 
 @page.get("/sites/<site_id>/quality/runs/new", role=Role.EDITOR)
-def quality_run_new(site_id: str) -> ResponseReturnValue:
+def quality_run_new(site: Site) -> ResponseReturnValue:
     """`?testset=` chooses the set."""
-    site = stores().sites.get(site_id)
     name = site.strategy if site.strategy in STRATEGIES else ""
     form = RunForm(
         formdata=None,
@@ -63,13 +63,13 @@ def quality_run_new(site_id: str) -> ResponseReturnValue:
 
 
 @page.post("/sites/<site_id>/quality/runs/new")
-def quality_run_start(site_id: str) -> ResponseReturnValue:
+def quality_run_start(site: Site) -> ResponseReturnValue:
     """Queued here, carried out by the worker."""
-    site, form = stores().sites.get(site_id), RunForm(request.form)
+    form = RunForm(request.form)
     form.validate()
     specs = _specs(form)
     testset = next(
-        (one for one in quality_stores().testsets.all(site_id) if str(one.id) == form.testset.data), None
+        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
     )
     if testset is None or not testset.is_ready:
         problem(form, "testset", "Choose a test set that holds questions.")
@@ -88,10 +88,9 @@ def quality_run_start(site_id: str) -> ResponseReturnValue:
         **{"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)},
     }
     kept = configuration().settings.quality.runs_kept
-    run = quality_stores().runs.queue(site_id, testset.id, testset.name, chosen, kept)
+    run = quality_stores().runs.queue(site.id, testset.id, testset.name, chosen, kept)
     changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
-    flash("The run is queued. You may leave this page.", "done")
-    return redirect(url_for("admin.quality_run", site_id=site_id, run_id=run.id))
+    return done("The run is queued. You may leave this page.", "quality_run", run_id=run.id)
 
 
 def _specs(form: RunForm) -> list[str]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from flask import Response, flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import configuration, database, quality_stores, stores
+from admin.access import configuration, database, quality_stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
+from admin.replies import done, download, progress, refused
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.candidates import KINDS, MODEL
@@ -47,60 +48,52 @@ class NameForm(Form):
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>")
-def quality_testset(site_id: str, id: int) -> ResponseReturnValue:
+def quality_testset(site: Site, id: int) -> ResponseReturnValue:
     """Its questions, searched by `?search=`."""
-    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
+    testset = quality_stores().testsets.get(site.id, id)
     return _shown(site, testset, NameForm(formdata=None, name=testset.name))
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/progress")
-def quality_testset_progress(site_id: str, id: int) -> ResponseReturnValue:
+def quality_testset_progress(site: Site, id: int) -> ResponseReturnValue:
     """Whether it is made yet; polled by progress.js."""
-    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
-    return {
-        "active": testset.is_open,
-        "version": f"{testset.state} {testset.count}",
-        "html": render_template("admin/_quality_testset.html", site=site, testset=testset),
-    }
+    testset = quality_stores().testsets.get(site.id, id)
+    version = f"{testset.state} {testset.count}"
+    shown = {"site": site, "testset": testset}
+    return progress("admin/_quality_testset.html", active=testset.is_open, version=version, **shown)
 
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>.jsonl")
-def quality_testset_file(site_id: str, id: int) -> ResponseReturnValue:
+def quality_testset_file(site: Site, id: int) -> ResponseReturnValue:
     """The set as a question file; uploaded again it is the same set."""
-    stores().sites.get(site_id)
-    testset = quality_stores().testsets.get(site_id, id)
-    return Response(
-        file_of(quality_stores().testsets.cases(site_id, id)),
-        mimetype="application/jsonl",
-        headers={"Content-Disposition": f'attachment; filename="{site_id}-questions-{testset.id}.jsonl"'},
-    )
+    testset = quality_stores().testsets.get(site.id, id)
+    lines = file_of(quality_stores().testsets.cases(site.id, id))
+    return download(lines, f"{site.id}-questions-{testset.id}.jsonl", "application/jsonl")
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>")
-def quality_testset_rename(site_id: str, id: int) -> ResponseReturnValue:
-    site, testset = stores().sites.get(site_id), quality_stores().testsets.get(site_id, id)
+def quality_testset_rename(site: Site, id: int) -> ResponseReturnValue:
+    testset = quality_stores().testsets.get(site.id, id)
     form = NameForm(request.form)
     if not form.validate():
         return _shown(site, testset, form), UNPROCESSABLE
-    quality_stores().testsets.rename(site_id, id, form.name.data.strip())
+    quality_stores().testsets.rename(site.id, id, form.name.data.strip())
     changed("renamed a test set", testset=id, name=form.name.data.strip())
-    flash("The name is saved.", "done")
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
+    return done("The name is saved.", "quality_testset")
 
 
 @page.post("/sites/<site_id>/quality/sets/<int:id>/remove")
-def quality_testset_remove(site_id: str, id: int) -> ResponseReturnValue:
+def quality_testset_remove(site: Site, id: int) -> ResponseReturnValue:
     """Not while the gate measures by it."""
-    stores().sites.get(site_id)
-    testset = quality_stores().testsets.get(site_id, id)
-    gate = quality_stores().gates.get(site_id)
+    testset = quality_stores().testsets.get(site.id, id)
+    gate = quality_stores().gates.get(site.id)
     if gate is not None and gate.testset_id == id:
-        flash("The quality gate measures by this test set: choose another one for it first.", "problem")
-        return redirect(url_for("admin.quality_testset", site_id=site_id, id=id))
-    quality_stores().testsets.remove(site_id, id)
+        return refused(
+            "The quality gate measures by this test set: choose another one for it first.", "quality_testset"
+        )
+    quality_stores().testsets.remove(site.id, id)
     changed("deleted a test set", testset=id, name=testset.name)
-    flash(f"“{testset.name}” is deleted. Reports of its runs stay.", "done")
-    return redirect(url_for("admin.quality_site", site_id=site_id))
+    return done(f"“{testset.name}” is deleted. Reports of its runs stay.", "quality_site")
 
 
 def _shown(site: Site, testset: StoredTestSet, form: NameForm) -> str:
@@ -156,14 +149,14 @@ class ConversationsForm(Form):
 
 
 @page.get("/sites/<site_id>/quality/sets", role=Role.EDITOR)
-def quality_testset_new(site_id: str) -> ResponseReturnValue:
-    return _shown_new(stores().sites.get(site_id))
+def quality_testset_new(site: Site) -> ResponseReturnValue:
+    return _shown_new(site)
 
 
 @page.post("/sites/<site_id>/quality/sets/headings")
-def quality_testset_headings(site_id: str) -> ResponseReturnValue:
+def quality_testset_headings(site: Site) -> ResponseReturnValue:
     """Ordered here, made by the worker."""
-    site, form = stores().sites.get(site_id), HeadingsForm()
+    form = HeadingsForm()
     kinds = list(form.kinds.data or ())
     if form.validate() and not kinds:
         problem(form, "kinds", "Choose at least one.")
@@ -175,15 +168,15 @@ def quality_testset_headings(site_id: str) -> ResponseReturnValue:
         return _shown_new(site, headings=form), UNPROCESSABLE
     chosen = {"count": form.count.data, "kinds": kinds, "unanswerable": form.unanswerable.data}
     name = (form.headings_name.data or "").strip() or f"Headings, {_day()}"
-    made = quality_stores().testsets.order(site_id, name, "headings", {**chosen, "seed": form.seed.data})
+    made = quality_stores().testsets.order(site.id, name, "headings", {**chosen, "seed": form.seed.data})
     changed("ordered a test set from headings", testset=made.id, name=name)
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=made.id))
+    return redirect(url_for("admin.quality_testset", site_id=site.id, id=made.id))
 
 
 @page.post("/sites/<site_id>/quality/sets/upload", large=True)
-def quality_testset_upload(site_id: str) -> ResponseReturnValue:
+def quality_testset_upload(site: Site) -> ResponseReturnValue:
     """All of the file or nothing."""
-    site, form = stores().sites.get(site_id), UploadForm()
+    form = UploadForm()
     file = form.file.data
     form.validate()
     if not file or not getattr(file, "filename", ""):
@@ -196,15 +189,14 @@ def quality_testset_upload(site_id: str) -> ResponseReturnValue:
         problem(form, "file", "Nothing was stored. " + error.problems[0])
         return _shown_new(site, upload=form, problems=error.problems), UNPROCESSABLE
     name = (form.upload_name.data or "").strip() or file.filename[:100]
-    stored = quality_stores().testsets.create(site_id, name, "upload", made)
+    stored = quality_stores().testsets.create(site.id, name, "upload", made)
     changed("uploaded a test set", testset=stored.id, name=name, questions=len(made))
-    flash(f"“{name}” has {len(made):,} questions.", "done")
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=stored.id))
+    return done(f"“{name}” has {len(made):,} questions.", "quality_testset", id=stored.id)
 
 
 @page.post("/sites/<site_id>/quality/sets/conversations")
-def quality_testset_conversations(site_id: str) -> ResponseReturnValue:
-    site, form = stores().sites.get(site_id), ConversationsForm()
+def quality_testset_conversations(site: Site) -> ResponseReturnValue:
+    form = ConversationsForm()
     if form.validate() and not form.helped.data and form.refused.data == LEAVE_OUT:
         problem(form, "helped", "Choose questions with a thumb up, refused ones, or both.")
     if form.errors or _is_full(site, form, "visitors_name"):
@@ -215,10 +207,13 @@ def quality_testset_conversations(site_id: str) -> ResponseReturnValue:
         problem(form, "days", "Visitors asked no such question in these days: look back further.")
         return _shown_new(site, visitors=form), UNPROCESSABLE
     name = (form.visitors_name.data or "").strip() or f"Conversations, {_day()}"
-    stored = quality_stores().testsets.create(site_id, name, "conversations", made)
+    stored = quality_stores().testsets.create(site.id, name, "conversations", made)
     changed("made a test set from conversations", testset=stored.id, name=name, questions=len(made))
-    flash(f"“{name}” has {len(made):,} questions. Look through them: visitors write what they like.", "done")
-    return redirect(url_for("admin.quality_testset", site_id=site_id, id=stored.id))
+    return done(
+        f"“{name}” has {len(made):,} questions. Look through them: visitors write what they like.",
+        "quality_testset",
+        id=stored.id,
+    )
 
 
 def _is_full(site: Site, form: Form, field: str) -> bool:

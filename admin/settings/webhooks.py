@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
@@ -16,6 +16,7 @@ from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import listed, site_choices
 from admin.page import Page
+from admin.replies import done
 from admin.settings import settings as settings_page
 from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
@@ -100,8 +101,7 @@ def webhook_change(webhook_id: str) -> ResponseReturnValue:
         hook.id, url=form.url.data, kinds=sorted(form.kinds.data), site_id=form.site.data or None
     )
     changed("changed a webhook", form.site.data, webhook=hook.id, url=form.url.data, events=form.kinds.data)
-    flash("The webhook is saved.", "done")
-    return redirect(url_for("admin.webhook", webhook_id=hook.id))
+    return done("The webhook is saved.", "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/<any(on, off):state>", role=Role.OWNER)
@@ -124,8 +124,9 @@ def webhook_secret(webhook_id: str) -> ResponseReturnValue:
 def webhook_test(webhook_id: str) -> ResponseReturnValue:
     delivery().events.test(_found(webhook_id).id)
     changed("tested a webhook", webhook=webhook_id)
-    flash("A test is on its way. Load this page again in a moment to see whether it arrived.", "done")
-    return redirect(url_for("admin.webhook", webhook_id=webhook_id))
+    return done(
+        "A test is on its way. Load this page again in a moment to see whether it arrived.", "webhook"
+    )
 
 
 @page.post("/settings/webhooks/<webhook_id>/events/<event_id>/again", role=Role.OWNER)
@@ -136,8 +137,7 @@ def webhook_again(webhook_id: str, event_id: str) -> ResponseReturnValue:
         abort(404)
     delivery().event_deliveries.again(event_id, [hook.id])
     changed("sent an event again", webhook=hook.id, event=event_id)
-    flash("It is being sent again.", "done")
-    return redirect(url_for("admin.webhook", webhook_id=hook.id))
+    return done("It is being sent again.", "webhook")
 
 
 @page.post("/settings/webhooks/<webhook_id>/remove", role=Role.OWNER)
@@ -145,8 +145,7 @@ def webhook_remove(webhook_id: str) -> ResponseReturnValue:
     hook = _found(webhook_id)
     delivery().webhooks.remove(hook.id)
     changed("removed a webhook", url=hook.url)
-    flash("The webhook and its delivery log are removed.", "done")
-    return redirect(url_for("admin.webhooks"))
+    return done("The webhook and its delivery log are removed.", "webhooks")
 
 
 def _found(webhook_id: str) -> EventHook:

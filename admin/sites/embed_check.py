@@ -1,22 +1,273 @@
-"""Is the widget on the site's pages, and does it answer there?"""
+"""Is the widget on the site's pages, can it work there, and does it answer? Asked the way browsers ask."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
+from urllib3 import PoolManager
+from urllib3.exceptions import HTTPError
+from urllib3.util import Timeout
 from wtforms import StringField
 from wtforms.validators import StopValidation
 
-from admin.access import configuration, shared, stores
+from admin.access import configuration, shared
 from admin.addresses import BadAddress, is_private, parse_address
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.sites import site as site_page
-from admin.sites.embed_probe import check_embedding
 from admin.sites.snippet import snippet_of
-from crawler.errors import BadStart
+from crawler.errors import BadStart, CrawlError
+from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.fetcher import Fetcher, Reply
+from server.domain.addresses import origin_of
 from server.domain.site import Site
+from server.jobs.crawl_options import crawl_options
+from server.settings import Settings
+
+LOADER = "/widget/embed.js"
+NEEDED = ("script-src", "connect-src")
+"""Directives of a Content-Security-Policy in which the widget's server must stand."""
+
+
+@dataclass(slots=True)
+class PageTags:
+    """What a page says about the widget."""
+
+    loaders: list[tuple[str, str]] = field(default_factory=list)
+    """(address of the loader, site that it names) of each tag."""
+    elements: list[str] = field(default_factory=list)
+    """Sites of elements that stand in the page by hand; empty where they name none."""
+    policies: list[str] = field(default_factory=list)
+    """In meta elements."""
+
+
+def tags_of(html: str, base: str) -> PageTags:
+    """Of any HTML, however broken; `base` is the page's address."""
+    parser = _Parser(base)
+    parser.feed(html)
+    parser.close()
+    return parser.found
+
+
+def hindrance(policy: str, server: str) -> str:
+    """The first directive of a Content-Security-Policy that keeps the widget of `server`, an origin, from
+    working; empty when it may work."""
+    rules = {parts[0].lower(): parts[1:] for rule in policy.split(";") if (parts := rule.split())}
+    for name in NEEDED:
+        sources = rules.get(name, rules.get("default-src"))
+        if sources is not None and not any(_fits(source, server) for source in sources):
+            return name if name in rules else "default-src"
+    return ""
+
+
+def _fits(source: str, server: str) -> bool:
+    own, source = urlsplit(server), source.lower()
+    if source in ("*", f"{own.scheme}:", server, own.netloc):
+        return True
+    try:
+        given = urlsplit(source if "://" in source else f"//{source}")
+    except ValueError:  # no browser would know it either
+        return False
+    if given.scheme and given.scheme != own.scheme:
+        return False
+    if (given.netloc or "") == own.netloc:
+        return True
+    return given.netloc.startswith("*.") and own.netloc.endswith(given.netloc[1:])
+
+
+class _Parser(HTMLParser):
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self._base = base
+        self.found = PageTags()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "base" and given.get("href"):
+            self._base = self._whole(given["href"]) or self._base
+        elif tag == "script" and (address := self._whole(given.get("src", ""))):
+            if urlsplit(address).path.endswith(LOADER):
+                self.found.loaders.append((address, given.get("data-site", "")))
+        elif tag == "site-chat":
+            self.found.elements.append(given.get("site", ""))
+        elif tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
+            self.found.policies.append(given.get("content", ""))
+
+    def _whole(self, address: str) -> str:
+        """The address as the page means it; empty for what is none."""
+        try:
+            return urljoin(self._base, address.strip()) if address.strip() else ""
+        except ValueError:
+            return ""
+
+
+SECONDS = 20.0
+QUESTION_CHARS = 200
+
+
+class Mark(StrEnum):
+    """How a step went."""
+
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the check."""
+
+    name: str
+    mark: Mark
+    text: str
+    """What was found, and what to do about it."""
+
+
+def check_embedding(site: Site, url: str, settings: Settings) -> Iterator[Step]:
+    """The page first, then what visitors on it would get. Nothing of it is kept. Raises BadStart for an
+    address that is none, or may not be fetched."""
+    yield from _page_steps(site, url, settings)
+    yield from _Caller(site, origin_of(url), settings.serving.base_url).steps()
+
+
+def _page_steps(site: Site, url: str, settings: Settings) -> Iterator[Step]:
+    options = crawl_options(site, settings)
+    fetcher = Fetcher(options, AddressGuard(options.allow_private))
+    try:
+        reply = fetcher.get_following(url)
+    except BadStart:
+        raise
+    except CrawlError as error:
+        yield Step("page", Mark.BAD, f"The page could not be opened: {error}.")
+        return
+    finally:
+        fetcher.close()
+    if reply.status != 200:
+        yield Step("page", Mark.BAD, f"The page answered with status {reply.status}. Check another one.")
+        return
+    yield Step("page", Mark.GOOD, f"The page was opened, {len(reply.body):,} bytes.")
+    tags = tags_of(reply.body.decode(reply.charset or "utf-8", "replace"), url)
+    yield _tag_step(site, tags, settings.serving.base_url)
+    yield from _policy_steps(reply, tags, origin_of(settings.serving.base_url))
+
+
+def _tag_step(site: Site, tags: PageTags, base: str) -> Step:
+    ours = [(address, named) for address, named in tags.loaders if address.split("?")[0] == f"{base}{LOADER}"]
+    if not tags.loaders:
+        return Step(
+            "tag",
+            Mark.WARN,
+            "The page's HTML holds no tag of the widget. Paste it before </body>. If a script or a tag "
+            "manager puts it in, this check cannot see it: look below where the widget was last used.",
+        )
+    if not ours:
+        return Step(
+            "tag",
+            Mark.BAD,
+            f"The tag loads the widget from {tags.loaders[0][0]}, and this server is {base}. Copy the tag "
+            "anew, or set PUBLIC_URL to the address that visitors reach.",
+        )
+    named = [name for _, name in ours if name] + tags.elements
+    if site.id not in named:
+        found = f"names the site {named[0]}" if named else "names no site"
+        return Step("tag", Mark.BAD, f'The tag {found}. It needs data-site="{site.id}".')
+    twice = " It is there more than once: one is enough." if len(ours) > 1 else ""
+    return Step("tag", Mark.WARN if twice else Mark.GOOD, f"The tag is there and names {site.id}.{twice}")
+
+
+def _policy_steps(reply: Reply, tags: PageTags, server: str) -> Iterator[Step]:
+    sent = reply.headers.get("content-security-policy", "")
+    policies = [policy for line in [sent, *tags.policies] for policy in line.split(",") if policy.strip()]
+    kept_off = next(filter(None, (hindrance(policy, server) for policy in policies)), "")
+    if kept_off:
+        yield Step(
+            "policy",
+            Mark.BAD,
+            f"The page's Content-Security-Policy keeps browsers from using {server}: add it to {kept_off}.",
+        )
+    elif policies:
+        yield Step("policy", Mark.GOOD, "The page's Content-Security-Policy lets the widget work.")
+
+
+class _Caller:
+    """What the widget's own requests get, from a page of this origin."""
+
+    def __init__(self, site: Site, origin: str, base: str) -> None:
+        self._site = site
+        self._origin = origin
+        self._base = base
+        self._deadlines = Deadlines()
+        # It is this server: it may well be on a private address.
+        self._pools: PoolManager = guarded_pools(AddressGuard(True), self._deadlines, num_pools=1)
+
+    def steps(self) -> Iterator[Step]:
+        try:
+            with self._deadlines.within(SECONDS):
+                yield from self._answered()
+        except (HTTPError, CrawlError, OSError, ValueError) as error:
+            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            yield Step("server", Mark.BAD, f"{self._base} does not answer ({reason}). Is PUBLIC_URL right?")
+        finally:
+            self._pools.clear()
+
+    def _answered(self) -> Iterator[Step]:
+        loader = self._pools.request("GET", f"{self._base}{LOADER}", retries=False, timeout=Timeout(SECONDS))
+        if loader.status != 200:
+            yield Step("server", Mark.BAD, f"{self._base}{LOADER} answers with status {loader.status}.")
+            return
+        yield Step("server", Mark.GOOD, f"The loader comes from {self._base}, {len(loader.data):,} bytes.")
+        status, said = self._call("POST", "/api/v1/visitors", {"site": self._site.id, "consent": True})
+        if status == 428:
+            yield Step("visitor", Mark.WARN, "Visitors are let in after a proof of work: not tried further.")
+            return
+        if status != 200:
+            yield Step("visitor", Mark.BAD, _error(said, status))
+            return
+        yield Step("visitor", Mark.GOOD, f"Visitors on {self._origin} are let in.")
+        token = str(said.get("token", ""))
+        try:
+            yield self._asked(token)
+        finally:
+            self._call("DELETE", "/api/v1/visitors/me", None, token)
+
+    def _asked(self, token: str) -> Step:
+        suggested = self._site.options.get("suggestions")
+        first = suggested[0] if isinstance(suggested, list | tuple) and suggested else self._site.name
+        question = str(first)[:QUESTION_CHARS]
+        status, said = self._call("POST", "/api/v1/chat", {"message": question}, token)
+        if status != 200:
+            return Step("answer", Mark.BAD, _error(said, status))
+        outcome = str(said.get("outcome", ""))
+        mark = Mark.GOOD if outcome in ("answered", "curated", "clarify") else Mark.WARN
+        return Step("answer", mark, f"Asked “{question}”, the outcome is: {outcome}.")
+
+    def _call(self, method: str, path: str, body: object, token: str = "") -> tuple[int, dict[str, Any]]:
+        headers = {"Origin": self._origin, "Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        answer = self._pools.request(
+            method, f"{self._base}{path}", body=None if body is None else json.dumps(body), headers=headers,
+            retries=False, timeout=Timeout(SECONDS),
+        )  # fmt: skip
+        said = json.loads(answer.data or b"{}")
+        return answer.status, said if isinstance(said, dict) else {}
+
+
+def _error(said: dict[str, Any], status: int) -> str:
+    error = said.get("error")
+    message = str(error.get("message", "")) if isinstance(error, dict) else ""
+    return message or f"The server answered with status {status}."
+
 
 page = Page(under=site_page.page)
 
@@ -35,17 +286,15 @@ class PageForm(Form):
 
 
 @page.get("/sites/<site_id>/embed-check")
-def embed_check(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def embed_check(site: Site) -> ResponseReturnValue:
     start = site.start_urls[0] if site.start_urls else ""
     return _shown(site, PageForm(formdata=None, address=start))
 
 
 @page.post("/sites/<site_id>/embed-check")
-def embed_check_run(site_id: str) -> ResponseReturnValue:
+def embed_check_run(site: Site) -> ResponseReturnValue:
     """Opens the page and asks as its visitors would; takes as long as that takes."""
     unchanged()
-    site = stores().sites.get(site_id)
     form = PageForm(request.form)
     if not form.validate():
         return _shown(site, form), UNPROCESSABLE

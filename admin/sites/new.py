@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import Length, StopValidation
@@ -14,6 +14,7 @@ from admin.addresses import BadAddress, free_id, is_private, parse_address, sugg
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
+from admin.replies import done
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from server.domain.roles import Role
@@ -67,8 +68,7 @@ def site_create() -> ResponseReturnValue:
     if not form.validate() or not (site := _create(form)):
         return _shown(form=form), UNPROCESSABLE
     crawling().start(site.id)
-    flash(f"{site.name} is added. Docent is reading it now.", "done")
-    return redirect(url_for("admin.site", site_id=site.id))
+    return done(f"{site.name} is added. Docent is reading it now.", "site", site_id=site.id)
 
 
 @page.post("/new-site/of-sources")
@@ -84,8 +84,7 @@ def site_create_of_sources() -> ResponseReturnValue:
         flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
     )  # fmt: skip
     stores().sites.create(site)
-    flash(f"{name} is added. Now give it files, single pages or answers.", "done")
-    return redirect(url_for("admin.sources", site_id=site.id))
+    return done(f"{name} is added. Now give it files, single pages or answers.", "sources", site_id=site.id)
 
 
 def _looked_at(form: SiteForm) -> ResponseReturnValue:

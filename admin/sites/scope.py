@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
@@ -11,6 +11,7 @@ from admin.access import configuration, crawling, stores
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
+from admin.replies import done, progress, refused
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.preview import Finding
@@ -51,10 +52,9 @@ class ScopeForm(Form):
 
 
 @page.get("/sites/<site_id>/scope")
-def scope(site_id: str) -> ResponseReturnValue:
+def scope(site: Site) -> ResponseReturnValue:
     """With `url`, what a crawl would do with that address."""
-    found = stores().sites.get(site_id)
-    chosen = scope_of(found)
+    chosen = scope_of(site)
     form = ScopeForm(
         formdata=None,
         path=chosen.path,
@@ -64,22 +64,20 @@ def scope(site_id: str) -> ResponseReturnValue:
         render=chosen.render,
         headers="\n".join(chosen.headers),
     )
-    return _shown(found, form, request.args.get("url", "").strip())
+    return _shown(site, form, request.args.get("url", "").strip())
 
 
 @page.post("/sites/<site_id>/scope")
-def scope_save(site_id: str) -> ResponseReturnValue:
-    found = stores().sites.get(site_id)
+def scope_save(site: Site) -> ResponseReturnValue:
     form = ScopeForm(request.form)
     if not form.validate():
-        return _shown(found, form), UNPROCESSABLE
+        return _shown(site, form), UNPROCESSABLE
     try:
-        save_scope(stores().sites, configuration().settings, site_id, form.scope())
+        save_scope(stores().sites, configuration().settings, site.id, form.scope())
     except BadStart as error:
         problem(form, _field_of(str(error), form), str(error))
-        return _shown(found, form), UNPROCESSABLE
-    flash("The scope is saved. It holds from the next crawl on.", "done")
-    return redirect(url_for("admin.scope", site_id=site_id))
+        return _shown(site, form), UNPROCESSABLE
+    return done("The scope is saved. It holds from the next crawl on.", "scope")
 
 
 def _shown(found: Site, form: ScopeForm, url: str = "") -> str:
@@ -124,28 +122,24 @@ def dry_run(run_id: str) -> ResponseReturnValue:
 def dry_run_progress(run_id: str) -> ResponseReturnValue:
     """How it stands now, and whether to ask again; polled by progress.js."""
     run = _run(run_id)
-    html = render_template("admin/_dry_run.html", run=run)
-    return {"active": run.active, "version": run.version, "html": html}
+    return progress("admin/_dry_run.html", active=run.active, version=run.version, run=run)
 
 
 @dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
-def site_dry_run(site_id: str, run_id: str) -> ResponseReturnValue:
+def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
     """Of a site that is known already."""
-    site = stores().sites.get(site_id)
     return render_template("admin/dry_run.html", run=_run(run_id), site=site, pages=_most())
 
 
 @dry_run_page.post("/sites/<site_id>/dry-runs")
-def site_dry_run_start(site_id: str) -> ResponseReturnValue:
+def site_dry_run_start(site: Site) -> ResponseReturnValue:
     """With the rules as they are saved."""
     unchanged()
-    site = stores().sites.get(site_id)
     try:
         run_id = crawling().dry_runs.start(site)
     except (BadStart, TooManyDryRuns) as error:
-        flash(str(error), "problem")
-        return redirect(url_for("admin.scope", site_id=site_id))
-    return redirect(url_for("admin.site_dry_run", site_id=site_id, run_id=run_id))
+        return refused(str(error), "scope")
+    return redirect(url_for("admin.site_dry_run", site_id=site.id, run_id=run_id))
 
 
 def _run(run_id: str) -> DryRun:

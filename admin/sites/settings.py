@@ -17,6 +17,7 @@ from admin.access import configuration, crawling, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
+from admin.replies import done
 from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
 from server.answering.flows.table import FLOWS
@@ -154,30 +155,27 @@ SAMPLE = 3000
 
 
 @page.get("/sites/<site_id>/settings", role=Role.EDITOR)
-def site_settings(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def site_settings(site: Site) -> ResponseReturnValue:
     return _shown(site, filled(site))
 
 
 @page.post("/sites/<site_id>/settings")
-def site_settings_save(site_id: str) -> ResponseReturnValue:
+def site_settings_save(site: Site) -> ResponseReturnValue:
     """Saves all of it, or nothing."""
-    before = stores().sites.get(site_id)
     form = SiteSettingsForm(request.form)
     if not form.validate():
-        return _shown(before, form), UNPROCESSABLE
-    after = stores().sites.change(site_id, lambda site: changed_site(site, form))
-    done = differences(before, after)
-    if not done:
+        return _shown(site, form), UNPROCESSABLE
+    after = stores().sites.change(site.id, lambda site: changed_site(site, form))
+    differing = differences(site, after)
+    if not differing:
         unchanged()
-        flash("Nothing was changed.", "done")
-        return redirect(url_for("admin.site_settings", site_id=site_id))
-    changed("changed the settings of the site", changes=done)
+        return done("Nothing was changed.", "site_settings")
+    changed("changed the settings of the site", changes=differing)
     flash("The settings are saved. The next question is answered by them.", "done")
-    if before.strategy != after.strategy and after.generation:
-        crawling().start(site_id)
+    if site.strategy != after.strategy and after.generation:
+        crawling().start(site.id)
         flash("The site is read again, so that the new search knows all of it.", "done")
-    return redirect(url_for("admin.site_settings", site_id=site_id))
+    return redirect(url_for("admin.site_settings", site_id=site.id))
 
 
 def _shown(site: Site, form: SiteSettingsForm) -> str:

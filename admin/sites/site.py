@@ -17,6 +17,7 @@ from admin.crawls.crawl_state import is_active
 from admin.crawls.crawls import version_of
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
+from admin.replies import done, progress
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.snippet import snippet_of
@@ -47,47 +48,39 @@ class OriginsForm(Form):
 
 
 @page.get("/sites/<site_id>")
-def site(site_id: str) -> ResponseReturnValue:
-    found = stores().sites.get(site_id)
-    form = OriginsForm(formdata=None, origins="\n".join(found.origins))
-    return _shown(found, form)
+def site(site: Site) -> ResponseReturnValue:
+    form = OriginsForm(formdata=None, origins="\n".join(site.origins))
+    return _shown(site, form)
 
 
 @page.get("/sites/<site_id>/progress")
-def site_progress(site_id: str) -> ResponseReturnValue:
+def site_progress(site: Site) -> ResponseReturnValue:
     """The progress panel as it is now, and whether to ask again; polled by progress.js."""
-    found = stores().sites.get(site_id)
-    run = stores().crawls.latest(site_id)
-    return {
-        "active": is_active(run),
-        "version": version_of(run),
-        "html": render_template("admin/_progress.html", **_progress(found)),
-    }
+    run = stores().crawls.latest(site.id)
+    shown = _progress(site)
+    return progress("admin/_progress.html", active=is_active(run), version=version_of(run), **shown)
 
 
 @page.post("/sites/<site_id>/crawls")
-def site_crawl(site_id: str) -> ResponseReturnValue:
-    found = stores().sites.get(site_id)
-    run = stores().crawls.latest(site_id)
+def site_crawl(site: Site) -> ResponseReturnValue:
+    run = stores().crawls.latest(site.id)
     if is_active(run):
-        flash(f"{found.name} is being read already.", "done")
+        flash(f"{site.name} is being read already.", "done")
     elif run is not None and run.is_open:
-        flash(f"The crawl of {found.name} is paused: resume it, or stop it first.", "problem")
+        flash(f"The crawl of {site.name} is paused: resume it, or stop it first.", "problem")
     else:
-        crawling().start(site_id)
-        flash(f"A new crawl of {found.name} has begun.", "done")
-    return redirect(url_for("admin.site", site_id=site_id))
+        crawling().start(site.id)
+        flash(f"A new crawl of {site.name} has begun.", "done")
+    return redirect(url_for("admin.site", site_id=site.id))
 
 
 @page.post("/sites/<site_id>/origins")
-def site_origins(site_id: str) -> ResponseReturnValue:
-    found = stores().sites.get(site_id)
+def site_origins(site: Site) -> ResponseReturnValue:
     form = OriginsForm(request.form)
     if not form.validate():
-        return _shown(found, form), UNPROCESSABLE
-    stores().sites.update(replace(found, origins=tuple(form.origins.data.splitlines())))
-    flash("The allowed origins are saved.", "done")
-    return redirect(url_for("admin.site", site_id=site_id))
+        return _shown(site, form), UNPROCESSABLE
+    stores().sites.update(replace(site, origins=tuple(form.origins.data.splitlines())))
+    return done("The allowed origins are saved.", "site")
 
 
 def _shown(found: Site, form: OriginsForm) -> str:
@@ -128,13 +121,12 @@ class RemovalForm(Form):
 
 
 @removal_page.get("/sites/<site_id>/remove", role=Role.OWNER)
-def site_removal(site_id: str) -> ResponseReturnValue:
-    return _shown_removal(stores().sites.get(site_id), RemovalForm(formdata=None))
+def site_removal(site: Site) -> ResponseReturnValue:
+    return _shown_removal(site, RemovalForm(formdata=None))
 
 
 @removal_page.post("/sites/<site_id>/remove", role=Role.OWNER)
-def site_remove(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def site_remove(site: Site) -> ResponseReturnValue:
     form = RemovalForm(request.form)
     if not form.validate():
         return _shown_removal(site, form), UNPROCESSABLE
@@ -143,8 +135,9 @@ def site_remove(site_id: str) -> ResponseReturnValue:
         return _shown_removal(site, form), UNPROCESSABLE
     crawling().remove_site(site.id)
     changed("removed the site", site.id, name=site.name)
-    flash(f"{site.name} is removed: nobody is answered any more, and its data goes within minutes.", "done")
-    return redirect(url_for("admin.sites"))
+    return done(
+        f"{site.name} is removed: nobody is answered any more, and its data goes within minutes.", "sites"
+    )
 
 
 def _shown_removal(site: Site, form: RemovalForm) -> str:

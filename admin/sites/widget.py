@@ -280,15 +280,13 @@ page = Page(tab="Widget", under=sites_page.page)
 
 
 @page.get("/sites/<site_id>/widget", role=Role.EDITOR)
-def widget(site_id: str) -> ResponseReturnValue:
-    site = stores().sites.get(site_id)
+def widget(site: Site) -> ResponseReturnValue:
     return _shown(site, filled(site))
 
 
 @page.post("/sites/<site_id>/widget")
-def widget_save(site_id: str) -> ResponseReturnValue:
+def widget_save(site: Site) -> ResponseReturnValue:
     """Saves all of it, or nothing."""
-    site = stores().sites.get(site_id)
     form = with_proofs(WidgetForm(request.form), site)
     made = changed(site, form, configuration().settings.serving.base_url)
     if made is None:
@@ -297,13 +295,12 @@ def widget_save(site_id: str) -> ResponseReturnValue:
     flash("The widget is saved. Visitors get it within a minute.", "done")
     for warning in warnings(_accent(made)):
         flash(f"{warning} Some visitors will hardly see it.", "warn")
-    return redirect(url_for("admin.widget", site_id=site_id))
+    return redirect(url_for("admin.widget", site_id=site.id))
 
 
 @page.get("/sites/<site_id>/widget/preview", framed=True)
-def widget_preview(site_id: str) -> ResponseReturnValue:
+def widget_preview(site: Site) -> ResponseReturnValue:
     """A page with the real widget on it, for the frame beside the form."""
-    site = stores().sites.get(site_id)
     return render_template(
         "admin/widget_preview.html", site=site, loader=f"{request.script_root}/widget/embed.js"
     )

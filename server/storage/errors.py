@@ -1,23 +1,24 @@
 """Errors of storage. Every message is one line that says what to do.
 
 StorageError               the store itself fails: unreachable, damaged, full, busy, not writable
-├── UnknownSite            no site has this id
+├── UnknownRecord          nothing with this id is stored:
+│   ├── UnknownSite            no site has this id
+│   ├── UnknownConversation    a message of a conversation that was never started, or was erased
+│   ├── UnknownMessage         feedback on a message that the visitor never got
+│   ├── UnknownCrawl           no crawl has this number
+│   ├── UnknownPage            no page of the site has this address
+│   ├── UnknownSource          no source of the site has this id
+│   ├── UnknownCuratedAnswer   no curated answer of the site has this number
+│   ├── UnknownContactRequest  no message to people has this id
+│   ├── UnknownTestSet         no test set, or question of one, has this number on the site
+│   ├── UnknownGap             no gap has this id
+│   ├── UnknownRun             no run of a test set has this number on the site
+│   └── UnknownWebhook         no webhook has this id
 ├── SiteExists             the id of a new site is taken
-├── UnknownConversation    a message of a conversation that was never started, or was erased
-├── UnknownMessage         feedback on a message that the visitor never got
-├── UnknownCrawl           no crawl has this number
 ├── WrongState             a crawl cannot be paused, resumed or stopped as it is
-├── UnknownPage            no page of the site has this address
-├── UnknownSource          no source of the site has this id
-├── UnknownCuratedAnswer   no curated answer of the site has this number
-├── UnknownContactRequest  no message to people has this id
-├── UnknownTestSet         no test set, or question of one, has this number on the site
-├── UnknownGap             no gap has this id
-├── UnknownRun             no run of a test set has this number on the site
 ├── SourceTooLarge         the sources of a site would exceed their limit
 ├── TooManyPins            the site has as many pinned pages as allowed
 ├── OperatorExists         the e-mail address of a new operator is taken
-├── UnknownWebhook         no webhook has this id
 ├── LastOwner              the only owner would lose the role
 ├── SealBroken             a secret was sealed with another SECRET_KEY
 └── BadBackup              the backup is damaged, incomplete or of another version
@@ -34,7 +35,11 @@ class StorageError(Exception):
     """Something stored cannot be read or written. The message is fit for the operator."""
 
 
-class UnknownSite(StorageError):
+class UnknownRecord(StorageError):
+    """Nothing with this id is stored."""
+
+
+class UnknownSite(UnknownRecord):
     """No site has this id; the message lists the known ones."""
 
 
@@ -42,15 +47,15 @@ class SiteExists(StorageError):
     """The id of a new site is taken."""
 
 
-class UnknownConversation(StorageError):
+class UnknownConversation(UnknownRecord):
     """The conversation was never started, or was erased."""
 
 
-class UnknownMessage(StorageError):
+class UnknownMessage(UnknownRecord):
     """No message has this id, or it is another visitor's."""
 
 
-class UnknownCrawl(StorageError):
+class UnknownCrawl(UnknownRecord):
     """No crawl has this number."""
 
 
@@ -58,35 +63,35 @@ class WrongState(StorageError):
     """A crawl cannot be paused, resumed or stopped as it is; the message says why."""
 
 
-class UnknownPage(StorageError):
+class UnknownPage(UnknownRecord):
     """No page of the site has this address."""
 
 
-class UnknownSource(StorageError):
+class UnknownSource(UnknownRecord):
     """No source of the site has this id."""
 
 
-class UnknownCuratedAnswer(StorageError):
+class UnknownCuratedAnswer(UnknownRecord):
     """No curated answer of the site has this number."""
 
 
-class UnknownContactRequest(StorageError):
+class UnknownContactRequest(UnknownRecord):
     """No message to people has this id."""
 
 
-class UnknownTestSet(StorageError):
+class UnknownTestSet(UnknownRecord):
     """No test set of the site, or no question of the set, has this number."""
 
 
-class UnknownGap(StorageError):
+class UnknownGap(UnknownRecord):
     """No gap has this id."""
 
 
-class UnknownRun(StorageError):
+class UnknownRun(UnknownRecord):
     """No run of a test set has this number on the site."""
 
 
-class UnknownPlaygroundRun(StorageError):
+class UnknownPlaygroundRun(UnknownRecord):
     """No run of the playground has this id, or it was removed after its time."""
 
 
@@ -102,7 +107,7 @@ class OperatorExists(StorageError):
     """The e-mail address of a new operator is taken."""
 
 
-class UnknownWebhook(StorageError):
+class UnknownWebhook(UnknownRecord):
     """No webhook has this id."""
 
 

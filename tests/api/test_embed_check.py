@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from admin.sites.embed_probe import check_embedding, hindrance, tags_of
+from admin.sites.embed_check import check_embedding, hindrance, tags_of
 from server.domain.answer import Answer, Outcome
 from tests.api.conftest import SHOP, new_visitor, served
 from tests.websites import Website, serve
