@@ -32,7 +32,7 @@ from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import cosines
 from server.retrieval.question_kinds import asks_for_themes
-from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
+from server.retrieval.rarity import Rarity, chunk_words, coverage, text_tokens
 
 DEFAULT_FLOOR = 0.35
 """The coefficients below were fitted so that about 5 of 100 answerable questions fall under it."""
@@ -158,7 +158,7 @@ class EvidenceGrader:
 
     def _without_nearness(self, query: Query, chunks: Sequence[ScoredChunk]) -> Signs:
         asked = question_words(self._rarity, query)
-        held = [heading.union(body) for body, heading in (chunk_tokens(hit.chunk) for hit in chunks[:NEAR])]
+        held = [chunk_words(hit.chunk) for hit in chunks[:NEAR]]
         text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
         return Signs(
             nearness=None,

@@ -8,7 +8,7 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
-from server.retrieval.rarity import Rarity, chunk_tokens, coverage
+from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 MOST_EACH = 2
 """Passages of a pinned page that are always looked at, the best ones; fewer where many pages are pinned, so
@@ -58,8 +58,7 @@ class OperatorPageRules:
         weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
         made = []
         for chunk in self._page(url):
-            body, heading = chunk_tokens(chunk)
-            share = coverage(weights, set(body) | set(heading))
+            share = coverage(weights, chunk_words(chunk))
             score = min(1.0, best * (UNFOUND + (1 - UNFOUND) * share))
             made.append(ScoredChunk(chunk, score, {"pinned": round(score, 4)}, why="its page is pinned"))
         return ranked(made, MOST_EACH)

@@ -39,6 +39,10 @@ _RAW = re.compile(
     rf"|(?<!{_WORD})(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*"
     rf"|{_WORD}+(?:[.\-'’]{_WORD}+)*(?:\+\+|#(?!\w))?"
 )
+_RAW_ASCII = re.compile(
+    r"(?<!\w)(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\w+(?:[.\-']\w+)*(?:\+\+|#(?!\w))?", re.ASCII
+)
+"""The same for text without other characters, in half the time."""
 _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
@@ -66,9 +70,10 @@ def page_tokens(text: str, language: str = "") -> list[str]:
     """All that a page can be found by: its tokens in reading order; at the end single Chinese characters,
     and the stems that words have when they are typed without their accents."""
     raws = _raw_words(text, language)
-    return _all(raws, language) + [
-        token for raw in raws if not raw.isascii() for token in _also(raw, language)
-    ]
+    found = _all(raws, language)
+    if not text.isascii():
+        found += [token for raw in raws if not raw.isascii() for token in _also(raw, language)]
+    return found
 
 
 def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
@@ -110,7 +115,7 @@ def _raw_words(text: str, language: str) -> list[str]:
         text = normalize("NFKC", text)
     if text.isupper():
         text = _lower(text, language)  # shouting: capitals no longer tell names from function words
-    return _RAW.findall(text)
+    return (_RAW_ASCII if text.isascii() else _RAW).findall(text)
 
 
 def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:

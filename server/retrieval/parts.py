@@ -136,4 +136,6 @@ def search_live(
 
 def ranked(scored: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
     """Best first; equal scores in page order, so that a result never depends on chance."""
-    return sorted(scored, key=lambda hit: (-hit.score, hit.chunk.url, hit.chunk.position))[:limit]
+    order = [(-hit.score, hit.chunk.url, hit.chunk.position, place) for place, hit in enumerate(scored)]
+    order.sort()
+    return [scored[place] for *_, place in order[:limit]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from server.domain.chunk import ScoredChunk
@@ -33,7 +32,7 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
         others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
         support[url] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
-    moved = [replace(hit, score=(hit.score + share * support[hit.chunk.url]) / whole) for hit in hits]
+    moved = [hit.rescored((hit.score + share * support[hit.chunk.url]) / whole) for hit in hits]
     return ranked(moved, len(moved))
 
 
@@ -51,7 +50,7 @@ def diversified(hits: Sequence[ScoredChunk], balance: float) -> list[ScoredChunk
     for hit in hits[:COMPARED]:
         nearest = max((_likeness(hit.chunk.text, other.chunk.text) for other in kept), default=0.0)
         lost = (1 - balance) * nearest if nearest >= COPY else 0.0
-        kept.append(replace(hit, score=max(0.0, hit.score - lost)) if lost else hit)
+        kept.append(hit.rescored(max(0.0, hit.score - lost)) if lost else hit)
     return ranked([*kept, *hits[COMPARED:]], len(hits))
 
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
-from server.retrieval.rarity import Rarity, chunk_tokens, coverage, text_tokens
+from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage, text_tokens
 
 BYTES_A_WORD = 10
 """A content word takes about so many bytes of text in English, and about as many in other languages."""
@@ -26,9 +26,10 @@ LONG_LINE = 160
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
-def substance(chunk: Chunk) -> float:
+@lru_cache(maxsize=20_000)
+def substance(text: str) -> float:
     """In [0, 1], by the logarithm of the text's length: entries of an index and lone links have little."""
-    words = len(chunk.text.encode("utf-8", "replace")) / BYTES_A_WORD
+    words = len(text.encode("utf-8", "replace")) / BYTES_A_WORD
     return min(1.0, math.log1p(words) / math.log1p(FULL))
 
 
@@ -59,7 +60,17 @@ class FeatureReranker:
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Scores stay in [0, 1]."""
         weights = self._weights(query)
-        return ranked([_rescored(hit, weights) for hit in hits], len(hits))
+        titled: dict[tuple[str, str], float] = {}
+        rescored = []
+        for hit in hits:
+            chunk = hit.chunk
+            title = (chunk.title, chunk.language)
+            if title not in titled:  # many chunks are of one page
+                titled[title] = coverage(weights, frozenset(text_tokens(*title)))
+            score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
+            score += PROSE * prose(chunk.text)
+            rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled[title], 4)}))
+        return ranked(rescored, len(hits))
 
     def detailed(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """In the same order, with coverage by text and headings in `scores`, for the grader to read."""
@@ -71,15 +82,8 @@ class FeatureReranker:
         return self._rarity.weights(asked) if asked else {}
 
 
-def _rescored(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
-    chunk = hit.chunk
-    titled = coverage(weights, frozenset(text_tokens(chunk.title, chunk.language)))
-    score = FUSED * hit.score + TITLE * titled + SUBSTANCE * substance(chunk) + PROSE * prose(chunk.text)
-    return hit.rescored(score, {**hit.scores, "title": round(titled, 4)})
-
-
 def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:
-    body, heading = chunk_tokens(hit.chunk)
-    covered, headed = coverage(weights, heading.union(body)), coverage(weights, heading)
+    covered = coverage(weights, chunk_words(hit.chunk))
+    headed = coverage(weights, chunk_tokens(hit.chunk)[1])
     details = {**hit.scores, "coverage": round(covered, 4), "heading": round(headed, 4)}
     return hit.rescored(hit.score, details)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -21,7 +22,7 @@ from server.answering.verifying.verifier import Verifier
 from server.answering.writing.model_writer import ModelWriter, Synthesis
 from server.answering.writing.prompts import leak_check
 from server.answering.writing.quoting import QuotingWriter
-from server.answering.writing.reading import NeighbourReader, joined_text
+from server.answering.writing.reading import NeighbourReader
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import Chunk
 from server.domain.derived import Calibration
@@ -83,7 +84,12 @@ def open_pipeline(
         return parts.content.page(stored(url, base))
 
     def page_text(url: str) -> str:
-        return joined_text(page(url))
+        return parts.content.page_text(stored(url, base))
+
+    @contextmanager
+    def reading() -> Iterator[None]:
+        with parts.words.reading(), parts.content.reading():
+            yield
 
     steps = Steps(
         site=site,
@@ -101,7 +107,7 @@ def open_pipeline(
         reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieval.retrieve_limit,
-        reading=parts.words.reading,
+        reading=reading,
         address=address,
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),

@@ -21,16 +21,22 @@ def order(hits):
 
 
 def test_an_entry_of_an_index_has_less_substance_than_a_paragraph():
-    assert substance(hit("entry", 0, "Islands, parcels to").chunk) < 0.5 < substance(hit("text", 0).chunk)
+    assert (
+        substance(hit("entry", 0, "Islands, parcels to").chunk.text)
+        < 0.5
+        < substance(hit("text", 0).chunk.text)
+    )
 
 
 def test_substance_ends_growing():
-    assert substance(hit("book", 0, LONG * 100).chunk) == 1.0
+    assert substance(hit("book", 0, LONG * 100).chunk.text) == 1.0
 
 
 def test_chinese_text_of_as_much_content_has_as_much_substance():
     chinese = "寄往岛屿的包裹需要五个工作日。我们每周二和周五把它们交给渡轮,如果海上风浪太大,船长会告诉我们。您会在前一天收到消息。"
-    assert substance(hit("zh", 0, chinese).chunk) == pytest.approx(substance(hit("en", 0).chunk), abs=0.05)
+    assert substance(hit("zh", 0, chinese).chunk.text) == pytest.approx(
+        substance(hit("en", 0).chunk.text), abs=0.05
+    )
 
 
 @pytest.mark.parametrize(

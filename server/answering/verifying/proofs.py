@@ -188,6 +188,6 @@ def _words_of(text: str, language: str) -> set[str]:
     return {token for token in found if not token[0].isdigit()} or found
 
 
-def quoted_in(quote: str, found: Sequence[Unit]) -> bool:
-    """Whether the words stand there one after the other."""
-    return " ".join(quote.split()) in " ".join(unit.quote for unit in found)
+def quoted_in(quote: str, text: str) -> bool:
+    """Whether the words are in `text`, whose white space is folded, one after the other."""
+    return " ".join(quote.split()) in text

@@ -38,7 +38,7 @@ def text_fragment_link(
         return f"{base}#{_fragment(anchor)}" if anchor else base
     start, end = _ends(blocks)
     before, behind = "", ""
-    if page_text.casefold().count(start.casefold()) > 1:
+    if _folded(page_text).count(start.casefold()) > 1:
         before, behind = _context(start, blocks, _lines(page_text), _lines(chunk_text), heading)
     directive = f"{_encode(before)}-," if before else ""
     directive += _encode(start) + (f",{_encode(end)}" if end else "")
@@ -70,7 +70,10 @@ def _context(
     Words of its own block are the surest: what stands between two blocks on the page, such as a picture's
     caption, may not be known here, and then nothing would match.
     """
-    places = [(line, at) for line, text in enumerate(page) for at in _occurrences(start.casefold(), text)]
+    wanted = start.casefold()
+    places = [
+        (line, at) for line, text in enumerate(page) if wanted in text for at in _occurrences(wanted, text)
+    ]
     if len(places) < 2:
         return "", ""
     line, at = _meant(blocks, page, places, chunk)
@@ -127,6 +130,11 @@ def _occurrences(text: str, line: str) -> list[int]:
 def _joined(one: str, two: str) -> bool:
     """Whether two neighbouring characters are of one word; scripts without spaces are left to the browser."""
     return all(char.isalnum() and ord(char) < 0x2E80 for char in (one, two) if char) and bool(one and two)
+
+
+@lru_cache(maxsize=64)
+def _folded(text: str) -> str:
+    return text.casefold()
 
 
 @lru_cache(maxsize=64)

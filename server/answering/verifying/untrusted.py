@@ -25,3 +25,9 @@ def trusted_units(text: str) -> tuple[Unit | None, ...]:
             tainted = unit.block
         kept.append(None if unit.block == tainted else unit)
     return tuple(kept)
+
+
+@lru_cache(maxsize=2_000)
+def trusted_text(text: str) -> str:
+    """The words of the trusted units of a chunk's text, white space folded."""
+    return " ".join(unit.quote for unit in trusted_units(text) if unit)

@@ -20,7 +20,7 @@ from server.answering.verifying.leaks import LeakCheck
 from server.answering.verifying.literals import PageFacts, conflicting
 from server.answering.verifying.polarity import flips
 from server.answering.verifying.proofs import Proof, Proofs, quoted_in
-from server.answering.verifying.untrusted import trusted_units
+from server.answering.verifying.untrusted import trusted_text, trusted_units
 from server.answering.writing.units import Unit
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
@@ -116,8 +116,7 @@ class Verifier:
 
     def _verify_quotation(self, claim: Claim) -> Verified:
         for source in claim.sources:
-            trusted = [unit for unit in trusted_units(self._chunks[source].text) if unit]
-            if quoted_in(claim.quote, trusted):
+            if quoted_in(claim.quote, trusted_text(self._chunks[source].text)):
                 return Verified(claim, (Proof(source, claim.quote),))
         return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
 

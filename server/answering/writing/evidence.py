@@ -14,6 +14,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from server.answering.understanding.discourse import asks, asks_for_amount, is_label
 from server.answering.writing.units import Unit, UnitKind
@@ -74,26 +75,32 @@ class Evidence:
         if in_heading >= WHOLE:
             base += ASKED
         scored = []
+        words: dict[frozenset[str], float] = {}  # many units hold the same words of the query
         for position, unit in enumerate(members):
             held = self._asked.intersection(text_tokens(unit.text, language))
-            with_heading = coverage(self.weights, held | heading)
-            score = (
-                base
-                + WORDS * coverage(self.weights, held)
-                + ABOUT * with_heading
-                + ADDS * (with_heading - in_heading)
-                + self._form(unit)
-            )
-            scored.append(Support(source, position, unit, held, score))
+            if held not in words:
+                with_heading = coverage(self.weights, held | heading)
+                words[held] = (
+                    WORDS * coverage(self.weights, held)
+                    + ABOUT * with_heading
+                    + ADDS * (with_heading - in_heading)
+                )
+            scored.append(Support(source, position, unit, held, base + words[held] + self._form(unit)))
         return scored
 
     def _form(self, unit: Unit) -> float:
-        score = LONG * math.log1p(min(_length(unit.quote), LONGEST))
-        if self._amount and re.search(r"\d", unit.text):
-            score += AMOUNT
-        return score - (ASKS if asks(unit.quote) else 0.0)
+        form, has_number = _form(unit.quote)
+        return form + AMOUNT if self._amount and has_number else form
 
 
+@lru_cache(maxsize=20_000)
+def _form(quote: str) -> tuple[float, bool]:
+    """What the form of a unit says for it, and whether it holds a number."""
+    long = LONG * math.log1p(min(_length(quote), LONGEST))
+    return long - (ASKS if asks(quote) else 0.0), re.search(r"\d", quote) is not None
+
+
+@lru_cache(maxsize=20_000)
 def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
 

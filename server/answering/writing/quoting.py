@@ -8,6 +8,7 @@ one comes first, each page in its own order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import is_label
@@ -115,7 +116,7 @@ class Selection:
         self._weights = weights
         self._held: set[str] = set()
         self._sources: set[int] = set()
-        self._words: list[set[str]] = []
+        self._words: list[frozenset[str]] = []
         self._length = 0.0
         self.places: dict[Place, int] = {}
         """With the number of the pick that each belongs to."""
@@ -125,23 +126,25 @@ class Selection:
         left = list(candidates[:LOOKED_AT])
         pick = 1
         while left and pick <= MAX_PICKS:
-            best = max(left, key=self._worth)
-            left.remove(best)
-            if self.places and self._worth(best) < KEEP * candidates[0].score:
+            worth = [self._worth(support) for support in left] if self.places else [left[0].score]
+            most = max(worth)
+            if self.places and most < KEEP * candidates[0].score:
                 break
+            best = left.pop(worth.index(most))
             if not self._says_again(best) and not self._unfit((best.source, best.position)):
                 self._take(best, pick)
                 pick += 1
         return self.places
 
     def _worth(self, support: Support) -> float:
-        if not self.places:
-            return support.score
-        worth = support.score + NEW_WORDS * coverage(self._weights, support.held - self._held)
-        if support.source in self._sources:
+        worth, new = support.score, support.held - self._held
+        if new:
+            worth += NEW_WORDS * coverage(self._weights, new)
+        source, position = support.source, support.position
+        if source in self._sources:
             worth += SAME_CHUNK
-        beside = ((support.source, support.position - 1), (support.source, support.position + 1))
-        return worth + (NEIGHBOUR if any(place in self.places for place in beside) else 0.0)
+        is_next = (source, position - 1) in self.places or (source, position + 1) in self.places
+        return worth + NEIGHBOUR if is_next else worth
 
     def _says_again(self, support: Support) -> bool:
         if (support.source, support.position) in self.places:
@@ -168,11 +171,12 @@ class Selection:
             self._words.append(_words(found[position]))
 
 
-def _words(unit: Unit) -> set[str]:
+@lru_cache(maxsize=5_000)
+def _words(unit: Unit) -> frozenset[str]:
     text = unit.quote.casefold()
     if text.isascii() or " " in text:
-        return set(text.split())
-    return {text[at : at + 2] for at in range(len(text) - 1)} or {text}
+        return frozenset(text.split())
+    return frozenset(text[at : at + 2] for at in range(len(text) - 1)) or frozenset((text,))
 
 
 def _size(text: str) -> float:

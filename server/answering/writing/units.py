@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
@@ -33,11 +33,11 @@ class Unit:
     """Number of the paragraph, list, table or code block in its chunk."""
     marker: str = ""
     """"- " or "1. ", with indentation, for items and steps."""
+    quote: str = field(init=False, compare=False)
+    """The words, white space folded to single spaces."""
 
-    @property
-    def quote(self) -> str:
-        """The words, white space folded to single spaces."""
-        return " ".join(self.text.split())
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "quote", " ".join(self.text.split()))
 
 
 @lru_cache(maxsize=5_000)

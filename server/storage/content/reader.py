@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,13 +12,15 @@ from typing import Any
 from sqlalchemy import Table, and_, bindparam, func, literal_column, or_, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
-from server.domain.chunk import Chunk
+from server.domain.chunk import Chunk, joined_text
 from server.storage.database import Database
 from server.storage.schema.content import chunks, pages
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
 BATCH = 1000
+MOST_KEPT = 6000
+"""Chunks, pages and texts of pages that a process keeps in memory, of all sites together."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
 
@@ -92,7 +96,7 @@ class _Statements:
 
 
 _LIVE, _GIVEN = _Statements(live=True), _Statements(live=False)
-_GENERATION = select(sites.c.generation).where(sites.c.id == bindparam("site"))
+_GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
     select(*_CHUNK)
     .where(
@@ -104,6 +108,35 @@ _NEXT_BATCH = (
     .order_by(chunks.c.url, chunks.c.position, chunks.c.id)
     .limit(bindparam("count"))
 )
+
+
+LiveState = tuple[str, int, datetime | None]
+"""Site, live generation, and when the site was created. The live content of a site changes with these alone."""
+
+
+class _Kept:
+    """Live content by state and key, as it was read. Threads share it: at worst two read the same."""
+
+    def __init__(self) -> None:
+        self.chunks: dict[tuple[LiveState, str], Chunk] = {}
+        self.pages: dict[tuple[LiveState, str], list[Chunk]] = {}
+        self.texts: dict[tuple[LiveState, str], str] = {}
+
+    def bound(self) -> None:
+        """Start again when there is too much."""
+        if len(self.chunks) + sum(map(len, self.pages.copy().values())) > MOST_KEPT:
+            self.chunks, self.pages, self.texts = {}, {}, {}
+
+
+_kept = _Kept()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One live generation, as one thread sees it for a while."""
+
+    state: LiveState | None = None
+    is_open: bool = True
 
 
 @dataclass(slots=True)
@@ -132,6 +165,33 @@ class ContentReader:
         self._generation = generation
         self._values = {"site": site_id} | ({} if generation is None else {"generation": generation})
         self.holdout = holdout or Holdout()
+        self._readings = threading.local()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within it, this thread sees one live generation, which is looked up once."""
+        outer: _Reading | None = getattr(self._readings, "now", None)
+        if outer is not None and outer.is_open:
+            yield
+            return
+        reading = self._readings.now = _Reading()
+        try:
+            yield
+        finally:
+            # Another thread may end it, where a stream of answers is given up: what is closed is not used.
+            reading.is_open = False
+
+    def _state(self) -> LiveState:
+        reading: _Reading | None = getattr(self._readings, "now", None)
+        is_open = reading is not None and reading.is_open
+        if reading is not None and is_open and reading.state is not None:
+            return reading.state
+        with self._db.connect() as connection:
+            row = connection.execute(_GENERATION, self._values).first()
+        state = (self.site_id, int(row[0] or 0), row[1]) if row else (self.site_id, 0, None)
+        if reading is not None and is_open:
+            reading.state = state
+        return state
 
     def pinned(self) -> ContentReader:
         """A reader of the generation that is live now, also after the next one has gone live."""
@@ -146,10 +206,18 @@ class ContentReader:
 
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
         """The chunks with these ids, by id, in the order of `ids`. Unknown ids are left out."""
-        with self._db.connect() as connection:
-            statement = self._statements.by_id(self._db.dialect)
-            rows = connection.execute(statement, {**self._values, "ids": list(ids)}).all()
-        found = {row[0]: chunk_of(row) for row in rows}
+        if self._generation is not None:
+            found = self._loaded(ids, self._values)
+        else:
+            state = self._state()
+            kept = _kept.chunks
+            found = {id: kept[state, id] for id in ids if (state, id) in kept}
+            missing = [id for id in ids if id not in found]
+            if missing:
+                read = self._loaded(missing, {**self._values, "generation": state[1]})
+                found |= read
+                kept.update({(state, id): chunk for id, chunk in read.items()})
+                _kept.bound()
         hides = self.holdout.hides
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
@@ -159,8 +227,39 @@ class ContentReader:
             return self.holdout.added[url]
         if self.holdout.hides(url):
             return []
+        if self._generation is not None:
+            return self._page(url, self._values)
+        state = self._state()
+        kept = _kept.pages
+        found = kept.get((state, url))
+        if found is None:
+            found = self._page(url, {**self._values, "generation": state[1]})
+            if found:
+                kept[state, url] = found
+                _kept.bound()
+        return list(found)
+
+    def page_text(self, url: str) -> str:
+        """The text of a page; "" for an unknown page."""
+        if self._generation is not None or url in self.holdout.added or self.holdout.hides(url):
+            return joined_text(self.page(url))
+        key, kept = (self._state(), url), _kept.texts
+        text = kept.get(key)
+        if text is None:
+            text = joined_text(self.page(url))
+            if text:
+                kept[key] = text
+        return text
+
+    def _loaded(self, ids: Sequence[str], values: Mapping[str, Any]) -> dict[str, Chunk]:
         with self._db.connect() as connection:
-            rows = connection.execute(self._statements.page, {**self._values, "url": url}).all()
+            statement = _GIVEN.by_id(self._db.dialect)
+            rows = connection.execute(statement, {**values, "ids": list(ids)}).all()
+        return {row[0]: chunk_of(row) for row in rows}
+
+    def _page(self, url: str, values: Mapping[str, Any]) -> list[Chunk]:
+        with self._db.connect() as connection:
+            rows = connection.execute(_GIVEN.page, {**values, "url": url}).all()
         return [chunk_of(row) for row in rows]
 
     def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:
