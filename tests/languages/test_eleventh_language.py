@@ -21,12 +21,12 @@ from server.languages import loader
 loader.FOLDER = Path(sys.argv[1])
 from server.answering.verifying.dates import dates
 from server.answering.verifying.amounts import amounts
-from server.answering.crosslingual import look_up, words
-from server.answering.language import question_language
+from server.answering.understanding.glossary import look_up, words
+from server.answering.understanding.language import question_language
 from server.answering.phrases import Said, languages, refusal, say
 from server.answering.verifying.polarity import flips
 from server.answering.understanding.reference import leaning
-from server.answering.routing import read
+from server.answering.understanding.routing import read
 from server.indexes.tokens import tokens
 
 [found] = look_up("Var är mina paket?", "sv")
