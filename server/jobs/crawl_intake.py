@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import asdict
 
-from crawler.journal import Journal
+from crawler.journal import CrawlJournal
 from crawler.page import Page
-from crawler.report import Progress, UrlOutcome, UrlState
+from crawler.report import CrawlProgress, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.decided_pages import DecidedPages
 from server.storage.crawls.runs import CrawlStore
@@ -77,7 +77,7 @@ class CrawlIntake:
         self,
         crawls: CrawlStore,
         crawl_id: int,
-        journal: Journal,
+        journal: CrawlJournal,
         indexer: Indexer,
         publish_s: float,
         on_progress: ProgressCallback,
@@ -126,7 +126,7 @@ class CrawlIntake:
             self._indexer.remove(page.url)
         self._kept_out.add(page.url)
 
-    def crawled(self, progress: Progress) -> None:
+    def crawled(self, progress: CrawlProgress) -> None:
         """After each outcome, and every second without one."""
         self._found, self._fetched = progress.discovered, progress.pages
         now = time.monotonic()
@@ -169,7 +169,7 @@ class CrawlIntake:
             self._published_pages = self._indexer.report.pages_indexed
 
 
-def report_so_far(journal: Journal) -> IndexReport:
+def report_so_far(journal: CrawlJournal) -> IndexReport:
     """What the build of this crawl did before it was cut off."""
     stored = journal.notes().get(REPORT)
     return IndexReport(**json.loads(stored)) if stored else IndexReport()

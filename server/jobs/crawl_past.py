@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
-from crawler.journal import READ, WAITING, Journal
+from crawler.journal import READ, WAITING, CrawlJournal
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState
 from server.storage.content.reader import PageRecord
 from server.storage.crawls.runs import CrawlRun, CrawlStore
@@ -59,7 +59,7 @@ class Interruptions:
     """Counts how often a crawl was cut off at the same place, so that what kills its worker each time does
     not do so for ever."""
 
-    def __init__(self, journal: Journal, crawls: CrawlStore, run: CrawlRun) -> None:
+    def __init__(self, journal: CrawlJournal, crawls: CrawlStore, run: CrawlRun) -> None:
         self._journal = journal
         self._last = journal.notes().get(CUTS, "")
         counts = crawls.addresses.counts([run.id])[run.id]

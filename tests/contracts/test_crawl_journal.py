@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.journal import READ, WAITING, Entry, FileJournal
+from crawler.journal import READ, WAITING, FileJournal, JournalEntry
 from server.domain.site import Site
 from server.storage.crawls.journal import BATCH, CrawlJournal
 from server.storage.crawls.runs import CrawlStore
@@ -60,7 +60,7 @@ def journal(reopen):
 
 
 def entry(path, depth=0, **values):
-    return Entry(f"{ROOT}/{path}", depth, **values)
+    return JournalEntry(f"{ROOT}/{path}", depth, **values)
 
 
 def test_what_was_written_comes_back_whole_and_lowest_depth_first(journal, reopen):

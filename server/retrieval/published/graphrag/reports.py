@@ -24,7 +24,7 @@ from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graph.extraction import cleaned, heads_of
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import phrase_key
 from server.retrieval.published.graphrag.graph import SiteGraph, Statement
 from server.retrieval.published.summaries import lexrank
@@ -268,7 +268,7 @@ class Leads:
         self._headed: list[frozenset[int]] = []
         self._under: dict[int, list[int]] = {}
         number = {phrase_key(entity.name): at for at, entity in enumerate(graph.entities)}
-        names = Names(number)
+        names = NameFinder(number)
 
         @lru_cache(maxsize=1 << 14)
         def named(head: str) -> frozenset[int]:

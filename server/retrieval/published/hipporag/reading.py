@@ -19,7 +19,7 @@ from server.domain.derived import Monitor, PageFacts
 from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import LONGEST, phrase_key, phrases
 
 MOST_PAGES = 0.05
@@ -115,13 +115,13 @@ def entities(chunk: Chunk) -> list[str]:
     return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
 
 
-def _site_names(pages: Pages, anchors: Iterable[str]) -> Names:
+def _site_names(pages: Pages, anchors: Iterable[str]) -> NameFinder:
     headings = {heading for page in pages for chunk in page for heading in chunk.heading_path}
     titles = {name for page in pages for name in aliases(page[0].title)}
-    return Names(sorted(titles | headings | set(anchors)), sorted({page[0].language for page in pages}))
+    return NameFinder(sorted(titles | headings | set(anchors)), sorted({page[0].language for page in pages}))
 
 
-def _phrases_of(chunk: Chunk, names: Names, reading: SiteReading) -> Iterator[str]:
+def _phrases_of(chunk: Chunk, names: NameFinder, reading: SiteReading) -> Iterator[str]:
     for phrase in phrases(chunk.text, chunk.language):
         if key := reading.key(phrase, chunk.language):
             yield key
