@@ -61,7 +61,7 @@ _SCRAPY = """
 import json, sys, time
 import scrapy
 from scrapy.crawler import CrawlerProcess
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 
 class Pages(scrapy.Spider):
     name = "pages"
@@ -72,7 +72,7 @@ class Pages(scrapy.Spider):
     def parse(self, response):
         if not response.headers.get("Content-Type", b"").startswith(b"text/html"):
             return
-        found = extract(Source(response.url, response.body))
+        found = extract(SourceDocument(response.url, response.body))
         Pages.read += 1
         for url in found.follow:
             if url.endswith((".html", "/")):

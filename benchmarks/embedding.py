@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 from minilm_float32 import build_float32  # noqa: E402
 
-from crawler.extractors import Source  # noqa: E402
+from crawler.extractors import SourceDocument  # noqa: E402
 from crawler.extractors.html.extractor import extract  # noqa: E402
 from server.domain.chunk import Chunk  # noqa: E402
 from server.indexing.chunker import ChunkSizes, chunk_page  # noqa: E402
@@ -132,7 +132,7 @@ def read_chunks(folder: Path, limit: int) -> list[Chunk]:
         text = path.read_text(encoding="utf-8", errors="replace")
         if path.suffix == ".md":
             text = f"<title>{path.stem}</title><main>{MarkdownIt('commonmark').render(text)}</main>"
-        source = Source(f"https://site.example/{path.relative_to(folder)}", text.encode())
+        source = SourceDocument(f"https://site.example/{path.relative_to(folder)}", text.encode())
         chunks += chunk_page(extract(source).page, ChunkSizes())
         if len(chunks) > 20 * limit:
             break

@@ -21,7 +21,7 @@ import trafilatura
 from lxml import html
 from readability import Document
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.judging.templates import Template, TemplateLearner
 from crawler.page import Page
 from tests.crawler.marked_pages.gold import MarkedPage, Score, words, words_of
@@ -33,7 +33,7 @@ _MARKUP = re.compile(r"(?m)^[#>*|\- ]+|[*`|]+")
 
 
 def _docent(page: MarkedPage) -> Page:
-    return extract(Source(page.url, page.body)).page
+    return extract(SourceDocument(page.url, page.body)).page
 
 
 def _trafilatura(page: MarkedPage, **options: bool) -> Words:

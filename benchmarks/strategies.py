@@ -26,7 +26,7 @@ from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.page import Page
 from server.domain.derived import Unwatched
 from server.domain.question import Query
@@ -130,7 +130,7 @@ def pages_of(folders: list[Path]) -> Iterator[Page]:
     for folder in folders:
         for file in sorted(folder.rglob("*.html")):
             url = f"https://bench.example/{folder.name}/{quote(str(file.relative_to(folder)))}"
-            found = extract(Source(url, file.read_bytes()))
+            found = extract(SourceDocument(url, file.read_bytes()))
             if found.page.blocks:
                 yield found.page
 

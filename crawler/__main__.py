@@ -13,7 +13,7 @@ from crawler.crawl import crawl
 from crawler.errors import BadStart
 from crawler.options import CrawlOptions
 from crawler.preview import explain
-from crawler.report import CrawlReport, Progress, UrlOutcome
+from crawler.report import CrawlProgress, CrawlReport, UrlOutcome
 
 EXIT_NO_PAGES = 1
 EXIT_BAD_ARGUMENTS = 2
@@ -93,7 +93,7 @@ class _Meter:
         self._shown = not quiet and stream.isatty()
         self._next = 0.0
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: CrawlProgress) -> None:
         if self._shown and progress.seconds >= self._next:
             self._next = progress.seconds + 0.2
             width = min(os.get_terminal_size(self._stream.fileno()).columns, 160) - 1

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from crawler.errors import BadStart, CrawlError, FetchError
-from crawler.extractors import EXTRACTORS, Extraction, FileLimits, Source, content_type_of
+from crawler.extractors import EXTRACTORS, Extraction, FileLimits, SourceDocument, content_type_of
 from crawler.fetching.browser_requests import PageRequests, Permits, ScriptCache
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from crawler.reading import PageReader
 
@@ -37,7 +37,7 @@ class Content:
     """Why it is less than a browser would show; mostly empty."""
 
 
-class ContentReader:
+class ResponseReader:
     """Turns answers into pages. Safe to use from many threads."""
 
     def __init__(self, options: CrawlOptions, reader: PageReader, renderer: Renderer) -> None:
@@ -50,7 +50,7 @@ class ContentReader:
             unpacked_bytes=options.max_unpacked_bytes,
         )
 
-    def read(self, reply: Reply) -> Content:
+    def read(self, reply: HttpResponse) -> Content:
         """Extract the page. Raises Unsupported, and Unreadable for a page that its extractor cannot read."""
         source = self._source(reply)
         if source.content_type not in EXTRACTORS:
@@ -69,8 +69,8 @@ class ContentReader:
             return Content(found, f"it needs a browser: {error}")
         return Content(self._reader.read(replace(source, body=rendered, charset="utf-8")))
 
-    def _source(self, reply: Reply) -> Source:
-        return Source(
+    def _source(self, reply: HttpResponse) -> SourceDocument:
+        return SourceDocument(
             url=reply.url,
             body=reply.body,
             content_type=content_type_of(reply.url, reply.content_type, reply.body),
@@ -83,7 +83,7 @@ class ContentReader:
         )
 
 
-def is_readable(reply: Reply) -> bool:
+def is_readable(reply: HttpResponse) -> bool:
     """Return whether the headers announce a readable type: only then is the body fetched."""
     return not reply.content_type or content_type_of(reply.url, reply.content_type) in EXTRACTORS
 
@@ -123,7 +123,7 @@ class Renderer:
         if self.missing:
             raise BadStart(f"Pages cannot be opened in a browser: {self.missing}.")
 
-    def render(self, url: str, reply: Reply) -> bytes:
+    def render(self, url: str, reply: HttpResponse) -> bytes:
         """Return the page's HTML, UTF-8, after its scripts ran; `reply` is the server's answer for it.
 
         Raises FetchError: "browser" without a browser or when the page broke it, "too_slow" when its

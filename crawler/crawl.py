@@ -19,21 +19,21 @@ from dataclasses import replace
 from queue import Empty
 
 from crawler.discovery.frontier import Frontier, Item
-from crawler.discovery.scope import Scope
+from crawler.discovery.scope import CrawlScope
 from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Validators
-from crawler.journal import Journal
-from crawler.judging.judge import Judge
+from crawler.journal import CrawlJournal
+from crawler.judging.judge import PageJudge
 from crawler.judging.templates import Template
 from crawler.options import CrawlOptions, start_address
-from crawler.recorder import Recorder
-from crawler.report import CrawlReport, Progress, UrlOutcome, UrlState
+from crawler.recorder import CrawlRecorder
+from crawler.report import CrawlProgress, CrawlReport, UrlOutcome, UrlState
 from crawler.visit import CrawlTools, Visit, ended
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[CrawlProgress], None]
 _POLL_S = 0.1
 _GOODBYE_S = 3.0
 
@@ -45,7 +45,7 @@ def crawl(  # noqa: PLR0913 - whoever crawls names the few they need
     on_progress: OnProgress | None = None,
     *,
     guard: AddressGuard | None = None,
-    journal: Journal | None = None,
+    journal: CrawlJournal | None = None,
     template: str = "",
 ) -> Generator[UrlOutcome, None, None]:
     """Crawl a site and yield exactly one outcome for every URL found on it.
@@ -90,7 +90,7 @@ class _Crawl:
         options: CrawlOptions,
         guard: AddressGuard,
         known: Mapping[str, Validators],
-        journal: Journal | None,
+        journal: CrawlJournal | None,
         template: Template | None,
         stop: threading.Event,
         on_progress: OnProgress,
@@ -105,10 +105,10 @@ class _Crawl:
             max_pages=options.max_pages, max_depth=options.max_depth, max_urls=options.max_urls
         )
         self._tools = CrawlTools(options, guard, known)
-        self._judge = Judge(options, known, template)
+        self._judge = PageJudge(options, known, template)
         traps = Traps(options)
         backlog = 2 * options.concurrency + 16
-        self._recorder = Recorder(self._frontier, self._judge, traps, journal, backlog)
+        self._recorder = CrawlRecorder(self._frontier, self._judge, traps, journal, backlog)
         self._explorer = Explorer(
             options, self._tools, self._frontier, traps, known, self._recorder.wait_for_consumer
         )
@@ -205,7 +205,7 @@ def read_page(
     learned about it. Raises BadStart.
     """
     target = start_address(url)
-    scope = Scope(options)
+    scope = CrawlScope(options)
     if not scope.same_site(target):
         return [UrlOutcome(target, UrlState.EXCLUDED, "it is on another host than the site")]
     if objection := scope.objection(target):

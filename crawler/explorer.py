@@ -14,7 +14,7 @@ from queue import SimpleQueue
 
 from crawler.discovery import urls
 from crawler.discovery.frontier import Frontier, Item
-from crawler.discovery.scope import Scope
+from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.discovery.traps import Traps
 from crawler.options import CrawlOptions
@@ -26,7 +26,7 @@ _BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ExplainedStep:
     """The result of one piece of work."""
 
     visit: Visit | None = None
@@ -53,10 +53,10 @@ class Explorer:
         self._frontier = frontier
         self._known = known
         self._may_go_on = wait_for_consumer
-        self._scope = Scope(options)
+        self._scope = CrawlScope(options)
         self._traps = traps
         self._threads: list[threading.Thread] = []
-        self.steps: SimpleQueue[Step] = SimpleQueue()
+        self.steps: SimpleQueue[ExplainedStep] = SimpleQueue()
         self.failure: BaseException | None = None
 
     def start(self) -> None:
@@ -99,7 +99,7 @@ class Explorer:
     def _seed(self) -> None:
         """Add the start addresses, known pages and sitemap entries, while the first visits run already."""
         try:
-            step = Step()
+            step = ExplainedStep()
             for url in self._options.start_urls:
                 self._discover(step, Item(url, 0))
             for url in self._known:
@@ -112,7 +112,7 @@ class Explorer:
             self._frontier.no_more()
 
     def _read_sitemaps(self) -> None:
-        step = Step()
+        step = ExplainedStep()
         tools = self._tools
         sitemaps = Sitemaps(self._options, tools.robots, tools.fetcher, tools.pacer.wait)
         for start in {urls.origin(url): url for url in self._options.start_urls}.values():
@@ -126,18 +126,18 @@ class Explorer:
             self._note_unread(step, problem)
         self.steps.put(step)
 
-    def _note_unread(self, step: Step, problem: str) -> None:
+    def _note_unread(self, step: ExplainedStep, problem: str) -> None:
         """Report a sitemap with a fault as an address that ended, so that the operator sees it."""
         address, colon, reason = problem.partition(": ")
         if colon and self._frontier.enter(address):
             step.objected.append(ended(Item(address, 1), UrlState.UNSUPPORTED, f"a sitemap: {reason}"))
 
-    def _handed_on(self, step: Step) -> Step:
+    def _handed_on(self, step: ExplainedStep) -> ExplainedStep:
         """Publish a step that is large enough, so that what was found is soon stored and shown."""
         if len(step.found) + len(step.objected) < _BATCH:
             return step
         self.steps.put(step)
-        return Step()
+        return ExplainedStep()
 
     def _work(self) -> None:
         self._may_go_on()
@@ -158,9 +158,9 @@ class Explorer:
         self._tools.pacer.at_least(self._tools.robots.delay_s(item.url), item.url)
         return self._tools.visits.visit(item)
 
-    def _followed(self, item: Item, visit: Visit) -> Step:
+    def _followed(self, item: Item, visit: Visit) -> ExplainedStep:
         """Add everything the visit leads to, and return both as a step."""
-        step = Step(visit)
+        step = ExplainedStep(visit)
         if visit.redirect:
             if self._scope.same_site(visit.redirect):
                 target = Item(visit.redirect, item.depth, item.hops + 1, item.found_on)
@@ -177,7 +177,7 @@ class Explorer:
             visit = replace(visit, canonical=canonical)
         return replace(step, visit=visit)
 
-    def _discover(self, step: Step, item: Item, *, first: bool = False) -> None:
+    def _discover(self, step: ExplainedStep, item: Item, *, first: bool = False) -> None:
         if self._frontier.knows(item.url) or not self._scope.same_site(item.url):
             return
         objection = self._scope.objection(item.url)

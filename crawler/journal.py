@@ -25,7 +25,7 @@ READ = "read"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One address of a crawl."""
 
     url: str
@@ -46,17 +46,17 @@ class Entry:
     settled: bool = False
 
 
-class Journal(Protocol):
+class CrawlJournal(Protocol):
     """Storage of entries and notes. Each call is atomic, and survives kill -9 once it returned.
 
     `settle` is called by the consumer of the crawl, all else by one thread of the crawl itself, at the
     same time.
     """
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """Yield everything written before, lowest depth first."""
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries; replace those of the same address."""
 
     def settle(self, urls: Sequence[str]) -> None:
@@ -69,7 +69,7 @@ class Journal(Protocol):
         """Store a fact about the whole crawl; replace an earlier value."""
 
 
-_COLUMNS = tuple(field.name for field in fields(Entry))
+_COLUMNS = tuple(field.name for field in fields(JournalEntry))
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
     url TEXT PRIMARY KEY, depth INTEGER, hops INTEGER, found_on TEXT, state TEXT, reason TEXT, status INTEGER,
@@ -100,12 +100,12 @@ class FileJournal:
                 f"{path} cannot hold the state of the crawl ({error}): give another file."
             ) from error
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         for row in self._db.execute(_READ):
             values = (*row[:-1], bool(row[-1]))
-            yield Entry(*values)
+            yield JournalEntry(*values)
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         self._all_or_nothing(_WRITE, [astuple(entry) for entry in entries])
 
     def settle(self, urls: Sequence[str]) -> None:

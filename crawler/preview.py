@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from crawler.discovery import urls
 from crawler.discovery.frontier import Item
-from crawler.discovery.scope import Scope
+from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
 from crawler.fetching.addresses import AddressGuard
@@ -60,11 +60,11 @@ def _explained(
 ) -> Iterator[Finding | str]:
     """Yield findings, and at the end the target of a redirect if there is one."""
     url = item.url
-    if not Scope(options).same_site(url):
+    if not CrawlScope(options).same_site(url):
         sites = ", ".join(sorted({urls.site_key(start) for start in options.start_urls}))
         yield Finding("site", f"{urls.site_key(url)} is not {sites}: links to it are not followed", True)
         return
-    objection = Scope(options).objection(url)
+    objection = CrawlScope(options).objection(url)
     if objection:
         yield Finding("rules", f"{objection[0].value}: {objection[1]}", True)
         return

@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 
 from crawler.errors import BadFile, CrawlError
-from crawler.extractors import Extraction, Source, extract, extractor_for
+from crawler.extractors import Extraction, SourceDocument, extract, extractor_for
 
 AUTOMATIC = -1
 _BIG_CRAWL = 150
@@ -44,7 +44,7 @@ class PageReader:
         self._room_here = _AT_ONCE_HERE
         self._closed = False
 
-    def read(self, source: Source) -> Extraction:
+    def read(self, source: SourceDocument) -> Extraction:
         """Extract a page. Raises Unreadable."""
         pool = self._place()
         try:
@@ -89,7 +89,7 @@ class PageReader:
         self._pool = ProcessPoolExecutor(self._processes, mp_context=context, initializer=_prepare)
         self._starting = [self._pool.submit(_ready) for _ in range(self._processes)]
 
-    def _read_there(self, pool: ProcessPoolExecutor, source: Source) -> Extraction:
+    def _read_there(self, pool: ProcessPoolExecutor, source: SourceDocument) -> Extraction:
         try:
             future = pool.submit(extract, source)
         except RuntimeError:  # the pool broke at another page, or the crawl is closing
@@ -109,7 +109,7 @@ def _spare_cores() -> int:
     return len(os.sched_getaffinity(0)) - 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) - 1
 
 
-def _read_here(source: Source) -> Extraction:
+def _read_here(source: SourceDocument) -> Extraction:
     try:
         return extract(source)
     except Exception as error:

@@ -15,9 +15,9 @@ from queue import Empty, SimpleQueue
 from crawler.discovery import urls
 from crawler.discovery.frontier import Frontier, Item
 from crawler.discovery.traps import Traps
-from crawler.explorer import Explorer, Step
-from crawler.journal import READ, WAITING, Entry, Journal
-from crawler.judging.judge import Ending, Judge
+from crawler.explorer import ExplainedStep, Explorer
+from crawler.journal import READ, WAITING, CrawlJournal, JournalEntry
+from crawler.judging.judge import Ending, PageJudge
 from crawler.judging.spellings import Spellings
 from crawler.judging.templates import Template
 from crawler.page import Page
@@ -31,11 +31,11 @@ TEMPLATE = "template"
 _SPELLINGS = "spellings"
 
 
-class Recorder:
+class CrawlRecorder:
     """Judges and records one crawl. The queue `outcomes` ends with None."""
 
     def __init__(
-        self, frontier: Frontier, judge: Judge, traps: Traps, journal: Journal | None, limit: int
+        self, frontier: Frontier, judge: PageJudge, traps: Traps, journal: CrawlJournal | None, limit: int
     ) -> None:
         """At most `limit` outcomes wait for the consumer; then the crawl pauses."""
         self._frontier = frontier
@@ -66,7 +66,7 @@ class Recorder:
         for entry in self._journal.entries():
             self._restore(entry, report)
 
-    def _restore(self, entry: Entry, report: CrawlReport) -> None:
+    def _restore(self, entry: JournalEntry, report: CrawlReport) -> None:
         if entry.state == WAITING:
             self._traps.restore(entry.url)
             self._frontier.add(Item(entry.url, entry.depth, entry.hops, entry.found_on))
@@ -114,10 +114,10 @@ class Recorder:
         for visit in replays:
             self._record({}, self._judge.take(visit))
 
-    def _steps(self, explorer: Explorer) -> Iterator[list[Step]]:
+    def _steps(self, explorer: Explorer) -> Iterator[list[ExplainedStep]]:
         while True:
             alive = explorer.is_alive
-            batch: list[Step] = []
+            batch: list[ExplainedStep] = []
             with suppress(Empty):
                 batch.append(explorer.steps.get(timeout=_POLL_S if alive else 0.001))
                 while len(batch) < _MOST_STEPS:
@@ -138,10 +138,10 @@ class Recorder:
         if not explorer.was_stopped:
             visits = iter(leftovers())
             while batch := list(islice(visits, _MOST_STEPS)):
-                self._process([Step(objected=batch)])
+                self._process([ExplainedStep(objected=batch)])
 
-    def _process(self, steps: list[Step]) -> None:
-        entries: dict[str, Entry] = {}
+    def _process(self, steps: list[ExplainedStep]) -> None:
+        entries: dict[str, JournalEntry] = {}
         endings: list[Ending] = []
         for step in steps:
             for item in step.found:
@@ -152,7 +152,7 @@ class Recorder:
                 endings += self._visited(step.visit, entries)
         self._record(entries, endings)
 
-    def _visited(self, visit: Visit, entries: dict[str, Entry]) -> list[Ending]:
+    def _visited(self, visit: Visit, entries: dict[str, JournalEntry]) -> list[Ending]:
         endings = self._judge.take(visit)
         own = next((ending.outcome for ending in endings if ending.visit is visit), None)
         if own is None and self._journal is not None:
@@ -169,7 +169,7 @@ class Recorder:
             self._frontier.no_more()
         self._waits_for_pages = self._judge.unjudged > 0
 
-    def _record(self, entries: dict[str, Entry], endings: list[Ending]) -> None:
+    def _record(self, entries: dict[str, JournalEntry], endings: list[Ending]) -> None:
         self._learn_spellings(endings)
         if self._journal is not None:
             self._note_template(self._journal)
@@ -186,7 +186,7 @@ class Recorder:
                 self._frontier.release_slot()
         self._note_waiting()
 
-    def _note_template(self, journal: Journal) -> None:
+    def _note_template(self, journal: CrawlJournal) -> None:
         if self._template_noted or self._judge.is_undecided:
             return
         journal.note(TEMPLATE, self._judge.template.to_json())
@@ -221,23 +221,23 @@ def _usefulness(state: UrlState) -> bool | None:
     return True if state in HAS_PAGE else False if state in _NOTHING_NEW else None
 
 
-def waiting_entry(item: Item) -> Entry:
+def waiting_entry(item: Item) -> JournalEntry:
     """Return the entry of a URL that was found."""
-    return Entry(item.url, item.depth, item.hops, item.found_on, WAITING)
+    return JournalEntry(item.url, item.depth, item.hops, item.found_on, WAITING)
 
 
-def visited_entry(visit: Visit) -> Entry:
+def visited_entry(visit: Visit) -> JournalEntry:
     """Return the entry of a URL that was visited and not judged yet."""
     item = visit.item
-    return Entry(
+    return JournalEntry(
         item.url, item.depth, item.hops, item.found_on, READ, status=visit.outcome.status, visit=_text(visit)
     )
 
 
-def ended_entry(ending: Ending) -> Entry:
+def ended_entry(ending: Ending) -> JournalEntry:
     """Return the entry of a URL that ended; its visit stays until the consumer has stored the page."""
     item, outcome = ending.visit.item, ending.outcome
-    return Entry(
+    return JournalEntry(
         url=item.url,
         depth=item.depth,
         hops=item.hops,
@@ -264,7 +264,7 @@ def _text(visit: Visit) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def visit_of(entry: Entry) -> Visit:
+def visit_of(entry: JournalEntry) -> Visit:
     """Return the visit stored in an entry that is not settled."""
     value = json.loads(entry.visit)
     item = Item(entry.url, entry.depth, entry.hops, entry.found_on)

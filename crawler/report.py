@@ -57,7 +57,7 @@ class UrlOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CrawlProgress:
     """How far a crawl is."""
 
     discovered: int
@@ -121,11 +121,11 @@ class CrawlReport:
         self._restored += 1
         self._restored_pages += state in HAS_PAGE
 
-    def progress(self, discovered: int, unjudged: int = 0) -> Progress:
+    def progress(self, discovered: int, unjudged: int = 0) -> CrawlProgress:
         """Return the progress; `unjudged` pages were read and wait for the template."""
         done = sum(self.counts.values())
         pages = sum(self.counts[state] for state in HAS_PAGE) + unjudged
-        return Progress(
+        return CrawlProgress(
             max(discovered, done),
             done,
             pages,

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from crawler.content import Content, ContentReader, Renderer, Unsupported, is_readable
+from crawler.content import Content, Renderer, ResponseReader, Unsupported, is_readable
 from crawler.discovery import urls
 from crawler.discovery.feeds import Feeds
 from crawler.discovery.frontier import Item
@@ -21,7 +21,7 @@ from crawler.errors import FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
 from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.fetcher import Fetcher, Reply, Validators
+from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
 from crawler.fetching.pacer import Pacer
 from crawler.fetching.retrying import OVERLOADED, RetryingFetcher
 from crawler.fetching.robots import Robots
@@ -59,7 +59,7 @@ class Visits:
         options: CrawlOptions,
         fetcher: RetryingFetcher,
         robots: Robots,
-        content: ContentReader,
+        content: ResponseReader,
         known: Mapping[str, Validators],
     ) -> None:
         self._options = options
@@ -94,7 +94,7 @@ class Visits:
         except (FetchError, Unsupported, Unreadable):
             return None
 
-    def _without_page(self, item: Item, reply: Reply) -> Visit:
+    def _without_page(self, item: Item, reply: HttpResponse) -> Visit:
         status = reply.status
         if status == 304:
             return ended(item, UrlState.UNCHANGED, "not modified", status)
@@ -118,7 +118,7 @@ class Visits:
         visit = ended(item, UrlState.REDIRECTED, f"to {target}", status)
         return replace(visit, outcome=replace(visit.outcome, target=target), redirect=target)
 
-    def _with_body(self, item: Item, reply: Reply) -> Visit:
+    def _with_body(self, item: Item, reply: HttpResponse) -> Visit:
         try:
             content = self._content.read(reply)
         except Unsupported as error:
@@ -130,7 +130,7 @@ class Visits:
             return self._redirected(item, found.refresh, reply.status)
         return self._judged(item, reply, content)
 
-    def _judged(self, item: Item, reply: Reply, content: Content) -> Visit:
+    def _judged(self, item: Item, reply: HttpResponse, content: Content) -> Visit:
         found = content.found
         header = robots_header(reply.headers.get("x-robots-tag", ""), self._options.robots_token)
         nofollow = found.nofollow or "nofollow" in header
@@ -199,7 +199,7 @@ class CrawlTools:
         self._reader = PageReader(options.processes)
         self._renderer = Renderer(options, self.fetcher, lambda url: self.robots.verdict(url).allowed)
         retrying = RetryingFetcher(options, self.fetcher, self.pacer)
-        content = ContentReader(options, self._reader, self._renderer)
+        content = ResponseReader(options, self._reader, self._renderer)
         self.visits = Visits(options, retrying, self.robots, content, known)
 
     def require(self) -> None:

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from admin.page import Page
-from crawler.extractors import Source
+from crawler.extractors import SourceDocument
 from server.domain.question import Question
 from server.settings import Settings
 from tests.strategy_shop import Shop, chunk
@@ -75,7 +75,7 @@ def test_the_guard_refuses_web_addresses(example, asked, allowed):
 def test_the_extractor_reads_headings_and_paragraphs(example):
     extract = example("crawler/extractors/asciidoc.py").extract
     body = b"= Lamps\n\nWe sell lamps.\n\n== Prices\n\nA lamp\ncosts 19.90 EUR.\n"
-    page = extract(Source("https://shop.example/lamps", body, "text/asciidoc")).page
+    page = extract(SourceDocument("https://shop.example/lamps", body, "text/asciidoc")).page
     assert page.title == "Lamps"
     assert [(block.text, block.heading_path) for block in page.blocks] == [
         ("We sell lamps.", ("Lamps",)),

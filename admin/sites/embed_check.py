@@ -28,7 +28,7 @@ from admin.sites.snippet import snippet_of
 from crawler.errors import BadStart, CrawlError
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options
@@ -185,7 +185,7 @@ def _tag_step(site: Site, tags: PageTags, base: str) -> Step:
     return Step("tag", Mark.WARN if twice else Mark.GOOD, f"The tag is there and names {site.id}.{twice}")
 
 
-def _policy_steps(reply: Reply, tags: PageTags, server: str) -> Iterator[Step]:
+def _policy_steps(reply: HttpResponse, tags: PageTags, server: str) -> Iterator[Step]:
     sent = reply.headers.get("content-security-policy", "")
     policies = [policy for line in [sent, *tags.policies] for policy in line.split(",") if policy.strip()]
     kept_off = next(filter(None, (hindrance(policy, server) for policy in policies)), "")

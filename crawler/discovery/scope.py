@@ -20,7 +20,7 @@ _NO_PAGE = wordset(
 )
 
 
-class Scope:
+class CrawlScope:
     """The limits of a site. Start addresses are always inside."""
 
     def __init__(self, options: CrawlOptions) -> None:

@@ -19,7 +19,7 @@ from lxml import etree
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.fetching.robots import Robots
 from crawler.options import CrawlOptions
 
@@ -130,7 +130,7 @@ class Sitemaps:
         if end.problem and not guessed:
             self.problems.append(f"{address}: {end.problem}")
 
-    def _fetch(self, address: str, largest: int, *, guessed: bool) -> Reply | None:
+    def _fetch(self, address: str, largest: int, *, guessed: bool) -> HttpResponse | None:
         verdict = self._robots.verdict(address)
         if not verdict.allowed and address not in self._robots.sitemaps(address):
             self.problems.append(f"{address}: {verdict.reason}")

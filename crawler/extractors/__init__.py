@@ -12,7 +12,15 @@ from importlib import import_module
 
 from crawler.page import Block, Page, content_hash
 
-__all__ = ["EXTRACTORS", "Extraction", "Extractor", "FileLimits", "Source", "content_type_of", "extract"]
+__all__ = [
+    "EXTRACTORS",
+    "Extraction",
+    "Extractor",
+    "FileLimits",
+    "SourceDocument",
+    "content_type_of",
+    "extract",
+]
 
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -35,7 +43,7 @@ _USUAL = FileLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceDocument:
     """The answer of a server to a request for one URL."""
 
     url: str
@@ -87,7 +95,7 @@ class Extraction:
     """What was left out of the file, in words for the operator; mostly empty."""
 
 
-Extractor = Callable[[Source], Extraction]
+Extractor = Callable[[SourceDocument], Extraction]
 
 EXTRACTORS: dict[str, str] = {
     "text/html": "crawler.extractors.html.extractor:extract",
@@ -164,7 +172,7 @@ def extractor_for(content_type: str) -> Extractor | None:
     return found
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read `source` with the extractor of its type. Raises KeyError for an unknown type."""
     extractor = extractor_for(source.content_type)
     if extractor is None:

@@ -14,7 +14,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from crawler.discovery import urls
 from crawler.errors import BadFile
-from crawler.extractors import Extraction, Source
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.charset import decode
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
@@ -28,7 +28,7 @@ _EXPLICIT_ID = re.compile(r"\s*\{#([\w:.-]+)[^}]*\}\s*$")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read a Markdown file. Raises BadFile for a file too long to be a page."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > _MOST_CHARACTERS:

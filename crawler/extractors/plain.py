@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crawler.extractors import Extraction, Source
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.charset import decode
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.text import fold, name_in_address
@@ -14,7 +14,7 @@ _ITEM = re.compile(r"(?:[-*+•]|\d+[.)])\s+\S")
 _PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read a text file. Blank lines separate paragraphs; lists and indented code keep their lines."""
     text = decode(source.body, source.charset, markup=False).replace("\r\n", "\n").replace("\r", "\n")
     blocks = _blocks(text)

@@ -24,7 +24,7 @@ from playwright.async_api import Error as BrowserError
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.browser_requests import Answer, Asked, PageRequests
+from crawler.fetching.browser_requests import BrowserRequest, PageRequests
 from crawler.options import CrawlOptions
 
 BEFORE = """
@@ -282,7 +282,7 @@ class _OpenPage:
         try:
             asked = self._asked(route.request)
             loop = asyncio.get_running_loop()
-            answer: Answer | None = await loop.run_in_executor(self._workers, self._requests.answer, asked)
+            answer = await loop.run_in_executor(self._workers, self._requests.answer, asked)
             if answer is not None:
                 await route.fulfill(status=answer.status, headers=answer.headers, body=answer.body)
             else:  # a refused navigation must leave the page that it would have replaced
@@ -293,9 +293,9 @@ class _OpenPage:
             self._under_way -= 1
             self._last_request = time.monotonic()
 
-    def _asked(self, request: Request) -> Asked:
+    def _asked(self, request: Request) -> BrowserRequest:
         is_page = request.is_navigation_request() and request.frame == self._page.main_frame
-        return Asked(request.url, request.method, request.resource_type, request.headers, is_page)
+        return BrowserRequest(request.url, request.method, request.resource_type, request.headers, is_page)
 
     async def _settled(self) -> None:
         """Wait until the page sends no more requests and has text."""

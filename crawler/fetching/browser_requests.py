@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import MEGABYTE, CrawlOptions
 from crawler.wordset import wordset
 
@@ -41,7 +41,7 @@ _NOT_SENT = wordset(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BrowserRequest:
     """A request that the browser makes."""
 
     url: str
@@ -54,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BrowserAnswer:
     """What the browser gets."""
 
     status: int
@@ -67,17 +67,17 @@ class ScriptCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._kept: OrderedDict[str, BrowserAnswer] = OrderedDict()
         self._size = 0
 
-    def get(self, url: str) -> Answer | None:
+    def get(self, url: str) -> BrowserAnswer | None:
         """Return the script of that address, if it is stored."""
         with self._lock:
             if url in self._kept:
                 self._kept.move_to_end(url)
             return self._kept.get(url)
 
-    def put(self, url: str, answer: Answer) -> None:
+    def put(self, url: str, answer: BrowserAnswer) -> None:
         """Store a script."""
         with self._lock:
             if url in self._kept:
@@ -92,7 +92,12 @@ class PageRequests:
     """Answers the requests of one page. `answer` may be called from many threads."""
 
     def __init__(
-        self, reply: Reply, options: CrawlOptions, fetcher: Fetcher, permits: Permits, scripts: ScriptCache
+        self,
+        reply: HttpResponse,
+        options: CrawlOptions,
+        fetcher: Fetcher,
+        permits: Permits,
+        scripts: ScriptCache,
     ) -> None:
         self._reply = reply
         self._origin = urls.origin(reply.url)
@@ -106,19 +111,19 @@ class PageRequests:
         self._requests = 0
         self._bytes = 0
 
-    def answer(self, asked: Asked) -> Answer | None:
+    def answer(self, asked: BrowserRequest) -> BrowserAnswer | None:
         """Return the answer for the browser; None refuses the request."""
         if asked.method not in ("GET", "HEAD") or not asked.url.startswith(("http://", "https://")):
             return None
         if asked.kind == "stylesheet":
-            return Answer(200, {"content-type": "text/css", "access-control-allow-origin": "*"}, b"")
+            return BrowserAnswer(200, {"content-type": "text/css", "access-control-allow-origin": "*"}, b"")
         if asked.kind == "image":
-            return Answer(200, {"content-type": "image/gif", "access-control-allow-origin": "*"}, _DOT)
+            return BrowserAnswer(200, {"content-type": "image/gif", "access-control-allow-origin": "*"}, _DOT)
         if asked.kind == "document":
             return self._document(asked) if asked.is_page else None
         return self._resource(asked) if asked.kind in _FETCHED else None
 
-    def _document(self, asked: Asked) -> Answer | None:
+    def _document(self, asked: BrowserRequest) -> BrowserAnswer | None:
         with self._lock:
             first, self._opened = not self._opened, True
         if first:
@@ -130,10 +135,12 @@ class PageRequests:
             return None
         if reply.location:
             # The browser would follow a redirect by itself; this way it asks for the target here.
-            return Answer(200, {"content-type": "text/html", "refresh": f"0; url={reply.location}"}, b"")
+            return BrowserAnswer(
+                200, {"content-type": "text/html", "refresh": f"0; url={reply.location}"}, b""
+            )
         return _answer(reply) if reply.status == 200 and reply.content_type in _DOCUMENTS else None
 
-    def _resource(self, asked: Asked) -> Answer | None:
+    def _resource(self, asked: BrowserRequest) -> BrowserAnswer | None:
         url = asked.url.partition("#")[0]
         kept = self._scripts.get(url) if asked.kind == "script" else None
         if kept is not None:
@@ -150,7 +157,7 @@ class PageRequests:
             self._scripts.put(url, answer)
         return answer
 
-    def _fetched(self, url: str, asked: Asked) -> Reply | None:
+    def _fetched(self, url: str, asked: BrowserRequest) -> HttpResponse | None:
         """Fetch one hop; None when it is forbidden or fails."""
         with self._lock:
             self._requests += 1
@@ -173,7 +180,7 @@ class PageRequests:
             self._bytes += len(reply.body)
         return reply
 
-    def _headers(self, url: str, asked: Asked) -> dict[str, str]:
+    def _headers(self, url: str, asked: BrowserRequest) -> dict[str, str]:
         """Return the headers set by the page's scripts; a redirect to another origin gets none of them."""
         sent = {}
         if urls.origin(url) == urls.origin(asked.url):
@@ -186,6 +193,6 @@ class PageRequests:
         return sent
 
 
-def _answer(reply: Reply) -> Answer:
+def _answer(reply: HttpResponse) -> BrowserAnswer:
     headers = {name: value for name, value in reply.headers.items() if name not in _NOT_PASSED_ON}
-    return Answer(reply.status, headers, reply.body)
+    return BrowserAnswer(reply.status, headers, reply.body)

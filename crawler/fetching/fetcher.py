@@ -45,7 +45,7 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class HttpResponse:
     """The answer of a server."""
 
     url: str
@@ -73,7 +73,7 @@ class Reply:
         return (urls.canonical(target, self.url) or "") if target else ""
 
 
-Wanted = Callable[[Reply], bool]
+Wanted = Callable[[HttpResponse], bool]
 
 
 class Fetcher:
@@ -98,7 +98,7 @@ class Fetcher:
         max_bytes: int = 0,
         headers: Mapping[str, str] | None = None,
         time_s: float = 0.0,
-    ) -> Reply:
+    ) -> HttpResponse:
         """Return one answer, with its body when the status is 200 and `wanted` accepts the headers.
 
         `time_s` limits everything together: resolving, connecting, headers and body. Raises FetchError, with
@@ -120,7 +120,7 @@ class Fetcher:
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
                 raise self._translated(url, error, due) from error
 
-    def get_following(self, url: str, *, max_bytes: int = 0) -> Reply:
+    def get_following(self, url: str, *, max_bytes: int = 0) -> HttpResponse:
         """Fetch like `get`, and follow redirects; return the last answer when there are too many."""
         reply = self.get(url, max_bytes=max_bytes)
         for _ in range(5):
@@ -139,9 +139,9 @@ class Fetcher:
 
     def _read(
         self, url: str, response: requests.Response, wanted: Wanted | None, limit: int, due: float
-    ) -> Reply:
+    ) -> HttpResponse:
         headers = {name.lower(): value for name, value in response.headers.items()}
-        reply = Reply(url, response.status_code, headers, b"")
+        reply = HttpResponse(url, response.status_code, headers, b"")
         if reply.status != 200:
             _drain(response)
             return reply
@@ -166,7 +166,7 @@ class Fetcher:
                 raise self._too_slow()
         if time.monotonic() >= due:  # the watcher's cut looks like the end of the answer
             raise self._too_slow()
-        return Reply(url, response.status_code, headers, b"".join(pieces))
+        return HttpResponse(url, response.status_code, headers, b"".join(pieces))
 
     def _too_slow(self) -> FetchError:
         return FetchError("too_slow", f"not finished after {self._options.page_time_s:g} s")

@@ -8,7 +8,7 @@ that address's alone, which then waits a moment by itself.
 from __future__ import annotations
 
 from crawler.errors import FetchError
-from crawler.fetching.fetcher import Fetcher, Reply, Validators, Wanted
+from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators, Wanted
 from crawler.fetching.pacer import Pacer, retry_after_s
 from crawler.options import CrawlOptions
 
@@ -26,7 +26,9 @@ class RetryingFetcher:
         self._fetcher = fetcher
         self._pacer = pacer
 
-    def get(self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None) -> Reply:
+    def get(
+        self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None
+    ) -> HttpResponse:
         """Return the first good answer, or the last one after all tries. Raises FetchError."""
         tries = self._options.retries
         for attempt in range(tries + 1):
@@ -58,7 +60,7 @@ class RetryingFetcher:
             self._pacer.rest(pause)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> Reply:
+    def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> HttpResponse:
         with self._pacer.slot(url) as may_ask:
             if not may_ask:
                 raise FetchError("stopped", "the crawl was stopped")

@@ -27,7 +27,7 @@ _LARGEST = 5 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RobotsVerdict:
     """Whether a URL may be fetched."""
 
     allowed: bool
@@ -51,7 +51,7 @@ class RobotsSummary:
 @dataclass(frozen=True, slots=True)
 class _File:
     rules: RobotsRules
-    refusal: Verdict | None = None
+    refusal: RobotsVerdict | None = None
     """What holds for every URL, when the file could not be read."""
 
 
@@ -65,15 +65,19 @@ class Robots:
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
 
-    def verdict(self, url: str) -> Verdict:
+    def verdict(self, url: str) -> RobotsVerdict:
         """Return whether robots.txt permits fetching `url`, and which line forbids it."""
         if not self._options.obey_robots:
-            return Verdict(True)
+            return RobotsVerdict(True)
         file = self._file(urls.origin(url))
         if file.refusal:
             return file.refusal
         line = file.rules.forbidding_line(url)
-        return Verdict(True) if line is None else Verdict(False, f'robots.txt line {line[0]}: "{line[1]}"')
+        return (
+            RobotsVerdict(True)
+            if line is None
+            else RobotsVerdict(False, f'robots.txt line {line[0]}: "{line[1]}"')
+        )
 
     def delay_s(self, url: str) -> float:
         """Return the seconds between requests that the host asks for; 0 when it does not."""
@@ -133,7 +137,7 @@ class Robots:
 
 
 def _refused(reason: str, *, unreachable: bool = False) -> _File:
-    return _File(RobotsRules.NONE, Verdict(False, reason, unreachable))
+    return _File(RobotsRules.NONE, RobotsVerdict(False, reason, unreachable))
 
 
 _LINE_END = re.compile(r"\r\n|\n|\r")

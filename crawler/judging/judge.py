@@ -37,7 +37,7 @@ class Ending:
     fingerprint: int = 0
 
 
-class Judge:
+class PageJudge:
     """Turns visits into endings; a visit may end later, together with another."""
 
     def __init__(

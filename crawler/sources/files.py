@@ -8,7 +8,15 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from crawler.errors import BadFile
-from crawler.extractors import EXTRACTORS, SUFFIXES, FileLimits, Source, content_type_of, extract, suffix_of
+from crawler.extractors import (
+    EXTRACTORS,
+    SUFFIXES,
+    FileLimits,
+    SourceDocument,
+    content_type_of,
+    extract,
+    suffix_of,
+)
 from crawler.page import Block, Page, content_hash
 from crawler.report import UrlOutcome, UrlState
 
@@ -42,7 +50,7 @@ def read_file(name: str, body: bytes, url: str, limits: FileLimits | None = None
     if not media_type:
         return UrlOutcome(url, UrlState.UNSUPPORTED, not_readable(name))
     try:
-        found = extract(Source(url, body, media_type, limits=limits or FileLimits()))
+        found = extract(SourceDocument(url, body, media_type, limits=limits or FileLimits()))
     except BadFile as error:
         return UrlOutcome(url, UrlState.ERROR, str(error))
     except Exception as error:  # noqa: BLE001 - one file must not stop the reading of the others

@@ -12,9 +12,9 @@ from types import MappingProxyType
 
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
-from crawler.journal import READ, WAITING, Journal
+from crawler.journal import READ, WAITING, CrawlJournal
 from crawler.page import Page
-from crawler.report import HAS_PAGE, CrawlReport, Progress, UrlOutcome, UrlState
+from crawler.report import HAS_PAGE, CrawlProgress, CrawlReport, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.decided_pages import DecidedPages
 from server.storage.content.reader import PageRecord
@@ -67,7 +67,7 @@ class Interruptions:
     """Counts how often a crawl was cut off at the same place, so that what kills its worker each time does
     not do so for ever."""
 
-    def __init__(self, journal: Journal, crawls: CrawlStore, run: CrawlRun) -> None:
+    def __init__(self, journal: CrawlJournal, crawls: CrawlStore, run: CrawlRun) -> None:
         self._journal = journal
         self._last = journal.notes().get(CUTS, "")
         counts = crawls.addresses.counts([run.id])[run.id]
@@ -157,7 +157,7 @@ class CrawlIntake:
         self,
         crawls: CrawlStore,
         crawl_id: int,
-        journal: Journal,
+        journal: CrawlJournal,
         indexer: Indexer,
         publish_s: float,
         on_progress: ProgressCallback,
@@ -206,7 +206,7 @@ class CrawlIntake:
             self._indexer.remove(page.url)
         self._kept_out.add(page.url)
 
-    def crawled(self, progress: Progress) -> None:
+    def crawled(self, progress: CrawlProgress) -> None:
         """After each outcome, and every second without one."""
         self._found, self._fetched = progress.discovered, progress.pages
         now = time.monotonic()
@@ -249,7 +249,7 @@ class CrawlIntake:
             self._published_pages = self._indexer.report.pages_indexed
 
 
-def report_so_far(journal: Journal) -> IndexReport:
+def report_so_far(journal: CrawlJournal) -> IndexReport:
     """What the build of this crawl did before it was cut off."""
     stored = journal.notes().get(REPORT)
     return IndexReport(**json.loads(stored)) if stored else IndexReport()

@@ -20,7 +20,7 @@ from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
 from crawler.preview import MOST_LISTED, survey
-from crawler.report import HAS_PAGE, Progress, UrlOutcome, UrlState
+from crawler.report import HAS_PAGE, UrlOutcome, UrlState
 from server.domain.protocols import Cache
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options
@@ -124,7 +124,7 @@ class DryRuns:
     def _work(self, run: DryRun, options: CrawlOptions) -> None:
         began = reported = time.monotonic()
 
-        def follow(progress: Progress) -> None:
+        def follow(progress: CrawlProgress) -> None:
             nonlocal reported
             run.found, run.seconds = progress.discovered, time.monotonic() - began
             if time.monotonic() - reported > REPORT_EVERY_S:

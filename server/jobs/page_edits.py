@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from crawler.errors import BadFile
-from crawler.extractors import Source
+from crawler.extractors import SourceDocument
 from crawler.extractors.markdown import extract
 from crawler.page import Block, BlockKind, Page, content_hash
 from server.domain.chunk import Chunk, joined_text
@@ -55,7 +55,7 @@ def markdown_of(page: Page) -> str:
 
 def edited(site_page: Page, title: str, text: str) -> Page:
     """The operator's version of a page, in place of the website's. Raises BadFile."""
-    read = extract(Source(site_page.url, text.encode("utf-8", "replace"), "text/markdown", "utf-8"))
+    read = extract(SourceDocument(site_page.url, text.encode("utf-8", "replace"), "text/markdown", "utf-8"))
     anchors = {block.heading_path: block.anchor for block in reversed(site_page.blocks)}
     # Anchors of the website: those of the Markdown are on no page.
     blocks = tuple(replace(block, anchor=anchors.get(block.heading_path, "")) for block in read.page.blocks)

@@ -12,7 +12,7 @@ from functools import partial
 from crawler.crawl import read_page
 from crawler.errors import CrawlError
 from crawler.fetching.fetcher import Validators
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
@@ -148,7 +148,7 @@ class PageRefresh(CrawlWork):
 
     def _note(self, outcomes: list[UrlOutcome]) -> None:
         entries = [
-            Entry(
+            JournalEntry(
                 outcome.url, 0, hops=hops, state=outcome.state.value, reason=outcome.reason,
                 status=outcome.status, settled=True,
                 content_hash=outcome.page.content_hash if outcome.page else "",

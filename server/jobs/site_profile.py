@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from crawler.journal import Journal
+from crawler.journal import CrawlJournal
 from server.domain.look import CHOSEN
 from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
@@ -98,7 +98,7 @@ TEMPLATE = "template"
 """Note of a crawl, kept for the next one: what most pages of the site have in common."""
 
 
-def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, journal: Journal) -> None:
+def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, journal: CrawlJournal) -> None:
     """With what the site is indexed, how alike its texts are, what it says of itself, and its template."""
     content, sites = ContentStore(database, site.id), SiteStore(database)
     noted: dict[str, object] = {"indexed_with": index.signature(site)}

@@ -21,9 +21,9 @@ from server.languages.sections import (
     Dates,
     Facts,
     FollowUps,
-    Headings,
-    KeyPages,
-    Names,
+    HeadingWords,
+    KeyPagePatterns,
+    NameWords,
     Pattern,
     Questions,
     Sentences,
@@ -55,15 +55,15 @@ class Language:
     courtesies: Courtesies = field(default_factory=Courtesies)
     follow_ups: FollowUps = field(default_factory=FollowUps)
     this_page: ThisPage = field(default_factory=ThisPage)
-    key_pages: KeyPages = field(default_factory=KeyPages)
+    key_pages: KeyPagePatterns = field(default_factory=KeyPagePatterns)
     answer_language: AnswerLanguage = field(default_factory=AnswerLanguage)
     amounts: Amounts = field(default_factory=Amounts)
     dates: Dates = field(default_factory=Dates)
-    names: Names = field(default_factory=Names)
+    names: NameWords = field(default_factory=NameWords)
     facts: Facts = field(default_factory=Facts)
     questions: Questions = field(default_factory=Questions)
     sentences: Sentences = field(default_factory=Sentences)
-    headings: Headings = field(default_factory=Headings)
+    headings: HeadingWords = field(default_factory=HeadingWords)
     commands: Commands = field(default_factory=Commands)
     glossary: dict[str, Words] = field(default_factory=dict)
     """Words by concept, named in English; common words of customer service and technology."""

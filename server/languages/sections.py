@@ -144,7 +144,7 @@ class ThisPage:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPages:
+class KeyPagePatterns:
     """Pages that nearly every site has: how their titles begin, and the last part of their addresses."""
 
     about: Pattern = Pattern("")
@@ -196,7 +196,7 @@ class Dates:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class NameWords:
     """Names of things and people."""
 
     joining: Words = ()
@@ -281,7 +281,7 @@ class Sentences:
 
 
 @dataclass(frozen=True, slots=True)
-class Headings:
+class HeadingWords:
     """Words of headings and titles."""
 
     chapters: Pattern = Pattern("")

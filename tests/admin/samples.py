@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
@@ -32,12 +32,16 @@ def make_crawl(runtime, site_id="lantern", state="done", message="3 pages indexe
     crawl_id = runtime.stores.crawls.start(site_id)
     root = runtime.stores.sites.get(site_id).start_urls[0]
     rows = [
-        Entry(f"{root}delivery", 1, found_on=root, state="fetched", reason="", status=200),
-        Entry(f"{root}returns", 1, found_on=root, state="fetched", reason="", status=200),
-        Entry(f"{root}lamp-care", 1, found_on=root, state="unchanged", reason="not modified", status=304),
-        Entry(f"{root}old", 1, found_on=root, state="gone", reason="not found", status=404),
-        Entry(f"{root}cart", 1, found_on=root, state="disallowed", reason="robots.txt forbids it", status=0),
-        Entry(
+        JournalEntry(f"{root}delivery", 1, found_on=root, state="fetched", reason="", status=200),
+        JournalEntry(f"{root}returns", 1, found_on=root, state="fetched", reason="", status=200),
+        JournalEntry(
+            f"{root}lamp-care", 1, found_on=root, state="unchanged", reason="not modified", status=304
+        ),
+        JournalEntry(f"{root}old", 1, found_on=root, state="gone", reason="not found", status=404),
+        JournalEntry(
+            f"{root}cart", 1, found_on=root, state="disallowed", reason="robots.txt forbids it", status=0
+        ),
+        JournalEntry(
             f"{root}slow-{'very-' * 12}long-address",
             1,
             found_on=root,
@@ -99,7 +103,9 @@ def make_long_crawl(runtime):
     root = "https://atlas.example"
     states = ("fetched", "fetched", "waiting", "duplicate", "waiting", "read", "redirected", "error")
     rows = [
-        Entry(f"{root}/lamps/{number}", 2, found_on=f"{root}/lamps", state=states[number % len(states)])
+        JournalEntry(
+            f"{root}/lamps/{number}", 2, found_on=f"{root}/lamps", state=states[number % len(states)]
+        )
         for number in range(400)
     ]
     CrawlJournal(runtime.database, crawl_id).write(rows)

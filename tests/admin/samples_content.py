@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.answer import Citation
 from server.domain.chunk import Chunk
 from server.storage.content.content import ContentStore
@@ -69,7 +69,7 @@ def fill(runtime):
     for waiting in runtime.stores.crawls.waiting():
         runtime.stores.crawls.finish(waiting.id, "done", "the page is live as it was decided")
     run = runtime.stores.crawls.wait_for_page("lantern", PAGE, DELIVERY)
-    CrawlJournal(runtime.database, run).write([Entry(DELIVERY, 0, state="fetched", content_hash="9")])
+    CrawlJournal(runtime.database, run).write([JournalEntry(DELIVERY, 0, state="fetched", content_hash="9")])
     runtime.stores.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
     PageQuotes(runtime.database, "lantern").put(DELIVERY, "9", 1, 1)
     make_other_crawl(runtime)
@@ -79,14 +79,16 @@ def make_other_crawl(runtime):
     """A crawl that ended otherwise than that of samples.make_crawl."""
     crawl_id = runtime.stores.crawls.start("lantern")
     rows = [
-        Entry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
-        Entry(
+        JournalEntry(f"{ROOT}delivery", 1, found_on=ROOT, state="fetched", status=200, content_hash="new"),
+        JournalEntry(
             f"{ROOT}returns", 1, found_on=ROOT, state="gone", reason="the server says it is gone (status 404)"
         ),
-        Entry(f"{ROOT}lamp-care", 1, found_on=ROOT, state="unchanged", reason="not modified", status=304),
-        Entry(f"{ROOT}new", 1, found_on=ROOT, state="fetched", status=200, content_hash="n"),
-        Entry(f"{ROOT}copy", 1, state="duplicate", reason=f"same content as {ROOT}new"),
-        Entry(f"{ROOT}copy-2", 1, state="duplicate", reason=f"same content as {ROOT}returns"),
+        JournalEntry(
+            f"{ROOT}lamp-care", 1, found_on=ROOT, state="unchanged", reason="not modified", status=304
+        ),
+        JournalEntry(f"{ROOT}new", 1, found_on=ROOT, state="fetched", status=200, content_hash="n"),
+        JournalEntry(f"{ROOT}copy", 1, state="duplicate", reason=f"same content as {ROOT}new"),
+        JournalEntry(f"{ROOT}copy-2", 1, state="duplicate", reason=f"same content as {ROOT}returns"),
     ]
     CrawlJournal(runtime.database, crawl_id).write(rows)
     runtime.stores.crawls.progress(crawl_id, 6, 3, 3)

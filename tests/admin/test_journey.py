@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.chunk import Chunk
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
@@ -67,7 +67,7 @@ def follow_the_crawl(tab, runtime):
     tab.evaluate("window.sameDocument = true")
     crawl_id = runtime.stores.crawls.start("lantern-example")
     runtime.stores.crawls.progress(crawl_id, 12, 3, 1)
-    gone = Entry("https://lantern.example/old", 1, state="gone", reason="not found", status=404)
+    gone = JournalEntry("https://lantern.example/old", 1, state="gone", reason="not found", status=404)
     CrawlJournal(runtime.database, crawl_id).write([gone])
     expect(figure(tab, "Pages found")).to_have_text("12")
     expect(figure(tab, "Indexed")).to_have_text("1")

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pyotp
 import pytest
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel
@@ -57,7 +57,7 @@ def trapped(runtime, site, operator_id):
     content.go_live()
     crawl_id = runtime.stores.crawls.start("trap")
     rows = [
-        Entry(
+        JournalEntry(
             f"https://trap.example/{number}\"'><script>window.pwned=1</script>",
             1,
             found_on=LINK,

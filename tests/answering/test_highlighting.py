@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.units import units
@@ -66,7 +66,7 @@ def pixels(browser):
 
 def cited_link(url, markup, words, which):
     """The link of a citation of that piece of the page, as the crawler and the chunker see it."""
-    page = extract(Source(url, markup)).page
+    page = extract(SourceDocument(url, markup)).page
     chunks = [ScoredChunk(chunk, 1.0) for chunk in chunk_page(page, ChunkSizes())]
     found = [
         Proof(source, unit.text)

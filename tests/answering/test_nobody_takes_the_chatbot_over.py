@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from server.domain.answer import Outcome
 from server.domain.chunk import Changes
 from server.domain.question import Question
@@ -31,7 +31,7 @@ def trap(tmp_path_factory, model_cache):
     site = IndexedSite(tmp_path_factory.mktemp("trap"), model_cache)
     for path, (title, content) in pages().items():
         url = f"{HOME}{path}"
-        page = extract(Source(url, page_html("Lantern Shop", title, content).encode())).page
+        page = extract(SourceDocument(url, page_html("Lantern Shop", title, content).encode())).page
         chunks = chunk_page(page, ChunkSizes())
         site.strategy.builder.index(Changes(tuple(chunks)))
         site.content.put_page(PageRecord(url, title, "en", path, "", "", 0, datetime.now(UTC)), chunks, [])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.journal import READ, WAITING, Entry, FileJournal
+from crawler.journal import READ, WAITING, FileJournal, JournalEntry
 from server.domain.site import Site
 from server.storage.crawls.journal import BATCH, CrawlJournal
 from server.storage.crawls.runs import CrawlStore
@@ -60,7 +60,7 @@ def journal(reopen):
 
 
 def entry(path, depth=0, **values):
-    return Entry(f"{ROOT}/{path}", depth, **values)
+    return JournalEntry(f"{ROOT}/{path}", depth, **values)
 
 
 def test_what_was_written_comes_back_whole_and_lowest_depth_first(journal, reopen):
@@ -141,7 +141,7 @@ def test_the_journal_of_a_deleted_crawl_says_so(database):
 
 KILLED = """
 import sys
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.database import Database
 
@@ -149,7 +149,7 @@ journal = CrawlJournal(Database(sys.argv[1]), int(sys.argv[2]))
 number = 0
 while True:
     urls = [f"https://shop.example/{number}/{part}" for part in range(50)]
-    journal.write([Entry(url, 1, visit="x" * 2000) for url in urls])
+    journal.write([JournalEntry(url, 1, visit="x" * 2000) for url in urls])
     journal.settle(urls)
     number += 1
     print(number, flush=True)

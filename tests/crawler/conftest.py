@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from crawler.crawl import crawl
-from crawler.extractors import Extraction, Source
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.html.extractor import extract as extract_html
 from crawler.options import CrawlOptions
 from crawler.report import UrlOutcome
@@ -163,7 +163,7 @@ def read() -> Callable[..., Extraction]:
     """Extracts a page from markup."""
 
     def run(markup: str, url: str = "https://example.com/docs/page", **source: str) -> Extraction:
-        return extract_html(Source(url, markup.encode(), **source))
+        return extract_html(SourceDocument(url, markup.encode(), **source))
 
     return run
 

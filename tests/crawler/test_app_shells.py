@@ -7,7 +7,7 @@ import time
 import pytest
 
 from crawler.content import needs_rendering
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 
 SCRIPT = "<script src=/app.js></script>"
 TEXT = f"<main><h1>Tea</h1><p>{'We sell tea of all kinds to everybody who likes it. ' * 15}</p></main>"
@@ -15,7 +15,7 @@ TEXT = f"<main><h1>Tea</h1><p>{'We sell tea of all kinds to everybody who likes 
 
 def judged(markup: str) -> bool:
     body = markup.encode()
-    return needs_rendering(body, extract(Source("https://example.com/", body)).page)
+    return needs_rendering(body, extract(SourceDocument("https://example.com/", body)).page)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_pages_with_text_or_without_scripts_do_not(markup: str) -> None:
 
 
 def test_a_page_of_nothing_but_openings_is_judged_quickly() -> None:
-    page = extract(Source("https://example.com/", b"<p>x</p>")).page
+    page = extract(SourceDocument("https://example.com/", b"<p>x</p>")).page
     for piece in (b"<noscript>", b"<noscript ", b"<a-", b"id=", b"<script"):
         began = time.process_time()
         needs_rendering(b"<script>" + piece * 200_000, page)

@@ -10,7 +10,7 @@ import pytest
 
 from crawler.crawl import crawl
 from crawler.errors import BadStart
-from crawler.extractors import Source
+from crawler.extractors import SourceDocument
 from crawler.fetching.fetcher import Validators
 from crawler.judging.duplicates import NearDuplicates
 from crawler.judging.templates import ENOUGH_PAGES
@@ -455,7 +455,7 @@ def test_a_crawl_that_nobody_asks_for_outcomes_starts_nothing(site, options) -> 
 
 def test_a_killed_reading_process_costs_one_page_and_no_more() -> None:
     reader = PageReader(processes=1)
-    source = Source("https://example.com/", b"<p>Words of the page.</p>")
+    source = SourceDocument("https://example.com/", b"<p>Words of the page.</p>")
     assert reader.read(source).page.text == "Words of the page."
     for child in multiprocessing.active_children():
         child.kill()
@@ -468,7 +468,7 @@ def test_a_killed_reading_process_costs_one_page_and_no_more() -> None:
 
 def test_a_page_that_defeats_its_extractor_is_an_error_of_that_page() -> None:
     with pytest.raises(Unreadable, match="KeyError"):
-        PageReader().read(Source("https://example.com/", b"", content_type="no/such"))
+        PageReader().read(SourceDocument("https://example.com/", b"", content_type="no/such"))
 
 
 def test_a_sitemap_with_a_fault_is_listed_with_its_reason(site, ends) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.judging.templates import TemplateLearner
 from crawler.options import CrawlOptions
 from crawler.page import Page
@@ -195,7 +195,7 @@ def needed(folder: str) -> Path:
 def read(file: str) -> Page:
     path = DOCS / file
     needed(file.partition("/")[0])
-    return extract(Source(f"https://docs.example/{file}", path.read_bytes())).page
+    return extract(SourceDocument(f"https://docs.example/{file}", path.read_bytes())).page
 
 
 @pytest.mark.parametrize("expected", EXPECTED, ids=lambda e: f"{e.file}-{e.anchor}")

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import DOCX, FileLimits, Source, extract
+from crawler.extractors import DOCX, FileLimits, SourceDocument, extract
 from crawler.page import Block
 from tests.crawler.files import archive, hyperlink, rewritten, word
 
@@ -13,7 +13,7 @@ URL = "https://example.com/files/guide.docx"
 
 
 def read(body, **limits):
-    return extract(Source(URL, body, DOCX, limits=FileLimits(**limits)))
+    return extract(SourceDocument(URL, body, DOCX, limits=FileLimits(**limits)))
 
 
 def simple(document):

@@ -3,12 +3,12 @@ import time
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.page import Block
 
 
 def read(text):
-    return extract(Source("https://example.com/docs/guide.md", text.encode(), "text/markdown"))
+    return extract(SourceDocument("https://example.com/docs/guide.md", text.encode(), "text/markdown"))
 
 
 def blocks(text):

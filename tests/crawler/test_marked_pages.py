@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.judging.templates import TemplateLearner
 from tests.crawler.marked_pages.gold import MarkedPage, Score, words_of
 from tests.crawler.marked_pages.real_pages import DOCS, SITES, Marks, real_pages
@@ -17,7 +17,7 @@ WRITTEN = written_sites()
 
 def scored(pages: list[MarkedPage]) -> Score:
     """Of the pages of one site, each cleaned by what the site's pages share."""
-    read = [extract(Source(page.url, page.body)).page for page in pages]
+    read = [extract(SourceDocument(page.url, page.body)).page for page in pages]
     learner = TemplateLearner()
     for page in read:
         learner.add(page)

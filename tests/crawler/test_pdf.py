@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import BadFile
-from crawler.extractors import FileLimits, Source, extract
+from crawler.extractors import FileLimits, SourceDocument, extract
 from tests.crawler.files import LOREM, locked_pdf, pdf, raw_pdf
 
 URL = "https://example.com/manual.pdf"
 
 
 def read(body, **limits):
-    return extract(Source(URL, body, "application/pdf", limits=FileLimits(**limits)))
+    return extract(SourceDocument(URL, body, "application/pdf", limits=FileLimits(**limits)))
 
 
 def told(body, **limits):

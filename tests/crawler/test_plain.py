@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from crawler.extractors import Source, extract, extractor_for
+from crawler.extractors import SourceDocument, extract, extractor_for
 from crawler.page import Block
 
 
 def read(text: str, url: str = "https://example.com/readme.txt", content_type: str = "text/plain"):
-    return extract(Source(url, text.encode(), content_type)).page
+    return extract(SourceDocument(url, text.encode(), content_type)).page
 
 
 def test_blank_lines_separate_paragraphs() -> None:

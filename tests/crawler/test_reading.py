@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from crawler.extractors import Source
+from crawler.extractors import SourceDocument
 from crawler.reading import AUTOMATIC, PageReader, Unreadable
 from tests.crawler.conftest import html
 
 
-def source(number: int) -> Source:
-    return Source(f"https://example.com/{number}", html(f"Page {number}", "Some words to read.").encode())
+def source(number: int) -> SourceDocument:
+    return SourceDocument(
+        f"https://example.com/{number}", html(f"Page {number}", "Some words to read.").encode()
+    )
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_a_helper_that_is_killed_costs_its_page_at_most(reader) -> None:
 def test_markup_that_no_extractor_reads_is_an_error_in_words(reader) -> None:
     for one in (reader(0), reader(1, big_crawl=0)):
         with pytest.raises(Unreadable, match="KeyError"):
-            one.read(Source("https://example.com/", b"x", content_type="video/mp4"))
+            one.read(SourceDocument("https://example.com/", b"x", content_type="video/mp4"))
 
 
 def test_closing_does_not_wait(reader) -> None:
@@ -106,11 +108,11 @@ def test_closing_does_not_wait(reader) -> None:
 def test_helpers_end_when_the_crawl_is_killed() -> None:
     code = (
         "import time\n"
-        "from crawler.extractors import Source\n"
+        "from crawler.extractors import SourceDocument\n"
         "from crawler.reading import PageReader\n"
         "if __name__ == '__main__':\n"
         "    one = PageReader(1, big_crawl=0)\n"
-        "    one.read(Source('https://example.com/', b'<p>x', content_type='text/html'))\n"
+        "    one.read(SourceDocument('https://example.com/', b'<p>x', content_type='text/html'))\n"
         "    [future.result() for future in one._starting]\n"
         "    print(*one._pool._processes, flush=True)\n"
         "    time.sleep(60)\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from crawler.crawl import crawl
-from crawler.journal import Entry, FileJournal
+from crawler.journal import FileJournal, JournalEntry
 from crawler.report import HAS_PAGE
 from tests.crawler.conftest import html
 
@@ -136,7 +136,7 @@ def test_a_duplicate_of_a_page_from_before_the_cut_is_still_one(site, options, t
     site.page("/original", html("Roses", "How to cut roses."))
     for outcome in crawl(options(), journal=journal):
         journal.settle([outcome.url])
-    journal.write([Entry(site.url("/copy"), 1)])
+    journal.write([JournalEntry(site.url("/copy"), 1)])
     site.page("/copy", html("Roses", "How to cut roses."))
     ends = {outcome.url: outcome for outcome in crawl(options(), journal=journal)}
     assert ends[site.url("/copy")].reason == f"same content as {site.url('/original')}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.extractors import Source, extract
+from crawler.extractors import SourceDocument, extract
 from crawler.page import Block, Page
 from server.domain.sentences import lines, split_sentences
 from server.indexing.chunker import ChunkSizes, chunk_page
@@ -138,7 +138,7 @@ DOCS = sorted(
 
 @pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
 def test_every_sentence_of_a_real_manual_stands_on_its_page_and_none_is_lost(path):
-    found = extract(Source(f"http://docs.example/{path.name}", path.read_bytes())).page
+    found = extract(SourceDocument(f"http://docs.example/{path.name}", path.read_bytes())).page
     chunks = chunk_page(found, ChunkSizes())
     text = folded(found.text)
     for chunk in chunks:

@@ -13,7 +13,7 @@ from server.models.openai import OpenAIChat
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Kit, SideIndexes
 from server.retrieval.published.raptor.build import Build
-from server.retrieval.published.raptor.strategy import RaptorOptions
+from server.retrieval.published.raptor.options import RaptorOptions
 from tests.openai_server import OpenAIServer
 from tests.strategy_shop import URL, chunk
 

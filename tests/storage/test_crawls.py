@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import KEPT_CRAWLS, CrawlStore
@@ -46,9 +46,12 @@ def test_addresses_are_shown_with_their_last_state(database, crawls, site):
     id = crawls.start("shop")
     journal = CrawlJournal(database, id)
     journal.write(
-        [Entry("u/1", 0), Entry("u/2", 1, found_on="u/1", state="error", reason="robots", status=5)]
+        [
+            JournalEntry("u/1", 0),
+            JournalEntry("u/2", 1, found_on="u/1", state="error", reason="robots", status=5),
+        ]
     )
-    journal.write([Entry("u/1", 0, state="fetched", status=200, visit="text")])
+    journal.write([JournalEntry("u/1", 0, state="fetched", status=200, visit="text")])
     first, second = crawls.addresses.urls(id)
     assert (first.url, first.state, first.status) == ("u/1", "fetched", 200)
     assert (second.reason, second.found_on, second.depth) == ("robots", "u/1", 1)
@@ -62,7 +65,9 @@ def test_addresses_are_filtered_and_paged(database, crawls, site):
     id = crawls.start("shop")
     CrawlJournal(database, id).write(
         [
-            Entry(f"u/{n}", 0, state="fetched" if n % 2 else "failed", reason="Timed out" if n == 4 else "")
+            JournalEntry(
+                f"u/{n}", 0, state="fetched" if n % 2 else "failed", reason="Timed out" if n == 4 else ""
+            )
             for n in range(6)
         ]
     )
@@ -78,9 +83,9 @@ def test_addresses_are_filtered_and_paged(database, crawls, site):
 def test_of_a_crawl_that_ended_the_counts_are_stored(database, crawls, site):
     id = crawls.start("shop")
     journal = CrawlJournal(database, id)
-    journal.write([Entry("u/1", 0, state="fetched")])
+    journal.write([JournalEntry("u/1", 0, state="fetched")])
     crawls.finish(id, "done")
-    journal.write([Entry("u/2", 0, state="fetched")])
+    journal.write([JournalEntry("u/2", 0, state="fetched")])
     assert crawls.get(id).counts == {"fetched": 1}
 
 
@@ -154,7 +159,7 @@ def test_crawls_that_a_crash_cut_off_are_found(crawls, site):
 
 def test_only_the_newest_crawls_are_kept(database, crawls, site):
     ids = [crawls.start("shop") for _ in range(KEPT_CRAWLS + 3)]
-    CrawlJournal(database, ids[-1]).write([Entry("u", 0, state="fetched")])
+    CrawlJournal(database, ids[-1]).write([JournalEntry("u", 0, state="fetched")])
     assert [run.id for run in crawls.history("shop", 100)] == ids[:2:-1]
     assert [run.id for run in crawls.history("shop", 2)] == ids[:-3:-1]
     assert crawls.history("shop", 1)[0].counts == {"fetched": 1}
@@ -175,7 +180,7 @@ def test_unknown_crawls_and_sites_are_named(crawls, site):
 
 def test_crawls_go_with_their_site(database, crawls, site):
     id = crawls.start("shop")
-    CrawlJournal(database, id).write([Entry("u", 0, state="fetched")])
+    CrawlJournal(database, id).write([JournalEntry("u", 0, state="fetched")])
     SiteStore(database).delete("shop")
     assert crawls.addresses.urls(id) == []
     assert crawls.interrupted() == []

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.conversation import Message
@@ -200,20 +200,20 @@ def test_two_crawls_are_told_apart(database, site):
     first, second = crawls.start("shop"), crawls.start("shop")
     CrawlJournal(database, first).write(
         [
-            Entry("same", 1, state="fetched", content_hash="1"),
-            Entry("changed", 1, state="fetched", content_hash="1"),
-            Entry("said so", 1, state="unchanged"),
-            Entry("gone", 1, state="fetched", content_hash="1"),
-            Entry("missing", 1, state="error", reason="r"),
+            JournalEntry("same", 1, state="fetched", content_hash="1"),
+            JournalEntry("changed", 1, state="fetched", content_hash="1"),
+            JournalEntry("said so", 1, state="unchanged"),
+            JournalEntry("gone", 1, state="fetched", content_hash="1"),
+            JournalEntry("missing", 1, state="error", reason="r"),
         ]
     )
     CrawlJournal(database, second).write(
         [
-            Entry("same", 1, state="unchanged", content_hash="1"),
-            Entry("changed", 1, state="fetched", content_hash="2"),
-            Entry("said so", 1, state="fetched", content_hash="2"),
-            Entry("gone", 1, state="gone", reason="404"),
-            Entry("added_1", 1, state="fetched", content_hash="1"),
+            JournalEntry("same", 1, state="unchanged", content_hash="1"),
+            JournalEntry("changed", 1, state="fetched", content_hash="2"),
+            JournalEntry("said so", 1, state="fetched", content_hash="2"),
+            JournalEntry("gone", 1, state="gone", reason="404"),
+            JournalEntry("added_1", 1, state="fetched", content_hash="1"),
         ]
     )
     difference = CrawlDifference(database, first, second)
@@ -238,11 +238,11 @@ def test_reasons_are_counted_without_their_addresses(database, site):
     crawl_id = crawls.start("shop")
     CrawlJournal(database, crawl_id).write(
         [
-            Entry("1", 1, state="duplicate", reason="same content as https://shop.example/a"),
-            Entry("2", 1, state="duplicate", reason="same content as https://shop.example/b"),
-            Entry("3", 1, state="redirected", reason="to https://x.example/, which is another site"),
-            Entry("4", 1, state="error", reason="100% wrong"),
-            Entry("5", 1, state="fetched"),
+            JournalEntry("1", 1, state="duplicate", reason="same content as https://shop.example/a"),
+            JournalEntry("2", 1, state="duplicate", reason="same content as https://shop.example/b"),
+            JournalEntry("3", 1, state="redirected", reason="to https://x.example/, which is another site"),
+            JournalEntry("4", 1, state="error", reason="100% wrong"),
+            JournalEntry("5", 1, state="fetched"),
         ]
     )
     assert crawls.addresses.reasons(crawl_id)[0] == ("same content as …", 2)

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.conversation import Message
@@ -35,7 +35,7 @@ def fill(database, site_id, count=7):
         url = f"https://{site_id}.example/{number}"
         page = PageRecord(url, "T", "en", f"h{number}", "", "", 0, now(), None, "")
         content.put_page(page, (Chunk(f"{site_id}-{number}", url, "T", (), "Text", 0, "en"),), ())
-        journal.write([Entry(url, 0, state="fetched")])
+        journal.write([JournalEntry(url, 0, state="fetched")])
         talk = talks.start(site_id, f"visitor-{number}")
         citation = Citation(1, url, "T", "Text", url)
         answer = Answer(Outcome.ANSWERED, "Text [1]", (citation,))

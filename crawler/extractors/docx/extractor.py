@@ -18,7 +18,7 @@ from lxml.etree import _Element
 
 from crawler.discovery import urls
 from crawler.errors import BadFile
-from crawler.extractors import Extraction, Source
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.docx.package import R_ID, Package, Relation, W, child, children, value
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
@@ -51,7 +51,7 @@ _Note = tuple[str, str]
 """(kind, id) of a footnote or endnote."""
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read a DOCX file. Raises BadFile if it is protected, damaged or unpacks to more than the limit."""
     with Package(source.body, source.limits.unpacked_bytes) as package:
         name = package.document()

@@ -9,7 +9,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from crawler.discovery import urls
-from crawler.extractors import Extraction, Source
+from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.charset import decode
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.links import read_links
@@ -35,7 +35,7 @@ _ASKS_FOR_SCRIPTS = re.compile(
 )
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read an HTML page: content, links and instructions for crawlers. Never fails on bad markup."""
     markup = decode(source.body, source.charset)
     root = parse(markup)

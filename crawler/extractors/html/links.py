@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lxml.etree import _Element
 
 from crawler.discovery import urls
-from crawler.extractors import Source
+from crawler.extractors import SourceDocument
 from crawler.extractors.text import bounded_text
 from crawler.wordset import wordset
 
@@ -21,7 +21,7 @@ _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
 def read_links(
-    root: _Element, base: str, source: Source
+    root: _Element, base: str, source: SourceDocument
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """All links, the links that a crawler may follow, and (address, words) of the links."""
     wanted: dict[str, bool] = {}

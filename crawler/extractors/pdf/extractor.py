@@ -21,10 +21,10 @@ from pypdf.generic import Destination
 
 from crawler.discovery import urls
 from crawler.errors import BadFile
-from crawler.extractors import Extraction, FileLimits, Source
+from crawler.extractors import Extraction, FileLimits, SourceDocument
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
-from crawler.extractors.pdf.headings import Bookmarks, Headings
+from crawler.extractors.pdf.headings import Bookmarks, HeadingFinder
 from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
 from crawler.extractors.pdf.paragraphs import Joiner, ends_open
 from crawler.extractors.text import fold, name_in_address
@@ -55,7 +55,7 @@ class _Contents:
     remark: str
 
 
-def extract(source: Source) -> Extraction:
+def extract(source: SourceDocument) -> Extraction:
     """Read a PDF file; a scan has no blocks. Raises BadFile if it is protected, damaged or takes too long."""
     deadline = Deadline(source.limits.seconds)
     with apply_configuration(**_limits(source.limits)):
@@ -74,7 +74,7 @@ def extract(source: Source) -> Extraction:
     return Extraction(page, follow=found.links, remark=found.remark)
 
 
-def _contents(source: Source, deadline: Deadline) -> _Contents:
+def _contents(source: SourceDocument, deadline: Deadline) -> _Contents:
     reader = _opened(source.body)
     count = len(reader.pages)
     pages: list[list[Line]] = []
@@ -129,7 +129,7 @@ def _limits(limits: FileLimits) -> dict[str, Any]:
 
 def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadline) -> tuple[Block, ...]:
     outline = Outline()
-    headings = Headings(pages, bookmarks)
+    headings = HeadingFinder(pages, bookmarks)
     joiner = Joiner(pages)
     blocks: list[Block] = []
     for number, lines in enumerate(pages):

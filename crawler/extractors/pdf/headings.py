@@ -26,7 +26,7 @@ Bookmarks = Mapping[int, Sequence[tuple[int, str]]]
 """Page, from 0 -> (level from 1, title) of each bookmark that leads there, in order."""
 
 
-class Headings:
+class HeadingFinder:
     """Levels of lines, for one file."""
 
     def __init__(self, pages: Sequence[Sequence[Line]], bookmarks: Bookmarks) -> None:

@@ -19,6 +19,7 @@ from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.replies import reply_object, reply_text, shortened
 
 MOST_INPUT = 24_000
 """Characters of a page or section that a model reads."""
@@ -117,7 +118,7 @@ def _section_task(name: str, chunks: Sequence[Chunk]) -> ModelTask[TextSummary]:
 
 def _of_page(page: Sequence[Chunk], facts: PageFacts) -> TextSummary:
     said = " ".join(facts.description.split())
-    return TextSummary("", _cut(said) if len(said) >= SHORTEST else first_sentence(page))
+    return TextSummary("", shortened(said, LONGEST) if len(said) >= SHORTEST else first_sentence(page))
 
 
 def _of_section(name: str, chunks: Sequence[Chunk]) -> TextSummary:
@@ -134,7 +135,7 @@ def first_sentence(chunks: Sequence[Chunk]) -> str:
                 continue
             for sentence in split_sentences(line):
                 if len(sentence) >= SHORTEST and re.search(r"\w\W+\w", sentence):
-                    return _cut(sentence)
+                    return shortened(sentence, LONGEST)
     return ""
 
 
@@ -147,18 +148,7 @@ def _prompt(title: str, section: str, chunks: Sequence[Chunk]) -> Prompt:
 
 def _read(title: str, reply: str) -> TextSummary:
     """Raises ValueError for a reply without a summary."""
-    value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    summary = value.get("summary") if isinstance(value, dict) else None
-    if not isinstance(summary, str) or not summary.strip():
-        raise ValueError("no summary in the reply")
-    named = value.get("title")
+    summary = shortened(reply_text(reply, "summary"), LONGEST)
+    named = reply_object(reply).get("title")
     renamed = " ".join(named.split())[:100] if isinstance(named, str) else ""
-    return TextSummary(
-        "" if renamed.casefold() == title.casefold() else renamed, _cut(" ".join(summary.split()))
-    )
-
-
-def _cut(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return re.sub(r"\s+\S*$", "", text[:LONGEST]) or text[:LONGEST]
+    return TextSummary("" if renamed.casefold() == title.casefold() else renamed, summary)

@@ -27,6 +27,7 @@ from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
 from server.retrieval.published.derived.layered import LayeredSearch
+from server.retrieval.published.derived.replies import reply_text, shortened
 from server.retrieval.published.summaries import DocumentFrequencies, key_terms, lexrank
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -147,8 +148,7 @@ def summary(chunks: Sequence[Chunk], facts: PageFacts) -> str:
 
 def opening(first: Chunk) -> str:
     """The page's beginning, ending with a whole word."""
-    text = first.text.replace(_FENCE, "").strip()
-    return text if len(text) <= OPENING else re.sub(r"\s+\S*$", "", text[:OPENING])
+    return shortened(first.text.replace(_FENCE, "").strip(), OPENING)
 
 
 def defined(chunks: Sequence[Chunk]) -> str:
@@ -221,12 +221,7 @@ def part_of(whole: str, start: int, length: int) -> str:
 
 def read(reply: str) -> str:
     """The context in a reply. Raises ValueError where there is none."""
-    value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    found = value.get("context") if isinstance(value, dict) else None
-    if not isinstance(found, str) or not found.strip():
-        raise ValueError("no context in the reply")
-    text = " ".join(found.split())
-    return text if len(text) <= MOST_REPLY else re.sub(r"\s+\S*$", "", text[:MOST_REPLY])
+    return shortened(reply_text(reply, "context"), MOST_REPLY)
 
 
 KIND = "situated"

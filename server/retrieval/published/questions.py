@@ -7,8 +7,6 @@ match names the question. They come from FAQ markup, headings, the words of link
 
 from __future__ import annotations
 
-import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +27,7 @@ from server.retrieval.parts import ranked, reads
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
+from server.retrieval.published.derived.replies import reply_list
 from server.retrieval.published.question_phrasing import LONGEST, phrase
 from server.retrieval.rarity import Rarity
 
@@ -116,14 +115,7 @@ def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
 
 def _reader(count: int) -> Callable[[str], list[str]]:
     def read(reply: str) -> list[str]:
-        found = re.search(r"\{.*\}", reply, re.S)
-        try:
-            value = json.loads(found.group()) if found else None
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-        questions = value.get("questions") if isinstance(value, dict) else None
-        if not isinstance(questions, list):
-            raise ValueError("no list of questions")
+        questions = reply_list(reply, "questions")
         texts = (" ".join(text.split()) for text in questions if isinstance(text, str))
         return list(dict.fromkeys(text[:LONGEST_QUESTION] for text in texts if text))[:count]
 

@@ -24,6 +24,7 @@ from server.domain.sentences import lines, split_sentences
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.replies import reply_text, shortened
 
 MOST_SENTENCES = 300
 """Only so many are compared; of longer texts the first ones of each, in turn."""
@@ -69,7 +70,7 @@ def lexrank(texts: Sequence[str], most_chars: int, language: str = "") -> list[s
     ranks = _central(likeness) * [1.0 if _FINISHED.search(one) else UNFINISHED for one in sentences]
     chosen = _chosen(ranks, likeness, [len(sentence) + 1 for sentence in sentences], most_chars + 1)
     if not chosen:
-        return [_cut(sentences[int(np.argmax(ranks))], most_chars)]
+        return [shortened(sentences[int(np.argmax(ranks))], most_chars)]
     return [sentences[at] for at in sorted(chosen)]
 
 
@@ -105,11 +106,7 @@ def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
 
 def _read(most_chars: int, reply: str) -> str:
     """Raises ValueError for a reply without a summary."""
-    value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    summary = value.get("summary") if isinstance(value, dict) else None
-    if not isinstance(summary, str) or not summary.strip():
-        raise ValueError("no summary in the reply")
-    return _cut(" ".join(summary.split()), most_chars)
+    return shortened(reply_text(reply, "summary"), most_chars)
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
@@ -193,14 +190,6 @@ def _chosen(ranks: Floats, likeness: Floats, lengths: Sequence[int], room: int) 
         free[best] = False
         room -= lengths[best]
         nearest = np.maximum(nearest, likeness[best])
-
-
-def _cut(text: str, most_chars: int) -> str:
-    """At most so many characters, ending with a whole word where there is one."""
-    if len(text) <= most_chars:
-        return text
-    part = text[:most_chars]
-    return re.sub(r"\s+\S*$", "", part) or part
 
 
 _WORD = re.compile(r"\w+(?:[.\-_]\w+)*")

@@ -9,7 +9,7 @@ from functools import cache
 from sqlalchemy import Insert, Update, bindparam, func, null, select, true, update
 from sqlalchemy.exc import IntegrityError
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl
@@ -19,7 +19,7 @@ from server.storage.statements import among, upsert
 BATCH = 4000
 """Entries read at once."""
 
-_FIELDS = tuple(field.name for field in fields(Entry))
+_FIELDS = tuple(field.name for field in fields(JournalEntry))
 _DEPTHS = (
     select(crawl_urls.c.depth)
     .where(crawl_urls.c.crawl_id == bindparam("crawl"))
@@ -51,7 +51,7 @@ class CrawlJournal:
         self._db = db
         self._crawl_id = crawl_id
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         """All entries, lowest depth first, one batch in memory at a time."""
         with self._db.connect() as connection:
             depths = list(connection.execute(_DEPTHS, {"crawl": self._crawl_id}).scalars())
@@ -62,12 +62,12 @@ class CrawlJournal:
                     values = {"crawl": self._crawl_id, "depth": depth, "after": after}
                     rows = connection.execute(_NEXT, values).all()
                 for row in rows:
-                    yield Entry(*row)
+                    yield JournalEntry(*row)
                 if len(rows) < BATCH:
                     break
                 after = rows[-1].url
 
-    def write(self, entries: Sequence[Entry]) -> None:
+    def write(self, entries: Sequence[JournalEntry]) -> None:
         """Adds entries; one of the same address is replaced."""
         if not entries:
             return

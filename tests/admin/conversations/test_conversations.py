@@ -118,13 +118,13 @@ def test_text_of_visitors_pages_and_models_can_do_nothing(operator, runtime, sit
 
 
 def test_names_and_addresses_of_sites_can_do_nothing(operator, runtime):
-    from crawler.journal import Entry
+    from crawler.journal import JournalEntry
     from server.storage.crawls.journal import CrawlJournal
 
     site = make_site(runtime)
     runtime.stores.sites.update(replace(site, name=HOSTILE, origins=(HOSTILE,)))
     crawl_id = runtime.stores.crawls.start("lantern")
-    hostile = Entry(f"javascript:{HOSTILE}", 0, found_on=HOSTILE, state=HOSTILE, reason=HOSTILE)
+    hostile = JournalEntry(f"javascript:{HOSTILE}", 0, found_on=HOSTILE, state=HOSTILE, reason=HOSTILE)
     CrawlJournal(runtime.database, crawl_id).write([hostile])
     runtime.stores.crawls.finish(crawl_id, "failed", HOSTILE)
     for path in (

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DECISION, PAGE
 from tests.admin.conftest import queued
@@ -106,7 +106,7 @@ def test_two_crawls_are_compared(operator, runtime, two):
 def test_a_page_with_another_text_has_changed(operator, runtime, two):
     again = make_other_crawl(runtime)
     CrawlJournal(runtime.database, again).write(
-        [Entry(f"{ROOT}delivery", 1, state="fetched", status=200, content_hash="newer")]
+        [JournalEntry(f"{ROOT}delivery", 1, state="fetched", status=200, content_hash="newer")]
     )
     against = f"{HISTORY}/{again}/against/{two[1]}"
     assert addresses(operator.get(against)) == [f"{ROOT}delivery"]

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from crawler.journal import Entry
+from crawler.journal import JournalEntry
 from server.storage.crawls.journal import CrawlJournal
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_crawl, make_site
@@ -183,7 +183,7 @@ def test_a_crawl_is_shown_under_its_own_site_only(operator, runtime, site):
 def test_long_lists_are_cut_into_pages(operator, runtime, site):
     crawl_id = runtime.stores.crawls.start("lantern")
     CrawlJournal(runtime.database, crawl_id).write(
-        [Entry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
+        [JournalEntry(f"https://lantern.example/{n:03}", 1, state="fetched") for n in range(230)]
     )
     address = f"/admin/sites/lantern/crawls/{crawl_id}"
     first, last = operator.get(address).text, operator.get(f"{address}?state=fetched&page=3").text

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.discovery.scope import Scope
+from crawler.discovery.scope import CrawlScope
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
 
 
-def scope(*starts: str, **changes) -> Scope:
-    return Scope(CrawlOptions(start_urls=starts or ("https://example.com/",), **changes))
+def scope(*starts: str, **changes) -> CrawlScope:
+    return CrawlScope(CrawlOptions(start_urls=starts or ("https://example.com/",), **changes))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.fetching.browser_requests import Answer, Asked, PageRequests, ScriptCache
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.browser_requests import BrowserAnswer, BrowserRequest, PageRequests, ScriptCache
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 
 
 @pytest.fixture
@@ -16,7 +16,9 @@ def page(site, options):
     def make(permits=lambda url: True, scripts: ScriptCache | None = None, **changes) -> PageRequests:
         chosen = options(**changes)
         made.append(Fetcher(chosen))
-        reply = Reply(site.url("/page"), 200, {"content-type": "text/html", "set-cookie": "a=1"}, b"page")
+        reply = HttpResponse(
+            site.url("/page"), 200, {"content-type": "text/html", "set-cookie": "a=1"}, b"page"
+        )
         return PageRequests(reply, chosen, made[-1], permits, scripts or ScriptCache())
 
     yield make
@@ -24,14 +26,16 @@ def page(site, options):
         fetcher.close()
 
 
-def asked(url: str, kind: str = "fetch", method: str = "GET", is_page: bool = False, **headers: str) -> Asked:
-    return Asked(
+def asked(
+    url: str, kind: str = "fetch", method: str = "GET", is_page: bool = False, **headers: str
+) -> BrowserRequest:
+    return BrowserRequest(
         url, method, kind, {name.replace("_", "-"): value for name, value in headers.items()}, is_page
     )
 
 
 def test_the_page_itself_is_answered_from_what_was_fetched(site, page) -> None:
-    assert page().answer(asked(site.url("/page"), "document", is_page=True)) == Answer(
+    assert page().answer(asked(site.url("/page"), "document", is_page=True)) == BrowserAnswer(
         200, {"content-type": "text/html"}, b"page"
     )
     assert site.requests == []

@@ -13,7 +13,7 @@ from crawler.content import Renderer
 from crawler.errors import FetchError
 from crawler.fetching import browser as browsers
 from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program
 
@@ -132,7 +132,7 @@ def _rendered(listener: Listener) -> str:
     markup = WAYS.replace("HOST", listener.host).replace("UDP", listener.udp_host)
     try:
         return renderer.render(
-            ADDRESS, Reply(ADDRESS, 200, {"content-type": "text/html"}, markup.encode())
+            ADDRESS, HttpResponse(ADDRESS, 200, {"content-type": "text/html"}, markup.encode())
         ).decode()
     except FetchError as error:
         return str(error)

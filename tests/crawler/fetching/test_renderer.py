@@ -14,8 +14,8 @@ import pytest
 
 from crawler.content import Renderer
 from crawler.errors import BadStart, FetchError
-from crawler.extractors import Source, extract
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.extractors import SourceDocument, extract
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from crawler.report import UrlState
 from tests.conftest import missing_program
@@ -83,7 +83,7 @@ def render(rendering, site):
 
     def run(markup: str, path: str = "/page", url: str = "", **changes) -> str:
         address = url or site.url(path)
-        reply = Reply(address, 200, {"content-type": "text/html; charset=utf-8"}, markup.encode())
+        reply = HttpResponse(address, 200, {"content-type": "text/html; charset=utf-8"}, markup.encode())
         return rendering(**changes).render(address, reply).decode()
 
     return run
@@ -103,7 +103,7 @@ def shop(site):
 def test_text_that_scripts_fetch_is_on_the_page(shop, render) -> None:
     for path in ("/tea", "/coffee"):
         html = render(SHELL, path)
-        found = extract(Source(shop.url(path), html.encode(), charset="utf-8"))
+        found = extract(SourceDocument(shop.url(path), html.encode(), charset="utf-8"))
         assert found.page.title == f"About {path[1:]}"
         assert f"We sell {path[1:]} & more." in found.page.text
         assert "Note of the day" in found.page.text
@@ -169,7 +169,7 @@ def test_open_shadow_roots_stand_in_their_place(render) -> None:
         "HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = "
         "'<p>Name: <slot name=name></slot></p><style>p {color: red}</style>' } })</script>"
     )
-    page = extract(Source("http://example.com/", html.encode(), charset="utf-8")).page
+    page = extract(SourceDocument("http://example.com/", html.encode(), charset="utf-8")).page
     assert "Name: Ada" in page.text
     assert "color" not in html
 
@@ -189,7 +189,7 @@ def test_a_redirect_by_script_is_followed_on_the_same_origin(site, render) -> No
     site.page("/deep/new", "<p>Here it is. <a href=next>Next</a></p>")
     html = render("<script>location = '/old'</script>")
     assert "Here it is." in html
-    found = extract(Source(site.url("/page"), html.encode(), charset="utf-8"))
+    found = extract(SourceDocument(site.url("/page"), html.encode(), charset="utf-8"))
     assert found.follow == (site.url("/deep/next"),)
 
 
@@ -272,7 +272,9 @@ def test_closing_ends_pages_that_are_open(site, rendering) -> None:
     def run() -> None:
         markup = b"<script>fetch('/slow')</script>"
         try:
-            renderer.render(site.url("/"), Reply(site.url("/"), 200, {"content-type": "text/html"}, markup))
+            renderer.render(
+                site.url("/"), HttpResponse(site.url("/"), 200, {"content-type": "text/html"}, markup)
+            )
         except FetchError as error:
             caught.append(error)
 
@@ -285,19 +287,19 @@ def test_closing_ends_pages_that_are_open(site, rendering) -> None:
     assert [error.kind for error in caught] == ["stopped"]
     assert time.monotonic() - began < 8
     with pytest.raises(FetchError, match="stopped"):
-        renderer.render(site.url("/"), Reply(site.url("/"), 200, {}, b""))
+        renderer.render(site.url("/"), HttpResponse(site.url("/"), 200, {}, b""))
 
 
 _RENDERS_FOR_EVER = """
 import sys
-from crawler.fetching.fetcher import Fetcher, Reply
+from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from crawler.content import Renderer
 options = CrawlOptions(start_urls=("http://site.example/",), render_time_s=100, render_pages=1)
 renderer = Renderer(options, Fetcher(options))
 headers = {"content-type": "text/html"}
-print(renderer.render("http://site.example/", Reply("http://site.example/", 200, headers, b"<p>x</p>")), flush=True)
-renderer.render("http://site.example/", Reply("http://site.example/", 200, headers, b"<script>for(;;);</script>"))
+print(renderer.render("http://site.example/", HttpResponse("http://site.example/", 200, headers, b"<p>x</p>")), flush=True)
+renderer.render("http://site.example/", HttpResponse("http://site.example/", 200, headers, b"<script>for(;;);</script>"))
 """
 
 
@@ -348,7 +350,7 @@ def test_a_browser_that_is_not_there_is_named_with_a_way_out() -> None:
     with pytest.raises(BadStart, match="/no/such/chromium"):
         renderer.require()
     with pytest.raises(FetchError) as caught:
-        renderer.render("https://example.com/", Reply("https://example.com/", 200, {}, b""))
+        renderer.render("https://example.com/", HttpResponse("https://example.com/", 200, {}, b""))
     assert caught.value.kind == "browser"
     fetcher.close()
 

@@ -21,7 +21,7 @@ _GENERIC = every_word(lambda one: one.headings.nameless)
 """Headings that name nothing on the site."""
 
 
-class Names:
+class NameFinder:
     """Looks names up in texts, the longest at each place."""
 
     def __init__(self, names: Iterable[str], languages: Iterable[str] = ()) -> None:

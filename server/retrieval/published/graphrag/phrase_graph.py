@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from server.domain.chunk import Chunk
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graph.extraction import heads_of, sentences_of
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.graphrag.graph import SiteEntity, SiteGraph, Statement
 
@@ -81,7 +81,7 @@ class PhraseGraph(SiteGraph):
 def phrase_graph(kit: Kit) -> PhraseGraph:
     """The graph of the kit's chunks. Raises BuildStopped."""
     chunks = kit.chunks
-    words = _Phrases(Names((head for chunk in chunks for head in heads_of(chunk)), _languages(chunks)))
+    words = _Phrases(NameFinder((head for chunk in chunks for head in heads_of(chunk)), _languages(chunks)))
     of_chunks = []
     for number, chunk in enumerate(chunks):
         if number % 200 == 0:
@@ -129,7 +129,7 @@ class _Found:
 class _Phrases:
     """Numbers phrases by their keys, and remembers how they are written."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: NameFinder) -> None:
         self._names = names
         self.number: dict[str, int] = {}
         self.written: list[Counter[str]] = []

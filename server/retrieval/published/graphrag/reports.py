@@ -23,8 +23,9 @@ from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.replies import reply_object, reply_text
 from server.retrieval.published.graph.extraction import cleaned, heads_of
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import phrase_key
 from server.retrieval.published.graphrag.graph import SiteGraph, Statement
 from server.retrieval.published.summaries import lexrank
@@ -194,14 +195,7 @@ def report_prompt(about: Sequence[str], statements: Sequence[Statement]) -> Prom
 def read_report(reply: str, statements: Sequence[Statement], twin: CommunityReport) -> CommunityReport:
     """The report in a reply. A finding without sources that exist gets those whose words it shares; what the
     reply leaves out is taken from the twin. Raises ValueError for one without a summary or findings."""
-    start, end = reply.find("{"), reply.rfind("}")
-    whole = json.loads(reply[start : end + 1]) if start >= 0 else None
-    if (
-        not isinstance(whole, dict)
-        or not isinstance(whole.get("summary"), str)
-        or not whole["summary"].strip()
-    ):
-        raise ValueError("no report in the reply")
+    whole, summary = reply_object(reply), reply_text(reply, "summary")
     told = whole.get("findings")
     found = [one for each in told if (one := _finding(each, statements))] if isinstance(told, list) else []
     if not found:
@@ -209,7 +203,7 @@ def read_report(reply: str, statements: Sequence[Statement], twin: CommunityRepo
     chunks = dict.fromkeys(at for one in found for at in one.chunks) | dict.fromkeys(twin.chunks)
     return CommunityReport(
         cleaned(str(whole.get("title") or ""), 160) or twin.title,
-        cleaned(whole["summary"], LONGEST_SUMMARY),
+        cleaned(summary, LONGEST_SUMMARY),
         _rating(whole.get("rating"), twin.rating),
         tuple(found[:MOST_FINDINGS]),
         tuple(chunks),
@@ -268,7 +262,7 @@ class Leads:
         self._headed: list[frozenset[int]] = []
         self._under: dict[int, list[int]] = {}
         number = {phrase_key(entity.name): at for at, entity in enumerate(graph.entities)}
-        names = Names(number)
+        names = NameFinder(number)
 
         @lru_cache(maxsize=1 << 14)
         def named(head: str) -> frozenset[int]:

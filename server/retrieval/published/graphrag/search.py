@@ -28,6 +28,7 @@ from server.domain.question import Query
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.fusion import WordScores
 from server.retrieval.published.derived.asking import AT_ONCE
+from server.retrieval.published.derived.replies import reply_list
 from server.retrieval.published.graph.extraction import cleaned
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.graphrag.stored import GraphView
@@ -395,15 +396,11 @@ def mapped_points(
 
 def read_points(reply: str, reports: Sequence[int]) -> list[MappedPoint]:
     """The points of a reply that name reports that were shown; ids are places in `reports`, from 1."""
-    start, end = reply.find("{"), reply.rfind("}")
     try:
-        whole = json.loads(reply[start : end + 1])
+        points = reply_list(reply, "points")
     except ValueError:
         return []
-    told = whole.get("points") if isinstance(whole, dict) else None
-    return [
-        one for each in (told if isinstance(told, list) else ()) if (one := _point(each, reports)) is not None
-    ]
+    return [one for each in points if (one := _point(each, reports)) is not None]
 
 
 def _point(told: object, reports: Sequence[int]) -> MappedPoint | None:

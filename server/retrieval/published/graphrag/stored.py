@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from server.domain.derived import Record, record_id
 from server.retrieval.published.derived.build import Array, Artefact, Kit
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import phrase_key
 from server.retrieval.published.graphrag.graph import ModelExtractedGraph, SiteEntity, SiteGraph, Statement
 from server.retrieval.published.graphrag.reports import Community, CommunityReport
@@ -148,9 +148,9 @@ class GraphView:
         return {phrase_key(str(one.data["name"])): at for at, one in enumerate(self.entities)}
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> NameFinder:
         """Finds the names of entities in a text."""
-        return Names(self.named)
+        return NameFinder(self.named)
 
     @cached_property
     def entities_in(self) -> dict[str, list[int]]:

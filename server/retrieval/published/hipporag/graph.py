@@ -19,7 +19,7 @@ from scipy.sparse import bmat, coo_matrix, csr_matrix, diags
 from server.domain.derived import Monitor, Record, record_id
 from server.indexes.tokens import tokens
 from server.retrieval.published.derived.build import Array, Artefact
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.hipporag.likeness import SpellingLikeness
 from server.retrieval.published.hipporag.reading import SiteReading
 
@@ -98,10 +98,10 @@ class PassageGraph:
         return {id: at for at, id in enumerate(self.passages)}
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> NameFinder:
         """Finds titles, headings, words of links and phrases of several words in a question."""
         named = set(self.artefact.arrays["names"].tolist())
-        return Names(key for at, key in enumerate(self.phrases) if at in named or " " in key)
+        return NameFinder(key for at, key in enumerate(self.phrases) if at in named or " " in key)
 
     @cached_property
     def likeness(self) -> SpellingLikeness:

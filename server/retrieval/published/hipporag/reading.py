@@ -8,7 +8,6 @@ extraction asks first for the entities of a passage, then for the triples it sta
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +18,8 @@ from server.domain.derived import Monitor, PageFacts
 from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.graph.names import Names
+from server.retrieval.published.derived.replies import reply_list
+from server.retrieval.published.graph.names import NameFinder
 from server.retrieval.published.graph.phrases import LONGEST, phrase_key, phrases
 
 MOST_PAGES = 0.05
@@ -115,13 +115,13 @@ def entities(chunk: Chunk) -> list[str]:
     return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
 
 
-def _site_names(pages: Pages, anchors: Iterable[str]) -> Names:
+def _site_names(pages: Pages, anchors: Iterable[str]) -> NameFinder:
     headings = {heading for page in pages for chunk in page for heading in chunk.heading_path}
     titles = {name for page in pages for name in aliases(page[0].title)}
-    return Names(sorted(titles | headings | set(anchors)), sorted({page[0].language for page in pages}))
+    return NameFinder(sorted(titles | headings | set(anchors)), sorted({page[0].language for page in pages}))
 
 
-def _phrases_of(chunk: Chunk, names: Names, reading: SiteReading) -> Iterator[str]:
+def _phrases_of(chunk: Chunk, names: NameFinder, reading: SiteReading) -> Iterator[str]:
     for phrase in phrases(chunk.text, chunk.language):
         if key := reading.key(phrase, chunk.language):
             yield key
@@ -176,7 +176,7 @@ def recognition(question: str, facts: Sequence[str]) -> Prompt:
 
 def recognised(reply: str, many: int) -> list[int]:
     """Places of the facts that were picked. Raises ValueError."""
-    numbers = _member(reply, "facts")
+    numbers = reply_list(reply, "facts")
     return sorted({int(n) - 1 for n in numbers if isinstance(n, int | float) and 1 <= n <= many})
 
 
@@ -215,30 +215,18 @@ def _title_facts(chunk: Chunk, names: Sequence[str]) -> list[Triple]:
 
 
 def _read_entities(reply: str) -> list[str]:
-    names = [name.strip() for name in _member(reply, "entities") if isinstance(name, str)]
+    names = [name.strip() for name in reply_list(reply, "entities") if isinstance(name, str)]
     return list(dict.fromkeys(name for name in names if 0 < len(name) <= LONGEST))[:MOST_ENTITIES]
 
 
 def _read_triples(reply: str) -> list[Triple]:
     found: list[Triple] = []
-    for row in _member(reply, "triples"):
+    for row in reply_list(reply, "triples"):
         if isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row):
             subject, relation, thing = (part.strip() for part in row)
             if subject and thing and max(map(len, (subject, relation, thing))) <= LONGEST:
                 found.append((subject, relation, thing))
     return list(dict.fromkeys(found))[:MOST_TRIPLES]
-
-
-def _member(reply: str, name: str) -> list[object]:
-    """The list of that name in the JSON object that the reply holds. Raises ValueError."""
-    start, end = reply.find("{"), reply.rfind("}")
-    if start < 0 or end < start:
-        raise ValueError("no JSON object")
-    found = json.loads(reply[start : end + 1])
-    rows = found.get(name) if isinstance(found, dict) else None
-    if not isinstance(rows, list):
-        raise ValueError(f"no list {name!r}")
-    return rows
 
 
 MOST_LINKING_PAGES = 0.2

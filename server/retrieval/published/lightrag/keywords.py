@@ -11,6 +11,7 @@ from server.indexes.tokens import letters_of
 from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.languages.stop_words import STOP_WORDS
+from server.retrieval.published.derived.replies import reply_object
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 RULES = """\
@@ -54,9 +55,7 @@ def asked_of(model: ChatModel, question: str) -> Keywords:
 
 def read_keywords(reply: str) -> Keywords:
     """Raises ValueError for a reply that is not an object with the two lists."""
-    value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    if not isinstance(value, dict):
-        raise ValueError("no object in the reply")
+    value = reply_object(reply)
     return Keywords(_words(value.get("low")), _words(value.get("high")))
 
 

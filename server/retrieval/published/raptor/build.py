@@ -8,8 +8,8 @@ from threadpoolctl import ThreadpoolController
 
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.raptor.clusters import Clustering, reducer
+from server.retrieval.published.raptor.options import KIND, RaptorOptions
 from server.retrieval.published.raptor.site_tree import TreeGrouping
-from server.retrieval.published.raptor.strategy import KIND, RaptorOptions
 from server.retrieval.published.raptor.tree import (
     Forest,
     FreshGrouping,

@@ -19,7 +19,7 @@ from server.domain.derived import Record, record_id
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.raptor.clusters import ENOUGH, Clustering, Vectors
-from server.retrieval.published.raptor.strategy import KIND
+from server.retrieval.published.raptor.options import KIND
 from server.retrieval.published.summaries import DocumentFrequencies, extract, key_terms, summary_task
 
 TERMS = 6
