@@ -20,7 +20,7 @@ from crawler.crawl import crawl
 from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
 from crawler.preview import MOST_LISTED, survey
-from crawler.report import HAS_PAGE, UrlOutcome, UrlState
+from crawler.report import HAS_PAGE, CrawlProgress, UrlOutcome, UrlState
 from server.domain.protocols import Cache
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options
