@@ -18,7 +18,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import download
 from server.storage.conversations.feedback import LabelStore
-from server.storage.conversations.questions import Row
+from server.storage.conversations.questions import QuestionRow
 from server.storage.csv_file import written
 
 COLUMNS = (
@@ -29,12 +29,12 @@ AT_ONCE = 200
 THUMBS = {None: "", True: "up", False: "down"}
 
 
-def csv_of(rows: Iterable[Row], labels: LabelStore) -> Iterator[str]:
+def csv_of(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[str]:
     """For spreadsheets: pieces of the file, the header first; no cell is a formula."""
     return written(COLUMNS, (_cells(record) for record in _records(rows, labels)))
 
 
-def jsonl_of(rows: Iterable[Row], labels: LabelStore) -> Iterator[str]:
+def jsonl_of(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[str]:
     """For programs: a JSON object in each line, with the citations whole."""
     for record in _records(rows, labels):
         yield json.dumps(record, ensure_ascii=False) + "\n"
@@ -45,14 +45,14 @@ def _cells(record: Mapping[str, Any]) -> list[object]:
     return ["" if flat[name] is None else flat[name] for name in COLUMNS]
 
 
-def _records(rows: Iterable[Row], labels: LabelStore) -> Iterator[dict[str, Any]]:
+def _records(rows: Iterable[QuestionRow], labels: LabelStore) -> Iterator[dict[str, Any]]:
     left = iter(rows)
     while some := list(islice(left, AT_ONCE)):
         known = labels.of({row.message.conversation_id for row in some})
         yield from (_record(row, known.get(row.message.conversation_id, [])) for row in some)
 
 
-def _record(row: Row, labels: list[str]) -> dict[str, Any]:
+def _record(row: QuestionRow, labels: list[str]) -> dict[str, Any]:
     message, answer = row.message, row.message.answer
     return {
         "asked_at": message.asked_at.isoformat(timespec="seconds"),
@@ -93,7 +93,9 @@ def conversations_jsonl() -> ResponseReturnValue:
     return _file("jsonl", "application/x-ndjson", jsonl_of)
 
 
-def _file(ending: str, kind: str, write: Callable[[Iterable[Row], LabelStore], Iterator[str]]) -> Response:
+def _file(
+    ending: str, kind: str, write: Callable[[Iterable[QuestionRow], LabelStore], Iterator[str]]
+) -> Response:
     found = chosen()
     # By its own call: other pages that only show something leave no entry. What was searched for may be
     # somebody's name, and is not noted.

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from server.evaluation.comparing import Comparison, compare, values_of
 from server.evaluation.metrics import percentile
-from server.evaluation.rows import Row
+from server.evaluation.rows import JudgedRow
 from server.retrieval.question_kinds import QuestionKind, kind_of
 
 DECIDING = ("ndcg@10", "recall@5", "mrr@10")
@@ -30,7 +30,7 @@ class Asked(Protocol):
     def flow(self) -> str: ...
 
     @property
-    def rows(self) -> tuple[Row, ...]: ...
+    def rows(self) -> tuple[JudgedRow, ...]: ...
 
 
 def recommended(runs: Sequence[Asked], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
@@ -70,7 +70,7 @@ def choices(runs: Sequence[Asked]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _chosen(rows: Mapping[str, list[Row]]) -> dict[str, str] | None:
+def _chosen(rows: Mapping[str, list[JudgedRow]]) -> dict[str, str] | None:
     asked = len(rows[BASE])
     if asked < FEWEST:
         return None
@@ -99,14 +99,14 @@ def _is_shown_worse(name: str, best: str, comparisons: Sequence[Comparison]) -> 
     return False
 
 
-def _mean(rows: Sequence[Row], metric: str) -> float:
+def _mean(rows: Sequence[JudgedRow], metric: str) -> float:
     values = [row.verdicts[metric] for row in rows if metric in row.verdicts]
     return sum(values) / len(values) if values else 0.0
 
 
-def _calls(rows: Sequence[Row]) -> float:
+def _calls(rows: Sequence[JudgedRow]) -> float:
     return sum(row.used.get("calls", 0.0) for row in rows)
 
 
-def _time(rows: Sequence[Row]) -> float:
+def _time(rows: Sequence[JudgedRow]) -> float:
     return percentile([row.search_ms for row in rows], 50) or 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.evaluation.metrics import LOWER_IS_BETTER
-from server.evaluation.rows import Row
+from server.evaluation.rows import JudgedRow
 
 RESAMPLES = 10_000
 SEED = 20_260
@@ -63,7 +63,7 @@ def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
     return sorted(made, key=lambda one: (order[one.metric], list(ways).index(one.against)))
 
 
-def values_of(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+def values_of(rows: Sequence[JudgedRow]) -> dict[str, dict[str, float]]:
     """Metric -> question id -> value, for the main metrics."""
     found: dict[str, dict[str, float]] = {}
     for name in MAIN:
@@ -73,7 +73,7 @@ def values_of(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _value(row: Row, name: str) -> float | None:
+def _value(row: JudgedRow, name: str) -> float | None:
     if name == "search_ms":
         return row.search_ms
     return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)

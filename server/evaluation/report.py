@@ -18,7 +18,7 @@ from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgemen
 from server.evaluation.metrics import metrics_of
 from server.evaluation.report_html import html_report
 from server.evaluation.report_markdown import markdown_report
-from server.evaluation.rows import Row
+from server.evaluation.rows import JudgedRow
 
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
 VERSION = 2
@@ -35,7 +35,7 @@ class EvaluatedRun:
     strategy: str
     flow: str
     model: str
-    rows: tuple[Row, ...]
+    rows: tuple[JudgedRow, ...]
     index: Mapping[str, Any] = field(default_factory=dict)
     """What the index is and what building it took."""
 
@@ -160,7 +160,7 @@ def _judge(found: Evaluated) -> dict[str, Any]:
     return {"judge": found.judge, "runs": runs, "comparisons": [asdict(one) for one in compare(known)]}
 
 
-def _row(run: EvaluatedRun, row: Row, found: Evaluated) -> dict[str, Any]:
+def _row(run: EvaluatedRun, row: JudgedRow, found: Evaluated) -> dict[str, Any]:
     judged = found.judged.get(run.name, {}).get(row.id)
     return {
         "id": row.id,
@@ -178,7 +178,7 @@ def _row(run: EvaluatedRun, row: Row, found: Evaluated) -> dict[str, Any]:
     }
 
 
-def _answer(run: EvaluatedRun, row: Row) -> dict[str, Any]:
+def _answer(run: EvaluatedRun, row: JudgedRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "type": row.type,

@@ -13,7 +13,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question, Turn
 from server.evaluation.judging import judge
 from server.evaluation.questions import Case
-from server.evaluation.rows import Row, row_of
+from server.evaluation.rows import JudgedRow, row_of
 
 PAGES = 20
 """Pages that are ranked for a question."""
@@ -58,7 +58,7 @@ class Evaluation:
         self._asked = asked
         self._answerer = asked.answerer
 
-    def ask(self, case: Case) -> Row:
+    def ask(self, case: Case) -> JudgedRow:
         """Raises what the pipeline raises: StorageError, ModelError of no replacement."""
         self._asked.leave_out(case.left_out)
         question = self._question(case)

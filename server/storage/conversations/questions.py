@@ -104,7 +104,7 @@ class QuestionFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionRow:
     """A question in a list."""
 
     message: Message
@@ -131,7 +131,7 @@ class QuestionList:
         self._db = db
         self._rare: dict[str, bool] = {}
 
-    def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[Row]:
+    def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[QuestionRow]:
         """One page of the list."""
         if not wanted.site_ids:
             return []
@@ -140,7 +140,7 @@ class QuestionList:
         with self._db.connect() as connection:
             found = connection.execute(rows.order_by(messages.c.asked_at.desc(), messages.c.number.desc()))
             return [
-                Row(message_of(row), row.helpful, row.support, row.took_ms, row.tokens, row.cost)
+                QuestionRow(message_of(row), row.helpful, row.support, row.took_ms, row.tokens, row.cost)
                 for row in found
             ]
 
@@ -155,7 +155,7 @@ class QuestionList:
             held = self._conditions(wanted, wanted.site_ids)
             return Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
 
-    def every(self, wanted: QuestionFilter) -> Iterator[Row]:
+    def every(self, wanted: QuestionFilter) -> Iterator[QuestionRow]:
         """The whole list, one batch in memory at a time, without questions asked in the meantime."""
         left, same = wanted, 0
         while rows := self.page(left, BATCH, same):
