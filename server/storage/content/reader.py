@@ -111,7 +111,7 @@ _NEXT_BATCH = (
 
 
 LiveState = tuple[str, int, datetime | None]
-"""Site, live generation, and when the site was created. The live content of a site changes with these alone."""
+"""Site, live generation, and when the site was created: live content changes with these alone."""
 
 
 class _Kept:
