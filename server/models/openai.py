@@ -28,7 +28,7 @@ from pydantic import SecretStr
 
 from server.domain.protocols import ModelError, Prompt, Vector
 from server.domain.spending import current
-from server.models.errors import RetryLater
+from server.models.resilient import RetryLater
 
 _DETAIL_CHARACTERS = 200
 

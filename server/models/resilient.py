@@ -11,8 +11,15 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt, RelevanceModel, Vector
-from server.models.errors import RetryLater
 from server.models.metered import TokenBudget, estimate_tokens
+
+
+class RetryLater(ModelError):
+    """The provider asks to wait `retry_after_s` seconds before the next call."""
+
+    def __init__(self, kind: str, message: str, retry_after_s: float) -> None:
+        super().__init__(kind, message)
+        self.retry_after_s = retry_after_s
 
 
 class Circuit:

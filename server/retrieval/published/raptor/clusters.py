@@ -111,7 +111,7 @@ Members = NDArray[np.intp]
 
 
 def soft_clusters(points: Points, threshold: float, seed: int) -> list[Members]:
-    """Return the places of each cluster's members: a point is in its likeliest and in all above `threshold`."""
+    """Return the places of each cluster's members: its likeliest points and all above `threshold`."""
     mixture = best_mixture(_sample(points, seed), seed)
     if mixture.n_components == 1:
         return [np.arange(len(points))]
