@@ -100,7 +100,7 @@ class Monitor(Protocol):
         """`name` says in a few words what is done: "summaries, layer 2"."""
 
     def spent(self, used: Used) -> None:
-        """What one call took."""
+        """Return what one call took."""
 
 
 class Unwatched:
@@ -131,7 +131,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, value: object, fingerprint: str) -> Calibration:
-        """What was kept; the default when nothing was, or for another embedder or in another way."""
+        """Return what was kept; the default when nothing was, or for another embedder or in another way."""
         if not isinstance(value, Mapping):
             return cls()
         if value.get("embedder") != fingerprint or value.get("scale") != _SCALE:

@@ -47,7 +47,7 @@ def shown(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """What is shown first, then every further reading that differs."""
+    """Return what is shown first, then every further reading that differs."""
     visible = shown(text)
     yield visible
     if not text.isascii() and (tags := _TAGS.findall(text)):

@@ -47,12 +47,12 @@ def page_change(
 
 
 def is_same(page: Page, known: PageRecord | None) -> bool:
-    """Whether a page says what it said when it was stored."""
+    """Return whether a page says what it said when it was stored."""
     return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
 
 
 def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
-    """What is kept of a page that was just read; `known` is what was kept of it before."""
+    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
     return PageRecord(
         url=page.url,
         title=page.title,
@@ -68,7 +68,7 @@ def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> 
 
 
 def facts_of(page: Page) -> PageFacts:
-    """What a page says beside its text."""
+    """Return what a page says beside its text."""
     return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
 
 

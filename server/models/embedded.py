@@ -55,7 +55,7 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
 
 
 def is_built(cache_dir: Path) -> bool:
-    """Whether a graph lies there; whether it is whole is seen when it is loaded."""
+    """Return whether a graph lies there; whether it is whole is seen when it is loaded."""
     stem = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
     return any(cache_dir.glob(f"{stem}-*.onnx"))
 

@@ -28,7 +28,7 @@ _ENDING = re.compile(r"[\s?？؟.。!,，、]+$")
 
 @lru_cache(maxsize=1000)
 def compares(text: str) -> bool:
-    """Whether `text` asks how two things differ."""
+    """Return whether `text` asks how two things differ."""
     return len(text) <= LONGEST_ASKED and any(pattern.search(text) for pattern in _COMPARED)
 
 
@@ -81,18 +81,18 @@ def kind_of(text: str) -> QuestionKind:
 
 
 def asks_for_the_whole(text: str) -> bool:
-    """Whether an overview is asked of the whole site: nothing is named that it should be about."""
+    """Return whether an overview is asked of the whole site: nothing is named that it should be about."""
     return kind_of(text) is QuestionKind.OVERVIEW and not _named(text, _OVERVIEW)
 
 
 @lru_cache(maxsize=1000)
 def asks_for_themes(text: str) -> bool:
-    """Whether it is asked what the whole site is about, in words that its pages need not use."""
+    """Return whether it is asked what the whole site is about, in words that its pages need not use."""
     return len(text) <= LONGEST and _matches(_THEMES, text) and not _named(text, _THEMES)
 
 
 def _named(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """What is left of a question but for its asking and words for the site itself."""
+    """Return what is left of a question but for its asking and words for the site itself."""
     rest = text
     for pattern in patterns:
         rest = pattern.sub(" ", rest)

@@ -68,7 +68,7 @@ class ChunkContext:
         return " ".join(part for part in parts if part)
 
     def added(self, chunk: Chunk) -> str:
-        """What of it the chunk does not say itself."""
+        """Return what of it the chunk does not say itself."""
         parts = (*self.above[-1:], self.page.name, self.page.summary, self.section)
         return "\n".join(part for part in parts if part and part not in chunk.text)
 

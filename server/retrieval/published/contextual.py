@@ -140,7 +140,7 @@ def path(url: str, facts: PageFacts) -> str:
 
 
 def summary(chunks: Sequence[Chunk], facts: PageFacts) -> str:
-    """What the page is about."""
+    """Return what the page is about."""
     if facts.description or len(chunks) < 2:
         return facts.description
     return " ".join(lexrank([chunk.text for chunk in chunks], SUMMARY, chunks[0].language))

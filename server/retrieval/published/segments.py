@@ -133,7 +133,7 @@ class Preset:
         )
 
     def penalty_for(self, budget: int) -> float:
-        """What a chunk without relevance costs: the smaller the budget, the more."""
+        """Return what a chunk without relevance costs: the smaller the budget, the more."""
         together = min(budget, self.together)
         return min(1.0, self.penalty * math.pow(BUDGET / together, GROWTH))
 

@@ -75,7 +75,7 @@ def lexrank(texts: Sequence[str], most_chars: int, language: str = "") -> list[s
 
 
 def extract(texts: Sequence[str], most_tokens: int, language: str = "") -> str:
-    """The same as one text of about `most_tokens` tokens."""
+    """Return the same as one text of about `most_tokens` tokens."""
     return " ".join(lexrank(texts, chars_of(most_tokens, texts), language))
 
 
@@ -110,7 +110,7 @@ def _read(most_chars: int, reply: str) -> str:
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
-    """Those that are compared, in document order, each once."""
+    """Return those that are compared, in document order, each once."""
     seen: set[str] = set()
     of_text = []
     for text in texts:

@@ -108,7 +108,7 @@ def led_to(view: GraphView, entities: Mapping[int, float]) -> GraphLeads:
 
 
 def _relations(view: GraphView, entities: Mapping[int, float]) -> list[int]:
-    """Those between two of the entities first, then by the relevance of their ends, and by weight."""
+    """Return those between two of the entities first, then by the relevance of their ends, and by weight."""
     known = dict.fromkeys(relation for entity in entities for relation in view.relations_of(entity))
 
     def order(relation: int) -> tuple[bool, float, float, int]:

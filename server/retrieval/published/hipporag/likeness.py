@@ -52,7 +52,7 @@ class SpellingLikeness:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> SpellingLikeness:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         data, indices, indptr, weights = (
             arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "weights")
         )

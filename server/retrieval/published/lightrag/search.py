@@ -223,7 +223,7 @@ def by_polling(lists: Sequence[Sequence[str]], most: int, least: int = 1) -> lis
 
 
 def by_cosine(lists: Sequence[Sequence[str]], cosine: Mapping[str, float], per_item: int) -> list[str]:
-    """Those nearest to the question of all: half of `per_item` for each list."""
+    """Return those nearest to the question of all: half of `per_item` for each list."""
     wanted = per_item * len(lists) // 2 or 1
     every = list(dict.fromkeys(chunk for chunks in lists for chunk in chunks if chunk in cosine))
     return sorted(every, key=lambda chunk: (-cosine[chunk], chunk))[:wanted]
@@ -275,7 +275,7 @@ def by_relations(graph: EntityGraph, relations: Scored) -> GraphMatches:
 def cut(
     graph: EntityGraph, found: GraphMatches, options: LightRagOptions, tokens: Callable[[str], int]
 ) -> GraphMatches:
-    """What fits the token budgets."""
+    """Return what fits the token budgets."""
     entities = within(list(found.entities), lambda n: tokens(graph.told_entity(n)), options.entity_tokens)
     relations = within(
         list(found.relations), lambda n: tokens(graph.told_relation(n)), options.relation_tokens

@@ -63,7 +63,7 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
 
 
 def _by_language(embedder: Embedder, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
-    """Those whose language the embedder reads, and the others, whose vectors would say nothing."""
+    """Return those whose language the embedder reads, and the others, whose vectors would say nothing."""
     read = [record for record in records if reads(embedder, record.language)]
     return read, [record for record in records if not reads(embedder, record.language)]
 
@@ -194,7 +194,7 @@ def _described(kit: Kit, graph: MergedGraph) -> Artefact:
 def _told(
     graph: EntityGraph, found: GraphMatches, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
 ) -> list[ScoredChunk]:
-    """The same with what led to each."""
+    """Return the same with what led to each."""
     tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
         with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit
