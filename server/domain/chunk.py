@@ -56,7 +56,7 @@ class ScoredChunk:
     """What each retriever or feature gave, by name: {"dense": 0.61, "words": 0.9}. For traces."""
     context: str = ""
     """A text derived from this and other chunks under which it was found, such as a summary: a model may
-    read it beside the chunk; it is never quoted or cited."""
+    read it in addition to the chunk; it is never quoted or cited."""
     why: str = ""
     """How it was found, in words, for the trace; empty where the scores tell."""
     theme: str = ""

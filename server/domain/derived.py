@@ -13,7 +13,7 @@ from server.domain.spending import Used
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A derived text, searched beside the chunks or in their place."""
+    """A derived text, searched in addition to the chunks or in their place."""
 
     id: str
     """Stable: equal content gives an equal id; see `record_id`."""
@@ -40,7 +40,7 @@ def record_id(*content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a page says beside its text."""
+    """What a page says in addition to its text."""
 
     description: str = ""
     """The page's own summary (meta description or the like)."""

@@ -68,7 +68,7 @@ def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> 
 
 
 def facts_of(page: Page) -> PageFacts:
-    """Return what a page says beside its text."""
+    """Return what a page says in addition to its text."""
     return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
 
 
@@ -155,7 +155,7 @@ class Indexer:
         facts: PageFactStore | None = None,
     ) -> None:
         """`text` gives the generation that is being written, whole, for strategies that derive from it;
-        `facts` keeps what pages say beside their text."""
+        `facts` keeps what pages say in addition to their text."""
         self._content = content
         self._facts = facts
         self._text = text
@@ -237,7 +237,7 @@ class Indexer:
         self._progress()
 
     def without_facts(self) -> set[str]:
-        """Addresses of pages of which it is not known what they say beside their text."""
+        """Addresses of pages of which it is not known what they say in addition to their text."""
         return set() if self._facts is None else self._known.keys() - self._facts.urls()
 
     @property

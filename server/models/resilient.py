@@ -109,7 +109,7 @@ class Calls:
         self._circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
 
     def items(self, start: Callable[[], Iterator[T]]) -> Iterator[T]:
-        """The items of `start()`, begun anew after a passing failure before the first item.
+        """The items of `start()`, started again after a passing failure before the first item.
 
         Raises ModelError as `start` does, and of its own: timeout, rate_limited, and the last
         failure's kind while the model is left alone.

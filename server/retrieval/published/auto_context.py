@@ -61,7 +61,7 @@ class ChunkContext:
 
     @property
     def told(self) -> str:
-        """In sentences, as a model reads it beside the chunk."""
+        """In sentences, as a model reads it in addition to the chunk."""
         name = self.page.name or self.title
         where = f" ({' › '.join(self.above)})" if self.above else ""
         parts = (f"From “{name}”{where}." if name else "", self.page.summary, self.section)

@@ -57,7 +57,7 @@ class HierarchicalOptions(StrategyOptions):
 DEPTH = 2
 """Headings of a path that make a section; what stands deeper belongs to it."""
 HEADINGS = 12
-"""Headings at most that a unit is found by beside its summary."""
+"""Headings at most that a unit is found by in addition to its summary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ Reply with one JSON object: {{"questions": ["..."]}}"""
 
 
 def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
-    """Asks for up to `count` questions; without a model there are none beside those that the site asks."""
+    """Asks for up to `count` questions; without a model only those that the site asks are there."""
     heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
     text = chunk.text[:LONGEST_EXCERPT].replace("</", "<\u200b/").replace("<excerpt", "<\u200bexcerpt")
     prompt = Prompt(
@@ -178,7 +178,7 @@ class QuestionsOptions(StrategyOptions):
     links: bool = True
     """Whether the words of links to a page do."""
     weight: Annotated[float, Field(ge=0, le=1)] = 0.8
-    """How much a question that is put alike counts beside hybrid's score; 0: nothing."""
+    """How much a question that is put alike counts in addition to hybrid's score; 0: nothing."""
     meaning: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Share of the meaning when two questions are compared; the rest is their words'."""
 

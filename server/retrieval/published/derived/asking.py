@@ -21,7 +21,7 @@ from server.retrieval.parts import Replies
 T = TypeVar("T")
 
 AT_ONCE = 8
-"""Calls under way; the model's own limit holds beside it."""
+"""Calls under way; the model's own limit holds in addition to it."""
 Estimate = Callable[[str], int]
 
 

@@ -24,7 +24,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 @dataclass(frozen=True)
 class Artefact:
-    """Records by kind, with arrays and facts of any kind beside them."""
+    """Records by kind, with arrays and facts of any kind in addition to them."""
 
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict)
     """In an order that the strategy may rely on: arrays can speak of the n-th record of a kind."""

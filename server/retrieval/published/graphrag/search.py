@@ -39,7 +39,7 @@ MOST_RELATIONS = 10
 OF_FOUND = 5
 """Best chunks of hybrid search whose entities count too,"""
 FOUND_SHARE = 0.3
-"""and how much they do beside those that the question names."""
+"""and how much they do in addition to those that the question names."""
 NEIGHBOUR_SHARE = 0.3
 """Share of its relevance that an entity gives to the other end of a relation."""
 LEAST = 1.0

@@ -301,7 +301,7 @@ class Lead:
     """How near the nearest of it is to the question."""
     why: str
     told: list[str] = field(default_factory=list)
-    """What a model may read beside the chunk; each stands with one chunk only."""
+    """What a model may read in addition to the chunk; each stands with one chunk only."""
 
 
 def picked(
@@ -328,7 +328,7 @@ def leads(graph: EntityGraph, found: GraphMatches) -> dict[str, Lead]:
 
 def tell(graph: EntityGraph, found: GraphMatches, order: Sequence[str], led: Mapping[str, Lead]) -> None:
     """Gives each description to the first chunk of `order` that has room for it: so a model that reads them
-    reads each once, beside what it was read from."""
+    reads each once, in addition to what it was read from."""
     place = {chunk: n for n, chunk in enumerate(order)}
     told = [
         *((graph.entities[n].sources, graph.told_entity(n)) for n in found.entities),
