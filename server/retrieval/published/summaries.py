@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.preprocessing import normalize
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Prompt
@@ -149,10 +150,8 @@ def _likeness(of_sentence: Sequence[Sequence[str]]) -> Floats:
     counts.sum_duplicates()
     frequency = np.bincount(counts.indices, minlength=len(number))
     counts.data *= np.log(1 + len(of_sentence) / frequency[counts.indices])
-    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
-    similar: Floats = (counts @ counts.T).toarray()
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    similar *= scale[:, None] * scale[None, :]
+    unit = normalize(counts)
+    similar: Floats = (unit @ unit.T).toarray()
     return similar
 
 
