@@ -29,7 +29,7 @@ def reply_text(reply: str, name: str) -> str:
     """Return the text `name` of the object in a reply, on one line. Raises ValueError where it is empty."""
     value = reply_object(reply).get(name)
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"no text {name!r} in the reply")
+        raise ValueError(f"no {name} in the reply")
     return " ".join(value.split())
 
 
