@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 from crawler.content import Content, Renderer, ResponseReader, Unsupported, is_readable
 from crawler.discovery import urls
-from crawler.discovery.feeds import Feeds
 from crawler.discovery.frontier import Item
+from crawler.discovery.sitemap import Feeds
 from crawler.errors import FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words

@@ -81,7 +81,7 @@ def _named_before(element: _Element, tag: str) -> str:
 
 
 def _opens(parent: _Element, element: _Element) -> bool:
-    """Whether nothing visible comes before `element` in `parent`."""
+    """Return whether nothing visible comes before `element` in `parent`."""
     if (parent.text or "").strip():
         return False
     for child in parent:

@@ -27,7 +27,7 @@ _LONGEST = 60
 
 
 def is_readable(name: str) -> bool:
-    """Whether a file of this name can be read."""
+    """Return whether a file of this name can be read."""
     return suffix_of(name) in SUFFIXES
 
 
@@ -72,7 +72,7 @@ def _named(page: Page, name: str) -> Page:
 
 
 def anchored(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The same blocks, with an anchor made of the words of each heading that had none."""
+    """Return the same blocks, with an anchor made of the words of each heading that had none."""
     taken = {block.anchor for block in blocks if block.anchor}
     made: dict[tuple[str, ...], str] = {}
     found = []

@@ -17,7 +17,7 @@ from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.spending import Spending, counted
-from server.retrieval.parts_of_question import compares
+from server.retrieval.question_kinds import compares
 
 
 class Pipeline:

@@ -13,7 +13,7 @@ def absolute(url: str, base: str) -> str:
 
 
 def stored(url: str, base: str) -> str:
-    """What `absolute` made, as it is stored."""
+    """Return what `absolute` made, as it is stored."""
     return url.removeprefix(base) if url.startswith(f"{base}/sources/") else url
 
 

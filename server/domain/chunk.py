@@ -56,7 +56,7 @@ class ScoredChunk:
     """What each retriever or feature gave, by name: {"dense": 0.61, "words": 0.9}. For traces."""
     context: str = ""
     """A text derived from this and other chunks under which it was found, such as a summary: a model may
-    read it beside the chunk; it is never quoted or cited."""
+    read it in addition to the chunk; it is never quoted or cited."""
     why: str = ""
     """How it was found, in words, for the trace; empty where the scores tell."""
     theme: str = ""
@@ -64,7 +64,7 @@ class ScoredChunk:
     strategy knows its themes; such a chunk need not share a word with the question."""
 
     def rescored(self, score: float, scores: dict[str, float] | None = None) -> ScoredChunk:
-        """The same with another score, and other details where `scores` has some."""
+        """Return the same with another score, and other details where `scores` has some."""
         details = self.scores if scores is None else scores
         return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme)
 
@@ -131,7 +131,7 @@ class PageWords:
         self._without_markers = _folded(_FENCE.sub("", _MARKER.sub("", text)))
 
     def hold(self, quote: str) -> bool:
-        """Whether the quote stands there word for word."""
+        """Return whether the quote stands there word for word."""
         wanted = _folded(quote)
         return bool(wanted) and (wanted in self._without_markers or wanted in self._as_written)
 

@@ -248,12 +248,12 @@ class ContactOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, object]) -> ContactOptions:
-        """Those of a site, from its `options`."""
+        """Return those of a site, from its `options`."""
         return cls.from_json(options.get(OPTION))
 
     @classmethod
     def from_json(cls, value: object) -> ContactOptions:
-        """What is no text, or is not known, counts as empty."""
+        """Return what is no text, or is not known, counts as empty."""
         given = value if isinstance(value, Mapping) else {}
         texts = {field.name: given.get(field.name) for field in fields(cls)}
         return cls(**{name: text.strip() for name, text in texts.items() if isinstance(text, str)})

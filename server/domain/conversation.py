@@ -24,7 +24,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """All of one visitor's talk with a site until it is started anew."""
+    """All of one visitor's talk with a site until it is started again."""
 
     id: str
     site_id: str

@@ -19,7 +19,7 @@ LARGEST = 5_000_000
 MOST = 5_000
 """Answers in a file."""
 MANY = 20
-"""Errors that are told at once."""
+"""Errors reported at once."""
 _OFF = frozenset({"0", "no", "off", "false"})
 _ON = frozenset({"", "1", "yes", "on", "true"})
 # A spreadsheet takes text that begins like this for a formula; the mark before it is taken off again.

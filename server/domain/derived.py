@@ -13,7 +13,7 @@ from server.domain.spending import Used
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A derived text, searched beside the chunks or in their place."""
+    """A derived text, searched in addition to the chunks or in their place."""
 
     id: str
     """Stable: equal content gives an equal id; see `record_id`."""
@@ -40,7 +40,7 @@ def record_id(*content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """What a page says beside its text."""
+    """What a page says in addition to its text."""
 
     description: str = ""
     """The page's own summary (meta description or the like)."""
@@ -100,7 +100,7 @@ class Monitor(Protocol):
         """`name` says in a few words what is done: "summaries, layer 2"."""
 
     def spent(self, used: Used) -> None:
-        """What one call took."""
+        """Return what one call took."""
 
 
 class Unwatched:
@@ -131,7 +131,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, value: object, fingerprint: str) -> Calibration:
-        """What was kept; the default when nothing was, or for another embedder or in another way."""
+        """Return what was kept; the default when nothing was, or for another embedder or in another way."""
         if not isinstance(value, Mapping):
             return cls()
         if value.get("embedder") != fingerprint or value.get("scale") != _SCALE:

@@ -1,4 +1,4 @@
-"""What other systems may be told by webhooks."""
+"""Events that webhooks report to other systems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Event:
 
 
 class Events(Protocol):
-    """Where what happened is told."""
+    """Receives what happened."""
 
     def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
         """`key` names what happened: the same one is told once. Never raises: what cannot be told must not

@@ -23,7 +23,7 @@ class GapStatus(StrEnum):
 
     @property
     def is_solved(self) -> bool:
-        """Whether the question was answered when it was last asked anew."""
+        """Whether the question was answered when it was last asked again."""
         return self in SOLVED
 
 
@@ -68,7 +68,7 @@ class Solved:
     quote: str = ""
     link: str = ""
     crawl: int = 0
-    """Number of the crawl after which it was asked anew; 0 when no crawl led to that."""
+    """Number of the crawl after which it was asked again; 0 when no crawl led to that."""
     curated: int = 0
     """Number of the curated answer."""
 

@@ -179,10 +179,10 @@ class IndexBuilder(Protocol):
         """Makes added chunks findable. Removed ones are dropped by `forget` once nobody reads them."""
 
     def plan(self, text: SiteText) -> Plan:
-        """What models would take to derive what is missing; nothing when all is there."""
+        """Return what models would take to derive what is missing; nothing when all is there."""
 
     def is_current(self, text: SiteText) -> bool:
-        """Whether what is derived from this text is there."""
+        """Return whether what is derived from this text is there."""
 
     def complete(self, text: SiteText, monitor: Monitor) -> None:
         """Derives what is missing from the whole of a text, which is live or about to be; called after every
@@ -212,7 +212,7 @@ class Reranker(Protocol):
     def name(self) -> str: ...
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """The same chunks, best first, with scores in [0, 1]. Raises ModelError."""
+        """Return the same chunks, best first, with scores in [0, 1]. Raises ModelError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class Grader(Protocol):
     """Decides which retrieved chunks bear on the question."""
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Those that may carry the answer, best first; [] means that the site does not answer."""
+        """Return those that may carry the answer, best first; [] means that the site does not answer."""
 
 
 class Reader(Protocol):

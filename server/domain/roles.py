@@ -16,6 +16,6 @@ class Role(StrEnum):
     """Also changes settings and people, and deletes sites."""
 
     def may(self, needed: Role) -> bool:
-        """Whether it is enough for what needs `needed`."""
+        """Return whether it is enough for what needs `needed`."""
         order = list(Role)
         return order.index(self) >= order.index(needed)

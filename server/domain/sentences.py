@@ -84,7 +84,7 @@ def _begins_sentence(following: str) -> bool:
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
-    """Whether the full stop after `before` belongs to its last word."""
+    """Return whether the full stop after `before` belongs to its last word."""
     if _NUMBERED.fullmatch(before.strip()):  # "Figure 3.1. The parts of a lamp"
         return True
     found = _LAST_WORD.search(before)

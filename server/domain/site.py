@@ -52,7 +52,7 @@ class Site:
         return frozenset((*own, *self.origins))
 
     def with_private_allowed(self) -> Site:
-        """The same site with permission to crawl private and loopback addresses."""
+        """Return the same site with permission to crawl private and loopback addresses."""
         return replace(self, allow_private=True)
 
 

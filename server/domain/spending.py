@@ -44,7 +44,7 @@ class DailyLimit:
     cost: float = 0.0
 
     def reached(self, used: Used) -> bool:
-        """Whether nothing more may be taken."""
+        """Return whether nothing more may be taken."""
         return 0 < self.tokens <= used.tokens or 0 < self.cost <= used.cost
 
 

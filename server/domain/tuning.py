@@ -13,7 +13,7 @@ class Tuning:
     fusion: str = "weighted"
     """How vectors and words become one ranking: "weighted" (words by what the question could score at most),
     "minmax" (both sides by their best and worst), "rrf" (reciprocal rank) or "reciprocal" (the same with no
-    constant beside the rank: the first ones decide)."""
+    constant in addition to the rank: the first ones decide)."""
     dense_weight: float = 0.35
     """Share of the vectors where the embedder reads both the query's and the chunk's language."""
     unread_weight: float = 0.05
@@ -34,13 +34,13 @@ class Tuning:
     neighbours: int = 0
     """Chunks before and after each kept one that the writer reads too."""
     multi_query: bool = False
-    """Whether other wordings of the question are searched beside it."""
+    """Whether other wordings of the question are searched in addition to it."""
     sub_questions: bool = False
     """Whether a question of several parts is also searched part by part."""
     step_back: bool = False
-    """Whether a more general form of the question is searched beside it."""
+    """Whether a more general form of the question is searched in addition to it."""
     hyde: bool = False
-    """Whether a passage as the answer might stand on a page is searched beside the question."""
+    """Whether a passage as the answer might stand on a page is searched in addition to the question."""
     routing: bool = True
     """Whether greetings and small talk are answered at once, and kinds of questions told apart."""
     clarify: bool = True

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.indexes.tokens import tokens
-from server.retrieval.published.question_phrasing import NUMBER
+from server.retrieval.published.questions import NUMBER
 
 HEADINGS, FAQ, LINKS, MODEL = "headings", "faq", "links", "model"
 KINDS = (HEADINGS, FAQ, LINKS, MODEL)

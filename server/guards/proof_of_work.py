@@ -71,6 +71,6 @@ class ProofOfWork:
 
 
 def solves(challenge: str, nonce: str, bits: int) -> bool:
-    """Whether SHA-256 of "challenge:nonce" begins with that many zero bits."""
+    """Return whether SHA-256 of "challenge:nonce" begins with that many zero bits."""
     digest = sha256(f"{challenge}:{nonce}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest) >> (256 - bits) == 0 if bits else True

@@ -166,7 +166,7 @@ def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
 def _opening(
     before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
 ) -> list[Piece]:
-    """What the next chunk repeats of the one before: last sentences, or the header row of a table."""
+    """Return what the next chunk repeats of the one before: last sentences, or the header row of a table."""
     header = headers[piece.block]
     if before[-1].block == piece.block and header:
         return [Piece(header, piece.block, "\n")]

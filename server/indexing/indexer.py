@@ -3,19 +3,103 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
-from server.domain.derived import Monitor, SiteText, Unwatched
+from server.domain.derived import Monitor, PageFacts, SiteText, Unwatched
 from server.domain.protocols import IndexBuilder
 from server.indexes.sentence_vectors import SentenceVectors
-from server.indexing.changes import PageChange, Twins, facts_of, is_same, page_change
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.content import ContentStore
 from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import PageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """A page's new state, against what was stored of it."""
+
+    record: PageRecord
+    chunks: tuple[Chunk, ...]
+    """All chunks of the new state."""
+    fresh: tuple[Chunk, ...]
+    """The chunks that the indexes lack, or hold with another title."""
+    removed: tuple[str, ...]
+    """Ids of chunks that are no longer on the page."""
+
+
+def page_change(
+    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str], source: str = ""
+) -> PageChange:
+    """`known` and `ids` are what is stored of the page: its record and the ids of its chunks."""
+    stored = frozenset(ids)
+    now = {chunk.id for chunk in chunks}
+    retitled = known is not None and known.title != page.title
+    return PageChange(
+        record=record_of(page, known, source),
+        chunks=tuple(chunks),
+        fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in stored),
+        removed=tuple(chunk_id for chunk_id in ids if chunk_id not in now),
+    )
+
+
+def is_same(page: Page, known: PageRecord | None) -> bool:
+    """Return whether a page says what it said when it was stored."""
+    return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
+
+
+def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
+    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
+    return PageRecord(
+        url=page.url,
+        title=page.title,
+        language=page.language,
+        content_hash=page.content_hash,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        missed=0,
+        fetched_at=datetime.now(UTC),
+        first_seen_at=known.first_seen_at if known else None,
+        source=source,
+    )
+
+
+def facts_of(page: Page) -> PageFacts:
+    """Return what a page says in addition to its text."""
+    return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
+
+
+class Twins:
+    """Found page by page, so that only what a page repeats is read."""
+
+    def __init__(self, content: ContentStore, pages: Iterable[PageRecord] = ()) -> None:
+        self._content = content
+        self._url_of = {page.content_hash: page.url for page in pages if page.content_hash}
+        self._twins: dict[str, str] = {}
+
+    def look_for(self, change: PageChange, moved_from: str = "") -> None:
+        """Looks on the page that had the same content before, or that the page was at `moved_from`."""
+        other = moved_from or self._url_of.get(change.record.content_hash, "")
+        if not other or other == change.record.url:
+            return
+        known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
+        self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
+
+    def add(self, twins: Mapping[str, str]) -> None:
+        """Chunk -> its twin."""
+        self._twins |= twins
+
+    def of(self, chunks: Iterable[Chunk]) -> dict[str, str]:
+        """The twins of those chunks that have one."""
+        return {chunk.id: self._twins[chunk.id] for chunk in chunks if chunk.id in self._twins}
+
+    def forget(self) -> None:
+        """All that was found is indexed now."""
+        self._twins.clear()
+
 
 BATCH = 256
 """Chunks embedded at once: enough for the embedder to sort by length, few enough to report progress."""
@@ -71,7 +155,7 @@ class Indexer:
         facts: PageFactStore | None = None,
     ) -> None:
         """`text` gives the generation that is being written, whole, for strategies that derive from it;
-        `facts` keeps what pages say beside their text."""
+        `facts` keeps what pages say in addition to their text."""
         self._content = content
         self._facts = facts
         self._text = text
@@ -153,7 +237,7 @@ class Indexer:
         self._progress()
 
     def without_facts(self) -> set[str]:
-        """Addresses of pages of which it is not known what they say beside their text."""
+        """Addresses of pages of which it is not known what they say in addition to their text."""
         return set() if self._facts is None else self._known.keys() - self._facts.urls()
 
     @property

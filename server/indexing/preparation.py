@@ -33,11 +33,11 @@ class Preparation:
         self._words = words
 
     def plan(self) -> Plan:
-        """What models would take for it now; nothing for a strategy that asks none."""
+        """Return what models would take for it now; nothing for a strategy that asks none."""
         return self._strategy.builder.plan(self._text())
 
     def is_done(self) -> bool:
-        """Whether everything is there."""
+        """Return whether everything is there."""
         if any(True for _ in self._missing()):
             return False
         return self._strategy.builder.is_current(self._text())

@@ -74,7 +74,7 @@ UNKNOWN = Language()
 
 
 def language(code: str) -> Language:
-    """What is known of a language by its primary subtag."""
+    """Return what is known of a language by its primary subtag."""
     return languages().get(code, UNKNOWN)
 
 

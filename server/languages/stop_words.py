@@ -16,5 +16,5 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 
 
 def is_function_word(word: str, languages: Iterable[str]) -> bool:
-    """Whether a lower-case word says nothing in English or one of these languages."""
+    """Return whether a lower-case word says nothing in English or one of these languages."""
     return any(word in STOP_WORDS.get(language, ()) for language in ("en", *languages))

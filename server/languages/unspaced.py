@@ -42,7 +42,7 @@ def pairs(run: str) -> tuple[str, ...]:
 
 
 def asked_pairs(run: str) -> tuple[str, ...]:
-    """Those of a question that tell what it is about; none of "how do I"."""
+    """Return those of a question that tell what it is about; none of "how do I"."""
     if _HANGUL.fullmatch(run):
         return () if run in KOREAN_FUNCTION_WORDS else pairs(run)
     run = _LONG_VOWEL.sub("", run)
@@ -71,7 +71,7 @@ def _chinese(part: str) -> Iterator[str]:
 
 
 def _tells(pair: str) -> bool:
-    """Whether a Japanese pair is more than an ending or a particle with what stands beside it."""
+    """Return whether a Japanese pair is more than an ending or a particle with what stands beside it."""
     if _HIRAGANA.fullmatch(pair):
         return False
     first, second = pair[0], pair[-1]

@@ -32,7 +32,7 @@ from server.models.minilm_weights import (
 # The quantised graph, built once per installation and kept in the data folder.
 #
 # The file's name carries the graph's version and the hash of its content, so a file that a crash, a
-# full disk or a bad disk damaged is noticed and built anew, and two processes that build it at the
+# full disk or a bad disk damaged is noticed and built again, and two processes that build it at the
 # same time put the same file in the same place.
 
 
@@ -167,7 +167,7 @@ def open_tokenizer() -> Tokenizer:
 def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
+    # Each text runs in one thread: no thread of onnxruntime's own spins in addition to many web threads.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     # The graph is already as it should be; more "optimisation" would fuse what is faster apart.

@@ -28,7 +28,7 @@ from pydantic import SecretStr
 
 from server.domain.protocols import ModelError, Prompt, Vector
 from server.domain.spending import current
-from server.models.errors import RetryLater
+from server.models.resilient import RetryLater
 
 _DETAIL_CHARACTERS = 200
 
@@ -84,7 +84,7 @@ def refused_parameter(error: Exception, sent: set[str]) -> str | None:
 
 
 def is_refusal_of_input(error: openai.APIStatusError) -> bool:
-    """Whether the provider could not work with the texts, most likely for their length."""
+    """Return whether the provider could not work with the texts, most likely for their length."""
     return error.status_code in (400, 413, 422) or (
         # llama.cpp and others fail in this way on an input past their context.
         error.status_code == 500 and re.search("too (long|large)|context", error.message) is not None

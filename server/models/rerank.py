@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 
 from server.domain.protocols import ModelError
-from server.models.errors import RetryLater
+from server.models.resilient import RetryLater
 
 _CONNECT_S = 5.0
 _MAX_CHARACTERS = 8_000

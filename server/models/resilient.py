@@ -11,8 +11,15 @@ from time import monotonic, sleep
 from typing import TypeVar
 
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt, RelevanceModel, Vector
-from server.models.errors import RetryLater
 from server.models.metered import TokenBudget, estimate_tokens
+
+
+class RetryLater(ModelError):
+    """The provider asks to wait `retry_after_s` seconds before the next call."""
+
+    def __init__(self, kind: str, message: str, retry_after_s: float) -> None:
+        super().__init__(kind, message)
+        self.retry_after_s = retry_after_s
 
 
 class Circuit:
@@ -102,7 +109,7 @@ class Calls:
         self._circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
 
     def items(self, start: Callable[[], Iterator[T]]) -> Iterator[T]:
-        """The items of `start()`, begun anew after a passing failure before the first item.
+        """The items of `start()`, started again after a passing failure before the first item.
 
         Raises ModelError as `start` does, and of its own: timeout, rate_limited, and the last
         failure's kind while the model is left alone.

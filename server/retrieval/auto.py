@@ -68,14 +68,14 @@ class AutoBuilder:
         self._builders = builders
 
     def plan(self, text: SiteText) -> Plan:
-        """What builds of all of them would take now."""
+        """Return what builds of all of them would take now."""
         total = Plan()
         for builder in self._builders:
             total = total.plus(builder.plan(text))
         return total
 
     def is_current(self, text: SiteText) -> bool:
-        """Whether everything that is derived from this text is there."""
+        """Return whether everything that is derived from this text is there."""
         return all(builder.is_current(text) for builder in self._builders)
 
     def complete(self, text: SiteText, monitor: Monitor) -> None:

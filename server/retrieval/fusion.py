@@ -68,7 +68,7 @@ def by_rank(first: Scores, second: WordScores, weights: Weights, k: int = 60) ->
 
 
 def by_reciprocal(first: Scores, second: WordScores, weights: Weights) -> dict[str, float]:
-    """The same with 1 / rank, as Anthropic fuses in contextual retrieval: the first ranks decide."""
+    """Return the same with 1 / rank, as Anthropic fuses in contextual retrieval: the first ranks decide."""
     return by_rank(first, second, weights, 0)
 
 

@@ -38,7 +38,7 @@ class ListwiseReranker:
         self._model = model
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Those that the model leaves out keep their order behind the others. Raises ModelError."""
+        """Return those that the model leaves out keep their order behind the others. Raises ModelError."""
         if len(hits) < 2:
             return list(hits)
         shown = hits[:DEPTH]
@@ -57,7 +57,7 @@ class CrossEncoderReranker:
         self._model = model
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Those beyond the first twenty keep their order behind them. Raises ModelError."""
+        """Return those beyond the first twenty keep their order behind them. Raises ModelError."""
         if len(hits) < 2:
             return list(hits)
         shown = hits[:DEPTH]
@@ -67,7 +67,7 @@ class CrossEncoderReranker:
 
 
 def model_reranker(parts: Parts) -> Reranker | None:
-    """What Tuning.rerank names, if it needs a model and the installation has one."""
+    """Return what Tuning.rerank names, if it needs a model and the installation has one."""
     from server.retrieval.table import RERANKERS  # the table names this module
 
     model = {"model": parts.chat_model, "cross-encoder": parts.relevance_model}.get(parts.tuning.rerank)

@@ -112,7 +112,7 @@ class Parts:
 
 
 def reads(embedder: Embedder, language: str) -> bool:
-    """Whether the embedder reads this language; an unknown one counts as read."""
+    """Return whether the embedder reads this language; an unknown one counts as read."""
     return not embedder.languages or not language or language in embedder.languages
 
 

@@ -12,7 +12,44 @@ from enum import StrEnum
 from functools import lru_cache
 
 from server.languages.loader import alternatives, compiled, every_pattern
-from server.retrieval.parts_of_question import compares, parts_of
+
+MOST = 3
+LONGEST_ASKED = 300
+"""A longer text is not looked at: it tells a story, and patterns would take long over it."""
+_SENTENCES = re.compile(r"(?<=[?？؟])\s*")
+_COMPARED = every_pattern(lambda one: one.questions.compared)
+_AND = compiled(
+    rf"[,，、،;；]?\s+(?:{alternatives(lambda one: one.questions.joined)})"
+    rf"\s+(?=(?:{alternatives(lambda one: one.questions.joined_by)})\b)"
+    rf"|[，,、]\s*(?:{alternatives(lambda one: one.questions.joined_unspaced)})"
+)
+_ENDING = re.compile(r"[\s?？؟.。!,，、]+$")
+
+
+@lru_cache(maxsize=1000)
+def compares(text: str) -> bool:
+    """Return whether `text` asks how two things differ."""
+    return len(text) <= LONGEST_ASKED and any(pattern.search(text) for pattern in _COMPARED)
+
+
+def parts_of(text: str) -> list[str]:
+    """At most three questions or subjects that `text` asks for; [] when it asks for one thing."""
+    sentences = [part.strip() for part in _SENTENCES.split(text) if len(part.strip()) > 8]
+    if len(sentences) > 1:
+        return sentences[:MOST]
+    if len(text) > LONGEST_ASKED:
+        return []
+    for pattern in _COMPARED:
+        found = pattern.search(text)
+        if found:
+            return _sides(found["a"], found["b"])
+    ends = [part.strip() for part in _AND.split(text) if len(part.strip()) > 8]
+    return ends[:MOST] if len(ends) > 1 else []
+
+
+def _sides(one: str, other: str) -> list[str]:
+    sides = [_ENDING.sub("", side).strip() for side in (one, other)]
+    return sides if all(sides) else []
 
 
 class QuestionKind(StrEnum):
@@ -44,18 +81,18 @@ def kind_of(text: str) -> QuestionKind:
 
 
 def asks_for_the_whole(text: str) -> bool:
-    """Whether an overview is asked of the whole site: nothing is named that it should be about."""
+    """Return whether an overview is asked of the whole site: nothing is named that it should be about."""
     return kind_of(text) is QuestionKind.OVERVIEW and not _named(text, _OVERVIEW)
 
 
 @lru_cache(maxsize=1000)
 def asks_for_themes(text: str) -> bool:
-    """Whether it is asked what the whole site is about, in words that its pages need not use."""
+    """Return whether it is asked what the whole site is about, in words that its pages need not use."""
     return len(text) <= LONGEST and _matches(_THEMES, text) and not _named(text, _THEMES)
 
 
 def _named(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """What is left of a question but for its asking and words for the site itself."""
+    """Return what is left of a question but for its asking and words for the site itself."""
     rest = text
     for pattern in patterns:
         rest = pattern.sub(" ", rest)

@@ -1,7 +1,7 @@
 """A reranker that needs no model: does the title name what is asked, and can the chunk carry an answer?
 
 Weights fitted on twelve sets together, and rounded. Word pairs in the query's order, the shortest window with
-all its words, the place on the page and the words of its address were tried and gained nothing beside these.
+all its words, the place on the page and the words of its address were tried and gained nothing more.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from server.answering.understanding.expansion import (
 )
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
-from server.retrieval.parts_of_question import compares, parts_of
+from server.retrieval.question_kinds import compares, parts_of
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What rewriters, expanders and clarifiers promise, with a model, with one that fails, and without."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
 
@@ -49,6 +50,9 @@ class Words:
 
     def __init__(self):
         self.known = {"deliveri": 1, "cost": 1}
+
+    def reading(self):
+        return nullcontext()
 
     def count(self):
         return 3

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crawler.extractors.html.links import MOST_LINK_TEXTS
+from crawler.extractors.html.extractor import MOST_LINK_TEXTS
 from crawler.extractors.html.structured_data import MOST_PAIRS, reads_as_question
 from crawler.page import Page
 

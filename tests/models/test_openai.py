@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from server.domain.protocols import ModelError, Prompt
-from server.models.errors import RetryLater
+from server.models.resilient import RetryLater
 from server.models.table import CHAT_MODELS, EMBEDDERS
 from tests.openai_server import Fault, Reply
 

@@ -5,9 +5,8 @@ import threading
 import pytest
 
 from server.domain.protocols import ModelError
-from server.models.errors import RetryLater
 from server.models.rerank import HttpRelevance
-from server.models.resilient import CallLimits, ResilientRelevance
+from server.models.resilient import CallLimits, ResilientRelevance, RetryLater
 from tests.rerank_server import RerankServer
 
 TEXTS = ["Shops are open.", "Parcels to islands take five days.", "Parcels are brown."]

@@ -59,7 +59,7 @@ class Shop:
             self.failures.append(kind)
 
         tuning = Tuning(rerank=rerank)
-        parts = Parts(self.embedder, self.vectors, self.words, self.content, failed, tuning, **models)
+        parts = Parts(self.embedder, self.vectors, self.words, self.content.live, failed, tuning, **models)
         return made_strategy("hybrid", parts)
 
     def found(self, rerank="features", **models):

@@ -9,13 +9,13 @@ from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
-from server.retrieval.published.question_phrasing import phrase
 from server.retrieval.published.questions import (
     MOST_LINK_TEXTS,
     MOST_SOURCES,
     from_faq,
     from_headings,
     from_links,
+    phrase,
     question_task,
 )
 from tests.openai_server import OpenAIServer

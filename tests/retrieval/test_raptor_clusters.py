@@ -1,9 +1,11 @@
 """Clusters of vectors: soft, seeded, never too long, and always found in the end."""
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
+from sklearn.mixture import GaussianMixture
 
 from server.domain.protocols import ModelError
 from server.retrieval.published.raptor.clusters import (
@@ -11,6 +13,8 @@ from server.retrieval.published.raptor.clusters import (
     best_mixture,
     by_components,
     by_neighbours,
+    fitted,
+    nearest_means,
     reducer,
     soft_clusters,
     tried,
@@ -30,9 +34,25 @@ def clustering(**given):
     return Clustering(reducer("pca", 7), **chosen)
 
 
+def test_a_mixture_is_that_of_the_reference():
+    points = by_components(blobs(4, 60))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = GaussianMixture(4, reg_covar=1e-4, random_state=0, n_init=5).fit(points)
+    own = fitted(points, 4, 0)
+    assert own.bic(points) == pytest.approx(reference.bic(points), rel=0.01)
+    assert sorted(own.weights) == pytest.approx(sorted(reference.weights_), abs=0.01)
+
+
+def test_the_criterion_of_one_component_is_that_of_the_reference():
+    points = by_components(blobs(3, 50))
+    reference = GaussianMixture(1, reg_covar=1e-4).fit(points)
+    assert fitted(points, 1, 0).bic(points) == pytest.approx(reference.bic(points), rel=1e-6)
+
+
 def test_the_number_of_clusters_is_told_by_the_criterion():
     points = by_components(blobs(4, 60))
-    assert len(best_mixture(points, 1).weights_) == 4
+    assert len(best_mixture(points, 1).weights) == 4
     assert sorted(map(len, soft_clusters(points, 0.1, 1))) == [60, 60, 60, 60]
 
 
@@ -68,6 +88,7 @@ def test_points_that_coincide_are_told_apart_by_their_place():
     found = clustering(most_tokens=100).clusters(same, [10] * 50)
     assert {place for members in found for place in members} == set(range(50))
     assert all(len(members) <= 10 for members in found)
+    assert set(nearest_means(same.astype(float), 5, 1)) == {0}
 
 
 @pytest.mark.parametrize("vectors", [blobs(1, 400, 0.3), blobs(8, 50), np.repeat(blobs(2, 1), 200, axis=0)])

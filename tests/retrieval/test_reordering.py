@@ -3,7 +3,7 @@
 import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.retrieval.reordering import diversified, supported
+from server.retrieval.hybrid import diversified, supported
 from server.retrieval.rerank import prose, substance
 
 LONG = (

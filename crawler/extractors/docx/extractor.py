@@ -317,7 +317,7 @@ class _Styles:
         }
 
     def role(self, paragraph: _Element) -> _Role:
-        """What `paragraph` is: heading, title, list item or code, by its style and numbering."""
+        """Return what `paragraph` is: heading, title, list item or code, by its style and numbering."""
         properties = child(paragraph, "pPr")
         own = _read(None, properties)
         chain = [own, *self._chain(value(properties, "pStyle") or self._default)]

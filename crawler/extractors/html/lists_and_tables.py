@@ -28,7 +28,7 @@ _DEEPEST = 20
 
 
 def is_plain_list(element: _Element) -> bool:
-    """Whether the items hold nothing but text and further lists."""
+    """Return whether the items hold nothing but text and further lists."""
     return next(element.iter(*_RICH), None) is None
 
 
@@ -119,7 +119,7 @@ _LONG_TERM = 80
 
 
 def is_compact(element: _Element) -> bool:
-    """Whether the entries are short texts, as in a glossary, and not sections of their own."""
+    """Return whether the entries are short texts, as in a glossary, and not sections of their own."""
     entries = list(element.iter("dd"))
     if not entries:
         return next(element.iter(*_ENTRY_RICH[:2]), None) is None
@@ -159,7 +159,7 @@ _WIDEST = 20
 
 
 def is_data_table(element: _Element) -> bool:
-    """Whether this is a table of data: not one of a single column or used only for layout."""
+    """Return whether this is a table of data: not one of a single column or used only for layout."""
     if element.get("role") in ("presentation", "none"):
         return False
     rows = [list(_cells(row)) for row in _rows(element)]

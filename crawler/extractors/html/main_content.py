@@ -182,7 +182,7 @@ class Boilerplate:
         self._panels = panels
 
     def drops(self, element: _Element) -> bool:
-        """Whether `element`, with everything below it, is no content."""
+        """Return whether `element`, with everything below it, is no content."""
         tag = element.tag
         if tag in _DROPPED_TAGS:
             return True
@@ -204,7 +204,7 @@ class Boilerplate:
         return tag in _LISTS and not self._lenient and self._is_contents(element)
 
     def is_link_list(self, element: _Element) -> bool:
-        """Whether `element` is a list of short links on a page that does not mark its main content.
+        """Return whether `element` is a list of short links on a page that does not mark its main content.
 
         Such a list is a menu at the edge of the page, and content between texts.
         """
@@ -236,7 +236,7 @@ class Boilerplate:
         return links.characters / max(1, text_length(element)) if links else 0.0
 
     def _is_contents(self, element: _Element) -> bool:
-        """Whether this is a table of contents: links within the page, or very many links."""
+        """Return whether this is a table of contents: links within the page, or very many links."""
         links = self._links.get(element)
         if links is None or (links.local < links.count - 1 and links.count < _MANY_LINKS):
             return False
@@ -267,12 +267,12 @@ _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet
 
 
 def _is_section(element: _Element, tag: object) -> bool:
-    """Whether the id is made from a heading: the section "cookie-management" is no banner."""
+    """Return whether the id is made from a heading: the section "cookie-management" is no banner."""
     return tag == "section" or "sect" in (element.get("class") or "")
 
 
 def is_callout(element: _Element) -> bool:
-    """Whether this is a note, tip or the like, which is content even in an <aside>."""
+    """Return whether this is a note, tip or the like, which is content even in an <aside>."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
     return _CALLOUT.search(names) is not None or "doc-tip" in names or "doc-notice" in names
 
@@ -290,7 +290,7 @@ def _verdict(names: str, inline: bool) -> str:
 
 
 def _is_hidden(element: _Element) -> bool:
-    """Whether `element` is hidden or has a role that is not content.
+    """Return whether `element` is hidden or has a role that is not content.
 
     Panels of tabs and folded sections are hidden until somebody opens them: they are content.
     """

@@ -166,7 +166,7 @@ def _stretches(
 
 
 def _continues(before: Block, text: str) -> bool:
-    """Whether `text` continues the paragraph `before`, which belongs to the page where it begins."""
+    """Return whether `text` continues the paragraph `before`, which belongs to the page where it begins."""
     usual = before.kind == "text" and len(before.text) < _LONGEST_PARAGRAPH
     return usual and ends_open(before.text) and text[:1].islower()
 

@@ -102,7 +102,7 @@ class Joiner:
         return f" {line}"
 
     def _goes_on(self, current: Paragraph, before: Line, line: Line, leading: float) -> bool:
-        """Whether `line` continues the paragraph or item that `before` ended."""
+        """Return whether `line` continues the paragraph or item that `before` ended."""
         if current.kind == "code" or abs(before.size - line.size) > 0.15 * before.size:
             return False
         ended = bool(_ENDS_SENTENCE.search(before.text.strip()[-_TAIL:]))
@@ -116,7 +116,7 @@ class Joiner:
 
 
 def ends_open(text: str) -> bool:
-    """Whether a paragraph seems to continue on the next page."""
+    """Return whether a paragraph seems to continue on the next page."""
     return not _ENDS_SENTENCE.search(text[-_TAIL:])
 
 

@@ -16,7 +16,7 @@ from server.domain.protocols import ChatModel, Expander, Incidents, ModelError, 
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
-from server.retrieval.parts_of_question import parts_of
+from server.retrieval.question_kinds import parts_of
 from server.retrieval.rarity import Rarity, text_tokens
 
 MOST = 3

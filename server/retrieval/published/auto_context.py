@@ -61,14 +61,14 @@ class ChunkContext:
 
     @property
     def told(self) -> str:
-        """In sentences, as a model reads it beside the chunk."""
+        """In sentences, as a model reads it in addition to the chunk."""
         name = self.page.name or self.title
         where = f" ({' › '.join(self.above)})" if self.above else ""
         parts = (f"From “{name}”{where}." if name else "", self.page.summary, self.section)
         return " ".join(part for part in parts if part)
 
     def added(self, chunk: Chunk) -> str:
-        """What of it the chunk does not say itself."""
+        """Return what of it the chunk does not say itself."""
         parts = (*self.above[-1:], self.page.name, self.page.summary, self.section)
         return "\n".join(part for part in parts if part and part not in chunk.text)
 

@@ -51,7 +51,7 @@ class ContextualOptions(StrategyOptions):
     """The page's own description, or its sentences that say most where it has none."""
     embed: Literal["joined", "none"] = "joined"
     """What is embedded. `joined`: chunk and context as one text, as published. `none`: the chunk under its
-    title and headings; contexts are found by their words alone, and nothing is embedded anew."""
+    title and headings; contexts are found by their words alone, and nothing is embedded again."""
     fusion: Literal["site", "published"] = "site"
     """`site`: vectors and words are weighed as hybrid does. `published`: 0.8 and 0.2 by reciprocal rank."""
     words: Share = 1.0
@@ -140,7 +140,7 @@ def path(url: str, facts: PageFacts) -> str:
 
 
 def summary(chunks: Sequence[Chunk], facts: PageFacts) -> str:
-    """What the page is about."""
+    """Return what the page is about."""
     if facts.description or len(chunks) < 2:
         return facts.description
     return " ".join(lexrank([chunk.text for chunk in chunks], SUMMARY, chunks[0].language))

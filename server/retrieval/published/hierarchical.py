@@ -57,7 +57,7 @@ class HierarchicalOptions(StrategyOptions):
 DEPTH = 2
 """Headings of a path that make a section; what stands deeper belongs to it."""
 HEADINGS = 12
-"""Headings at most that a unit is found by beside its summary."""
+"""Headings at most that a unit is found by in addition to its summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class SummaryUnit:
         return summary_task(texts, self.title, tokens, self.chunks[0].language, own)
 
     def record(self, summary: str) -> Record:
-        """What is searched in its place."""
+        """Return what is searched in its place."""
         first = self.chunks[0]
         ids = tuple(chunk.id for chunk in self.chunks)
         id = record_id(first.url, self.title, *self.below, summary, *ids)
@@ -234,7 +234,7 @@ def _told(hit: ScoredChunk, live: Artefact) -> ScoredChunk:
 
 
 def _without_dense(hit: ScoredChunk) -> ScoredChunk:
-    """What the layered search calls the cosine is not the chunk's own."""
+    """Return what the layered search calls the cosine is not the chunk's own."""
     return replace(hit, scores={name: score for name, score in hit.scores.items() if name != "dense"})
 
 

@@ -7,6 +7,7 @@ match names the question. They come from FAQ markup, headings, the words of link
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from server.domain.protocols import Prompt
 from server.domain.question import Query
 from server.indexes.postings import K1
 from server.indexes.tokens import page_tokens, tokens
+from server.languages.loader import alternatives, compiled
 from server.retrieval.fusion import WordScores
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked, reads
@@ -28,8 +30,38 @@ from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
 from server.retrieval.published.derived.replies import reply_list
-from server.retrieval.published.question_phrasing import LONGEST, phrase
 from server.retrieval.rarity import Rarity
+
+_MARK = re.compile(r"[?？؟]\s*$")
+_BEGINS = compiled(alternatives(lambda one: one.questions.begins))
+NUMBER = compiled(
+    rf"^(?:{alternatives(lambda one: one.headings.numbered)})\s+(?:\d+|[A-Z])(?:\.\d+)*\.?\s+"
+    r"|^(?:\d+|[A-Z])(?:\.\d+)+\.?\s+|^\d+[.)]\s+"
+)
+LONGEST = 200
+"""Characters of a heading that is taken for a question; longer ones are texts."""
+
+
+def is_question(text: str) -> bool:
+    """By its question mark, or by a first word that asks for something."""
+    return bool(_MARK.search(text) or _BEGINS.match(text))
+
+
+def bare(heading: str) -> str:
+    """A heading without its number: "5.2. Default Values" -> "Default Values"."""
+    return NUMBER.sub("", heading).strip() or heading.strip()
+
+
+def phrase(heading: str, title: str) -> str:
+    """What is asked for by a heading on a page called `title`: a question as it stands, or the heading with
+    what it is about, since "Overview" alone asks for nothing."""
+    name = bare(heading)
+    if is_question(name) or not title or name.casefold() in title.casefold():
+        return name
+    if title.casefold() in name.casefold():
+        return name
+    return f"{bare(title)}: {name}"
+
 
 MOST_SOURCES = 6
 """Chunks that one question names: of a longer section or page, the first ones."""
@@ -101,7 +133,7 @@ Reply with one JSON object: {{"questions": ["..."]}}"""
 
 
 def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
-    """Asks for up to `count` questions; without a model there are none beside those that the site asks."""
+    """Asks for up to `count` questions; without a model only those that the site asks are there."""
     heading = " ".join(chunk.heading.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:300]
     text = chunk.text[:LONGEST_EXCERPT].replace("</", "<\u200b/").replace("<excerpt", "<\u200bexcerpt")
     prompt = Prompt(
@@ -146,7 +178,7 @@ class QuestionsOptions(StrategyOptions):
     links: bool = True
     """Whether the words of links to a page do."""
     weight: Annotated[float, Field(ge=0, le=1)] = 0.8
-    """How much a question that is put alike counts beside hybrid's score; 0: nothing."""
+    """How much a question that is put alike counts in addition to hybrid's score; 0: nothing."""
     meaning: Annotated[float, Field(ge=0, le=1)] = 0.8
     """Share of the meaning when two questions are compared; the rest is their words'."""
 

@@ -133,7 +133,7 @@ class Preset:
         )
 
     def penalty_for(self, budget: int) -> float:
-        """What a chunk without relevance costs: the smaller the budget, the more."""
+        """Return what a chunk without relevance costs: the smaller the budget, the more."""
         together = min(budget, self.together)
         return min(1.0, self.penalty * math.pow(BUDGET / together, GROWTH))
 
@@ -161,11 +161,11 @@ class SegmentsOptions(StrategyOptions):
     penalty: Annotated[float, Field(ge=0, le=1)] = 0
     """What a chunk without relevance costs a segment, for a budget of 30 chunks; 0 takes the preset's."""
     sections: bool = False
-    """Whether sections get a summary of their own beside that of their page."""
+    """Whether sections get a summary of their own in addition to that of their page."""
 
     @property
     def chosen(self) -> Preset:
-        """The preset, with what was set beside it."""
+        """The preset, with what was set in addition to it."""
         preset = PRESETS[self.preset]
         longest, penalty = self.longest or preset.longest, self.penalty or preset.penalty
         return replace(preset, longest=longest, penalty=penalty)
@@ -260,7 +260,7 @@ BATCH = 1000
 POOL = 60
 """Best chunks whose relevance is known; to all others a segment is only a bridge."""
 SHARES = (0.5, 1.0)
-"""Of vectors and of words: what is found under the context, beside what is found by the chunk alone. The
+"""Shares, for vectors and for words, of what is found under the context; the rest is the chunk alone. The
 words under the context include the chunk's, so a word of the context weighs as much as any other."""
 NOTHING = 0.01
 """Where no chunk is likelier than this to bear on the question, nothing is returned. Of 240 questions with

@@ -234,7 +234,7 @@ def window_runs(
 def _affordable(
     runs: Iterator[ChunkRun] | Sequence[ChunkRun], hits: Sequence[ScoredChunk], limit: int
 ) -> list[ChunkRun]:
-    """Those that bring more, as long as what is added leaves room for what was found."""
+    """Return those that bring more, as long as what is added leaves room for what was found."""
     room = int(limit * SHARE_ADDED)
     first = {hit.chunk.id for hit in hits[:limit]}
     taken: set[str] = set()
@@ -292,7 +292,7 @@ def _parts_of(
 
 
 def _under(chunk: Chunk, options: SmallToBigOptions) -> str:
-    """What stands over a part: over a sentence the last heading, which is all that it can bear."""
+    """Return what stands over a part: over a sentence the last heading, which is all that it can bear."""
     if options.mode == "window" and chunk.heading_path:
         return chunk.heading_path[-1]
     return chunk.heading

@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+from sklearn.preprocessing import normalize
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Prompt
@@ -75,7 +76,7 @@ def lexrank(texts: Sequence[str], most_chars: int, language: str = "") -> list[s
 
 
 def extract(texts: Sequence[str], most_tokens: int, language: str = "") -> str:
-    """The same as one text of about `most_tokens` tokens."""
+    """Return the same as one text of about `most_tokens` tokens."""
     return " ".join(lexrank(texts, chars_of(most_tokens, texts), language))
 
 
@@ -110,7 +111,7 @@ def _read(most_chars: int, reply: str) -> str:
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
-    """Those that are compared, in document order, each once."""
+    """Return those that are compared, in document order, each once."""
     seen: set[str] = set()
     of_text = []
     for text in texts:
@@ -149,10 +150,8 @@ def _likeness(of_sentence: Sequence[Sequence[str]]) -> Floats:
     counts.sum_duplicates()
     frequency = np.bincount(counts.indices, minlength=len(number))
     counts.data *= np.log(1 + len(of_sentence) / frequency[counts.indices])
-    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
-    similar: Floats = (counts @ counts.T).toarray()
-    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    similar *= scale[:, None] * scale[None, :]
+    unit = normalize(counts)
+    similar: Floats = (unit @ unit.T).toarray()
     return similar
 
 

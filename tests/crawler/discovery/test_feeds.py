@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from crawler.discovery.feeds import Feeds, feed_urls
+from crawler.discovery.sitemap import Feeds, feed_urls
 from crawler.fetching.fetcher import Fetcher
 from crawler.fetching.robots import Robots
 

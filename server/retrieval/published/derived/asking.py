@@ -21,7 +21,7 @@ from server.retrieval.parts import Replies
 T = TypeVar("T")
 
 AT_ONCE = 8
-"""Calls under way; the model's own limit holds beside it."""
+"""Calls under way; the model's own limit holds in addition to it."""
 Estimate = Callable[[str], int]
 
 
@@ -49,7 +49,7 @@ class Tally:
     cost: float = 0.0
 
     def plan(self) -> Plan:
-        """The same as what a build would take."""
+        """Return the same as what a build would take."""
         return Plan(self.calls, self.tokens_in, self.tokens_out, self.cost, self.remembered)
 
 
@@ -72,7 +72,7 @@ class ModelTasks:
     _started: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def all(self, kind: str, tasks: Sequence[ModelTask[T]]) -> list[T]:
-        """What came of each, in order. `kind` names them for the monitor and in the store of replies.
+        """Return what came of each, in order. `kind` names them for the monitor and in the store of replies.
 
         Raises ModelError when the model does not answer, BuildStopped.
         """

@@ -24,7 +24,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 @dataclass(frozen=True)
 class Artefact:
-    """Records by kind, with arrays and facts of any kind beside them."""
+    """Records by kind, with arrays and facts of any kind in addition to them."""
 
     records: Mapping[str, Sequence[Record]] = field(default_factory=dict)
     """In an order that the strategy may rely on: arrays can speak of the n-th record of a kind."""
@@ -53,7 +53,7 @@ class Artefact:
         return found
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` reads; no pickle in it."""
+        """Return what `from_bytes` reads; no pickle in it."""
         records = {kind: [_row(record) for record in of_kind] for kind, of_kind in self.records.items()}
         texts = orjson.dumps({"records": records, "facts": self.facts}, option=orjson.OPT_SERIALIZE_NUMPY)
         packed = np.frombuffer(zlib.compress(texts, 1), np.uint8)
@@ -144,7 +144,7 @@ class Kit:
             self.word_chunks(kind, [record.as_chunk() for record in records])
 
     def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
-        """The same for texts with headings of their own; ids are those of records."""
+        """Return the same for texts with headings of their own; ids are those of records."""
         if self.asking.trial:
             return
         index = self.side(kind).words

@@ -146,7 +146,7 @@ class DerivedBuilder:
             self._leaving[kind] = [record for record in leaving if gone.isdisjoint(record.sources)]
 
     def plan(self, text: SiteText) -> Plan:
-        """What a build of this text would take now."""
+        """Return what a build of this text would take now."""
         if self._index.model is None or self.is_current(text):
             return Plan()
         kit = self._kit(text, Unwatched(), trial=True)
@@ -154,7 +154,7 @@ class DerivedBuilder:
         return kit.asking.tally.plan()
 
     def is_current(self, text: SiteText) -> bool:
-        """Whether the derived index of this text is there."""
+        """Return whether the derived index of this text is there."""
         return self._has(_signature(text))
 
     def complete(self, text: SiteText, monitor: Monitor) -> None:

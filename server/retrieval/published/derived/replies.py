@@ -21,7 +21,7 @@ def reply_list(reply: str, name: str) -> list[object]:
     """Return the list `name` of the object in a reply. Raises ValueError where there is none."""
     value = reply_object(reply).get(name)
     if not isinstance(value, list):
-        raise ValueError(f"no list {name!r} in the reply")
+        raise ValueError(f"no list of {name} in the reply")
     return value
 
 
@@ -29,7 +29,7 @@ def reply_text(reply: str, name: str) -> str:
     """Return the text `name` of the object in a reply, on one line. Raises ValueError where it is empty."""
     value = reply_object(reply).get(name)
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"no text {name!r} in the reply")
+        raise ValueError(f"no {name} in the reply")
     return " ".join(value.split())
 
 

@@ -91,7 +91,7 @@ def written(extraction: EntityExtraction) -> str:
 
 
 def read(reply: str) -> EntityExtraction:
-    """What `written` wrote, or a model in much the same form: other list marks, tabs, quotes, JSON.
+    """Return what `written` wrote, or a model in much the same form: other list marks, tabs, quotes, JSON.
     Raises ValueError for a reply that holds no record and does not say that there is none."""
     entities: list[ExtractedEntity] = []
     relations: list[ExtractedRelation] = []
@@ -294,7 +294,7 @@ def heads_of(chunk: Chunk) -> list[str]:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Those outside code."""
+    """Return those outside code."""
     code = False
     for _, content in lines(text):
         if content.startswith("```"):
@@ -338,7 +338,7 @@ class _Read:
 def extract(
     kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1, types: Sequence[str] = TYPES
 ) -> list[EntityExtraction]:
-    """What each chunk gives, in their order. Raises ModelError, BuildStopped."""
+    """Return what each chunk gives, in their order. Raises ModelError, BuildStopped."""
     words = WordedExtraction(chunks, kit.monitor)
     rules = RULES.format(types=", ".join(types))
     first = kit.asking.all(KIND, [_task(rules, chunk, words) for chunk in chunks])

@@ -8,15 +8,141 @@ gives its own things in headings are found by `server.retrieval.published.graph.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
 from unicodedata import normalize
 
-from server.languages.loader import every_word
-from server.languages.scripts import MARKS, UNSPACED_CHARACTER, fold
-from server.retrieval.published.graph.capitals import capitalised
-from server.retrieval.published.graph.unspaced import caseless_phrases, unspaced_phrases
+from server.languages.loader import alternatives, compiled, every_word
+from server.languages.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
+from server.languages.stop_words import STOP_WORDS
+from server.languages.unspaced import KOREAN_FUNCTION_WORDS, bare_noun
+
+_RUN = re.compile(f"[{UNSPACED}]+")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]+")
+_KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
+_JAPANESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々]{2,8}|[\u30a1-\u30fa\u30fc]{2,}")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_CHINESE = re.compile(
+    alternatives(lambda one: one.unspaced.phrases) + "|" + alternatives(lambda one: one.unspaced.breaks)
+)
+"""Between these stand the words of a Chinese sentence, more often than not."""
+_LONGEST = 8
+"""Longer runs are clauses, not names."""
+_CASELESS_WORD = re.compile(rf"(?:[\u0590-\u08ff\u0900-\u0dff\u10a0-\u10ff\u1200-\u137f{MARKS}]+[ \u200c]?)+")
+
+
+def unspaced_phrases(text: str) -> Iterator[tuple[int, str]]:
+    """(place, phrase): Korean nouns without what is glued to them, Japanese words between kana, what
+    stands between Chinese function words, and short runs of other scripts."""
+    for found in _RUN.finditer(text):
+        run, at = found[0], found.start()
+        if _HANGUL.fullmatch(run):
+            noun = "" if run in KOREAN_FUNCTION_WORDS else bare_noun(run)
+            if len(noun) > 1:
+                yield at, noun
+        elif _KANA.search(run):
+            yield from ((at + one.start(), one[0]) for one in _JAPANESE.finditer(run))
+        elif _HAN.fullmatch(run):
+            yield from _chinese(run, at)
+        elif len(run) <= 2 * _LONGEST:
+            yield at, run
+
+
+def _chinese(run: str, at: int) -> Iterator[tuple[int, str]]:
+    start = 0
+    for found in [*_CHINESE.finditer(run), None]:
+        part = run[start : found.start() if found else len(run)]
+        if 1 < len(part) <= _LONGEST:
+            yield at + start, part
+        start = found.end() if found else start
+
+
+def caseless_phrases(text: str, language: str = "") -> Iterator[tuple[int, str]]:
+    """(place, phrase) in scripts with spaces but no capitals: up to three words between function words,
+    pairs of words where there are more."""
+    stops = STOP_WORDS.get(language, frozenset())
+    for found in _CASELESS_WORD.finditer(text):
+        run: list[tuple[int, str]] = []
+        at = found.start()
+        for word in [*found[0].split(" "), ""]:
+            if word and word not in stops and len(word) > 1:
+                run.append((at, word))
+            else:
+                yield from _of_words(run)
+                run = []
+            at += len(word) + 1
+
+
+def _of_words(run: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    size = len(run) if len(run) <= 3 else 2
+    for first in range(len(run) - size + 1 if run else 0):
+        yield run[first][0], " ".join(word for _, word in run[first : first + size])
+
+
+_UPPER = "".join(chr(code) for code in range(0x80, 0x2100) if unicodedata.category(chr(code)) in ("Lu", "Lt"))
+_JOINING = alternatives(lambda one: one.names.joining)
+_SEVERAL = compiled(rf"\s+(?:&|{alternatives(lambda one: one.names.several)})\s+", re.NOFLAG)
+_ABBREVIATED = alternatives(lambda one: one.names.abbreviated)
+_OPENERS = every_word(lambda one: one.names.openers)
+"""Words that open sentences and are names of nothing."""
+
+
+def _pattern(upper: str, small: str) -> re.Pattern[str]:
+    # "George W. Bush", "U.S. Army", "O'Brien", "Jean-Luc", "X-Ray", "iPhone" is found as a code.
+    initials = rf"(?:[{upper}]\.(?=[\s{upper}]))+|(?:{_ABBREVIATED})\.(?=\s)"
+    word = rf"(?:{initials}|[{upper}][{small}]*(?:['’.\-&][{small}]+)*)"
+    number = r"\d[\d.]*\b(?![.\-/%])"
+    return compiled(
+        rf"(?<![{small}.\-/@]){word}"
+        rf"(?:[ \u00a0]{word}|(?:[ \u00a0](?:{_JOINING}|&)){{1,2}}[ \u00a0]{word})*(?:[ \u00a0]{number})?",
+        re.NOFLAG,
+    )
+
+
+_PLAIN = _pattern("A-Z", r"A-Za-z0-9_")
+_ANY = _pattern(f"A-Z{_UPPER}", rf"\w{MARKS}")
+_SENTENCE_END = re.compile(r"(?:^|[.!?:;•|\n\t\"“(*-])\s*$")
+_OWNER_ENDING = re.compile(r"['’]s?$")
+_ELIDED = compiled(rf"^(?:{alternatives(lambda one: one.names.elided)})['’](?=\w)")
+"""French and Italian: "l'Université" is the university."""
+_EDGE = compiled(rf"^(?:{_JOINING}|&)\s+")
+
+
+def capitalised(text: str, language: str = "") -> Iterator[tuple[int, str]]:
+    """(place, name) of each; what only stands in capitals because a sentence starts there is left out."""
+    stops = STOP_WORDS["en"] | STOP_WORDS.get(language, frozenset())
+    for found in (_PLAIN if text.isascii() else _ANY).finditer(text):
+        run, at = found[0], found.start()
+        opens = bool(_SENTENCE_END.search(text, max(0, at - 4), at))
+        run = _without_openers(run, stops, opens)
+        if not run:
+            continue
+        at += len(found[0]) - len(run)
+        if opens and " " not in run and run[1:].islower() and f" {run.lower()}" in text:
+            continue
+        parts = _SEVERAL.split(run) if " " in run else [run]
+        # "Oxford University and Harvard University" names two; "Romeo and Juliet" may be one as well.
+        if len(parts) == 1 or not any(" " in part for part in parts):
+            yield at, _OWNER_ENDING.sub("", run)
+        if len(parts) > 1:
+            yield from ((at + run.find(one), _OWNER_ENDING.sub("", one)) for one in parts if len(one) > 2)
+
+
+def _without_openers(run: str, stops: frozenset[str], opens: bool) -> str:
+    while run:
+        run = _ELIDED.sub("", run)
+        first, _, rest = run.partition(" ")
+        small = first.lower().replace("’", "'").strip(".'")
+        shouted = len(first) > 1 and first.isupper()
+        tells = shouted or not (small.split("'")[0] in stops or (opens and small in _OPENERS))
+        if tells and (len(small) > 1 or rest):
+            return run if len(run.strip(".")) > 1 else ""
+        run = _EDGE.sub("", rest)
+        opens = opens and not run
+    return ""
+
 
 LONGEST = 80
 """Characters; longer ones are sentences."""

@@ -96,11 +96,11 @@ class SiteGraph(ABC):
 
     @abstractmethod
     def statement(self, relation: int) -> Statement | None:
-        """What the site says of both ends together; None where it says nothing."""
+        """Return what the site says of both ends together; None where it says nothing."""
 
     @abstractmethod
     def statements(self, entities: Sequence[int], relations: Iterable[int]) -> Iterator[Statement]:
-        """What a model reads to report on these, the most telling first."""
+        """Return what a model reads to report on these, the most telling first."""
 
     @cached_property
     def degrees(self) -> NDArray[np.int64]:

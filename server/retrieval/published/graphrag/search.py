@@ -39,7 +39,7 @@ MOST_RELATIONS = 10
 OF_FOUND = 5
 """Best chunks of hybrid search whose entities count too,"""
 FOUND_SHARE = 0.3
-"""and how much they do beside those that the question names."""
+"""and how much they do in addition to those that the question names."""
 NEIGHBOUR_SHARE = 0.3
 """Share of its relevance that an entity gives to the other end of a relation."""
 LEAST = 1.0
@@ -108,7 +108,7 @@ def led_to(view: GraphView, entities: Mapping[int, float]) -> GraphLeads:
 
 
 def _relations(view: GraphView, entities: Mapping[int, float]) -> list[int]:
-    """Those between two of the entities first, then by the relevance of their ends, and by weight."""
+    """Return those between two of the entities first, then by the relevance of their ends, and by weight."""
     known = dict.fromkeys(relation for entity in entities for relation in view.relations_of(entity))
 
     def order(relation: int) -> tuple[bool, float, float, int]:

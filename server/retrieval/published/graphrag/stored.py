@@ -194,7 +194,7 @@ class GraphView:
         ]
 
     def of(self, report: int, name: str) -> Any:
-        """What is stored of a report under this name."""
+        """Return what is stored of a report under this name."""
         return self.reports[report].data[name]
 
     def root(self, report: int) -> int:

@@ -132,7 +132,7 @@ class GraphRagSearch:
     def _said(
         self, query: Query, view: GraphView, reports: Sequence[int], near: Mapping[str, float]
     ) -> list[ReportPoint]:
-        """What the model says of the best reports, ahead of all that is found without it."""
+        """Return what the model says of the best reports, ahead of all that is found without it."""
         if self._index.model is None:
             return []
         estimate, most = self._index.deriving.estimate_tokens, self._index.options.tokens

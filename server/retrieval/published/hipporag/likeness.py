@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, diags
+from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.preprocessing import normalize
 
 from server.domain.derived import Monitor, Unwatched
 from server.retrieval.published.derived.build import Array
@@ -52,7 +53,7 @@ class SpellingLikeness:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> SpellingLikeness:
-        """What `arrays` gave."""
+        """Return what `arrays` gave."""
         data, indices, indptr, weights = (
             arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "weights")
         )
@@ -112,9 +113,7 @@ class SpellingLikeness:
 
 def _weighted(counted: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
     rows: csr_matrix = counted.multiply(weights[None, :]).tocsr()
-    length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    rows = diags(np.divide(1.0, length, out=np.zeros_like(length), where=length > 0)) @ rows
-    return rows.astype(np.float32).tocsr()
+    return normalize(rows).astype(np.float32) if rows.shape[0] else rows
 
 
 def _telling(rows: csr_matrix, least: float) -> csr_matrix:

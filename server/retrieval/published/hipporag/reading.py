@@ -66,7 +66,7 @@ class SiteReading:
 
 
 def aliases(title: str) -> list[str]:
-    """What a page may be called: its title, without brackets, and the parts of "Name - Site"."""
+    """Return what a page may be called: its title, without brackets, and the parts of "Name - Site"."""
     parts = _TITLE_PARTS.split(title)
     names = [title, _BRACKETS.sub("", title), *(parts if len(parts) > 1 else [])]
     return list(dict.fromkeys(name.strip() for name in names if len(name.strip()) > 1))
@@ -111,7 +111,7 @@ def read(pages: Pages, anchors: Iterable[str], monitor: Monitor) -> SiteReading:
 
 
 def entities(chunk: Chunk) -> list[str]:
-    """What a passage speaks of, read without a model, each once."""
+    """Return what a passage speaks of, read without a model, each once."""
     return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
 
 

@@ -39,11 +39,11 @@ class Keywords:
     high: tuple[str, ...] = ()
 
     def low_text(self, question: str) -> str:
-        """What entities are searched by."""
+        """Return what entities are searched by."""
         return ", ".join(self.low) or question
 
     def high_text(self, question: str) -> str:
-        """What relations are searched by."""
+        """Return what relations are searched by."""
         return ", ".join(self.high) or question
 
 

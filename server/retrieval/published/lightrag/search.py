@@ -223,7 +223,7 @@ def by_polling(lists: Sequence[Sequence[str]], most: int, least: int = 1) -> lis
 
 
 def by_cosine(lists: Sequence[Sequence[str]], cosine: Mapping[str, float], per_item: int) -> list[str]:
-    """Those nearest to the question of all: half of `per_item` for each list."""
+    """Return those nearest to the question of all: half of `per_item` for each list."""
     wanted = per_item * len(lists) // 2 or 1
     every = list(dict.fromkeys(chunk for chunks in lists for chunk in chunks if chunk in cosine))
     return sorted(every, key=lambda chunk: (-cosine[chunk], chunk))[:wanted]
@@ -275,7 +275,7 @@ def by_relations(graph: EntityGraph, relations: Scored) -> GraphMatches:
 def cut(
     graph: EntityGraph, found: GraphMatches, options: LightRagOptions, tokens: Callable[[str], int]
 ) -> GraphMatches:
-    """What fits the token budgets."""
+    """Return what fits the token budgets."""
     entities = within(list(found.entities), lambda n: tokens(graph.told_entity(n)), options.entity_tokens)
     relations = within(
         list(found.relations), lambda n: tokens(graph.told_relation(n)), options.relation_tokens
@@ -301,7 +301,7 @@ class Lead:
     """How near the nearest of it is to the question."""
     why: str
     told: list[str] = field(default_factory=list)
-    """What a model may read beside the chunk; each stands with one chunk only."""
+    """What a model may read in addition to the chunk; each stands with one chunk only."""
 
 
 def picked(
@@ -328,7 +328,7 @@ def leads(graph: EntityGraph, found: GraphMatches) -> dict[str, Lead]:
 
 def tell(graph: EntityGraph, found: GraphMatches, order: Sequence[str], led: Mapping[str, Lead]) -> None:
     """Gives each description to the first chunk of `order` that has room for it: so a model that reads them
-    reads each once, beside what it was read from."""
+    reads each once, in addition to what it was read from."""
     place = {chunk: n for n, chunk in enumerate(order)}
     told = [
         *((graph.entities[n].sources, graph.told_entity(n)) for n in found.entities),

@@ -43,7 +43,7 @@ from server.retrieval.rerank import FeatureReranker
 DEEP = 100
 """So deep the product's hybrid search is looked at in mix."""
 ADDED = 50
-"""Chunks that only the graph leads to, looked at beside those."""
+"""Chunks that only the graph leads to, looked at in addition to those."""
 WORDED = 0.6
 """How near the best match of words is taken to be, among cosines."""
 
@@ -63,7 +63,7 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
 
 
 def _by_language(embedder: Embedder, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
-    """Those whose language the embedder reads, and the others, whose vectors would say nothing."""
+    """Return those whose language the embedder reads, and the others, whose vectors would say nothing."""
     read = [record for record in records if reads(embedder, record.language)]
     return read, [record for record in records if not reads(embedder, record.language)]
 
@@ -169,7 +169,7 @@ class LightRagSearch:
     def _within(
         self, graph: EntityGraph, found: GraphMatches, hits: Sequence[ScoredChunk]
     ) -> list[ScoredChunk]:
-        """Those that the total budget has room for beside the entities and relations; one at the least."""
+        """Return the hits that fit the total budget with the entities and relations; at least one."""
         told = [graph.told_entity(n) for n in found.entities]
         told += [graph.told_relation(n) for n in found.relations]
         left = self._index.options.total_tokens - sum(map(self._tokens, told))
@@ -194,7 +194,7 @@ def _described(kit: Kit, graph: MergedGraph) -> Artefact:
 def _told(
     graph: EntityGraph, found: GraphMatches, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
 ) -> list[ScoredChunk]:
-    """The same with what led to each."""
+    """Return the same with what led to each."""
     tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
         with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit

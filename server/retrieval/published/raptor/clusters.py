@@ -1,7 +1,8 @@
 """Soft clusters of vectors: mixtures of Gaussians in ten dimensions, global first, then local inside each.
 
-The Bayesian information criterion chooses the number of components; clusters that are too long for one
-summary are divided again.
+Hundreds of small mixtures are fitted for one tree. All components of one are computed at once here, which for
+a hundred points takes a millisecond where a general library takes fifty. The Bayesian information criterion
+chooses the number of components; clusters that are too long for one summary are divided again.
 """
 
 from __future__ import annotations
@@ -14,28 +15,115 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from server.domain.protocols import ModelError
+from server.retrieval.published.raptor.strategy import MOST_COMPONENTS
 
 FLOOR = 1e-4
 """Added to variances, the largest being about 1: points that coincide make no component of their own."""
 ROUNDS = 40
+GAIN = 1e-3
+"""A round that makes the points no likelier than this, in the mean of their logarithms, is the last."""
+LLOYD_ROUNDS = 10
 
 Points = NDArray[np.float64]
+Labels = NDArray[np.intp]
 
 
-def fitted(points: Points, components: int, seed: int) -> GaussianMixture:
-    """Return the mixture of so many components that these points are likely under."""
-    mixture = GaussianMixture(
-        components, reg_covar=FLOOR, max_iter=ROUNDS, init_params="k-means++", random_state=seed
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return mixture.fit(points)
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """Components by weight, mean and the factor that brings their points to the unit ball."""
+
+    weights: Points
+    means: Points
+    factors: Points
+    """For each component F, with F @ F.T the inverse of its covariance."""
+
+    def log_likelihoods(self, points: Points) -> Points:
+        """Log-likelihood of each point (column) under each component (row), with the component's weight."""
+        moved = points @ self.factors - (self.means[:, None, :] @ self.factors)
+        scale = np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1) + np.log(self.weights)
+        fixed = points.shape[1] * math.log(2 * math.pi)
+        found: Points = scale[:, None] - 0.5 * (fixed + np.square(moved).sum(axis=2))
+        return found
+
+    def shares(self, points: Points) -> Points:
+        """How likely each point (row) comes from each component (column)."""
+        return _shares(self.log_likelihoods(points))[0].T
+
+    def bic(self, points: Points) -> float:
+        """The Bayesian information criterion: lower is better."""
+        count, dimensions = points.shape
+        of_one = dimensions * (dimensions + 1) // 2 + dimensions + 1
+        parameters = len(self.weights) * of_one - 1
+        total = float(_shares(self.log_likelihoods(points))[1].sum())
+        return float(parameters * math.log(count) - 2 * total)
+
+
+def fitted(points: Points, components: int, seed: int) -> Mixture:
+    """The mixture that these points are likely under, found from `nearest_means`."""
+    labels = nearest_means(points, components, seed)
+    shares = np.zeros((components, len(points)))
+    shares[labels, np.arange(len(points))] = 1.0
+    mixture = _mixture(points, shares)
+    before = -np.inf
+    for _ in range(ROUNDS):
+        shares, likely = _shares(mixture.log_likelihoods(points))
+        mixture = _mixture(points, shares)
+        mean = float(likely.mean())
+        if abs(mean - before) < GAIN:
+            break
+        before = mean
+    return mixture
+
+
+def nearest_means(points: Points, count: int, seed: int) -> Labels:
+    """For each point the number of its cluster by k-means, begun with points far from each other."""
+    rng = np.random.default_rng(seed)
+    squares = np.square(points).sum(axis=1)
+    means = points[[int(rng.integers(len(points)))]]
+    nearest = _distances(points, squares, means)[:, 0]
+    for _ in range(count - 1):
+        total = nearest.sum()
+        if total <= 0:  # fewer different points than wanted
+            break
+        chosen = int(np.searchsorted(np.cumsum(nearest), rng.random() * total))
+        fresh = points[[min(chosen, len(points) - 1)]]
+        means = np.concatenate([means, fresh])
+        nearest = np.minimum(nearest, _distances(points, squares, fresh)[:, 0])
+    labels: Labels = _distances(points, squares, means).argmin(axis=1)
+    for _ in range(LLOYD_ROUNDS):
+        sizes = np.bincount(labels, minlength=len(means))
+        sums = np.zeros_like(means)
+        np.add.at(sums, labels, points)
+        means = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], means)
+        following = _distances(points, squares, means).argmin(axis=1)
+        if (following == labels).all():
+            break
+        labels = following
+    return labels
+
+
+def _distances(points: Points, squares: Points, means: Points) -> Points:
+    found: Points = squares[:, None] - 2 * points @ means.T + np.square(means).sum(axis=1)
+    return np.maximum(found, 0.0)
+
+
+def _shares(log_likelihoods: Points) -> tuple[Points, Points]:
+    """Share of each component in each point, and the logarithm of each point's likelihood."""
+    highest = log_likelihoods.max(axis=0)
+    raised = np.exp(log_likelihoods - highest)
+    sums = raised.sum(axis=0)
+    return raised / sums, highest + np.log(sums)
+
+
+def _mixture(points: Points, shares: Points) -> Mixture:
+    sizes = shares.sum(axis=1) + 10 * np.finfo(np.float64).eps
+    means = shares @ points / sizes[:, None]
+    weighted = (shares[:, :, None] * points).transpose(0, 2, 1) @ points
+    spread = weighted / sizes[:, None, None] - means[:, :, None] * means[:, None, :]
+    roots = np.linalg.cholesky(spread + FLOOR * np.eye(points.shape[1]))
+    return Mixture(sizes / sizes.sum(), means, np.linalg.inv(roots).transpose(0, 2, 1))
 
 
 DIMENSIONS = 10
@@ -57,9 +145,14 @@ def reducer(kind: str, seed: int) -> Reduce:
 def by_components(vectors: Vectors) -> Points:
     """The first principal components, in the scale of the first: its spread is 1."""
     dimensions = min(DIMENSIONS, len(vectors) - 1, vectors.shape[1])
-    if dimensions < 1 or not np.ptp(vectors, axis=0).max() > 1e-6:
-        return np.zeros((len(vectors), max(1, dimensions)))
-    points: Points = PCA(dimensions, svd_solver="full").fit_transform(vectors.astype(np.float64))
+    if dimensions < 1:
+        return np.zeros((len(vectors), 1))
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    wide = len(vectors) > vectors.shape[1]
+    # The smaller of the two products has the same eigenvalues.
+    values, sides = np.linalg.eigh(centred.T @ centred if wide else centred @ centred.T)
+    first = sides[:, ::-1][:, :dimensions]
+    points: Points = centred @ first if wide else first * np.sqrt(np.maximum(values[::-1][:dimensions], 0.0))
     # An eigenvector is one with either sign: the side with the farthest point is made the positive one.
     points *= np.where(points.max(axis=0) >= -points.min(axis=0), 1.0, -1.0)
     spread = float(points[:, 0].std())
@@ -74,7 +167,7 @@ def by_neighbours(vectors: Vectors, whole: bool, seed: int) -> Points:
     if dimensions < 1:  # too few for a graph of neighbours
         return by_components(vectors)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a seed makes it run on one processor, as it warns every time
+        warnings.simplefilter("ignore")  # a seed makes it run on one processor, which it tells every time
         made = _umap()(
             n_neighbors=max(2, min(neighbours, count - 1)),
             n_components=dimensions,
@@ -98,8 +191,6 @@ def _umap() -> Callable[..., Any]:
     return made
 
 
-MOST_COMPONENTS = 50
-"""Clusters in one step are fewer than this."""
 FITTED = 2_500
 """A mixture is fitted to so many points at most; all are assigned."""
 STEP = 1.5
@@ -111,19 +202,19 @@ Members = NDArray[np.intp]
 
 
 def soft_clusters(points: Points, threshold: float, seed: int) -> list[Members]:
-    """Return the places of each cluster's members: the likeliest, and all above `threshold`."""
+    """Places of each cluster's members. Every point is in its likeliest and in those above `threshold`."""
     mixture = best_mixture(_sample(points, seed), seed)
-    if mixture.n_components == 1:
+    if len(mixture.weights) == 1:
         return [np.arange(len(points))]
-    likely = mixture.predict_proba(points)
+    likely = mixture.shares(points)
     member = likely > threshold
     member[np.arange(len(points)), likely.argmax(axis=1)] = True
     found = [np.flatnonzero(column) for column in member.T if column.any()]
     return list({of.tobytes(): of for of in found}.values())
 
 
-def best_mixture(points: Points, seed: int) -> GaussianMixture:
-    """Return the mixture with the lowest criterion of those tried."""
+def best_mixture(points: Points, seed: int) -> Mixture:
+    """That with the lowest criterion of those tried."""
     different = len(np.unique(points.round(6), axis=0))
     best, lowest, since = fitted(points, 1, seed), np.inf, 0
     for components in tried(different):
@@ -170,7 +261,7 @@ class Clustering:
     most_tokens: int
     seed: int
     watch: Callable[[int, int], None] = lambda done, total: None
-    """Called with how many global clusters are done, of how many."""
+    """Told how many global clusters are done, of how many."""
 
     def clusters(self, vectors: Vectors, lengths: Sequence[int]) -> list[list[int]]:
         """Places of the members of each, smallest place first; no two have the same members."""
@@ -219,9 +310,7 @@ class Clustering:
 
     def _halves(self, members: Members, vectors: Vectors) -> list[Members]:
         """Two parts by likeness; by order where all are alike."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            side = KMeans(2, n_init=1, random_state=self.seed).fit_predict(vectors[members])
+        side = nearest_means(vectors[members].astype(np.float64), 2, self.seed)
         if len(members) > 2 and 0 < side.sum() < len(members):
             return [members[side == 0], members[side == 1]]
         middle = len(members) // 2

@@ -145,7 +145,7 @@ class TreeGrouping:
         return Branch(self._title(section), "", self._fitting(children, forest))
 
     def _by_word(self, named: Sequence[tuple[str, Branch | int]], forest: Forest) -> list[Branch | int]:
-        """Those with the same first word in their names under one branch: sql-insert, sql-select."""
+        """Return those with the same first word in their names under one branch: sql-insert, sql-select."""
         of_word: dict[str, list[Branch | int]] = {}
         for name, child in named:
             word = _NAME_PART.split(_ENDING.sub("", name))[0].lower()

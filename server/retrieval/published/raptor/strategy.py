@@ -103,7 +103,7 @@ def _children_of(record: Record) -> Sequence[str]:
 DEPTH = 60
 """Best chunks of the hybrid search whose own relevance is known by it."""
 BELOW = 20
-"""Chunks of each summary that are looked at beside those: the most telling ones."""
+"""Chunks of each summary that are looked at in addition to those: the most telling ones."""
 
 
 class Lifting:

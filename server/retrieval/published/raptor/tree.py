@@ -192,9 +192,9 @@ def _language(nodes: Sequence[TreeNode]) -> str:
 
 
 DRIFT = 0.2
-"""Once so large a share of the chunks is not the same any more, everything is clustered anew."""
+"""Once so large a share of the chunks is not the same any more, everything is clustered again."""
 LEAST = 200
-"""Fewer chunks are always clustered anew: it takes a second, and is then as if made fresh."""
+"""Fewer chunks are always clustered again: it takes a second, and is then as if made fresh."""
 LIKE = 10
 """Percentile of the likeness of a cluster's chunks to its middle that a new one must reach to join."""
 
