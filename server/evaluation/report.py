@@ -16,8 +16,7 @@ from server.evaluation.comparing import FEWEST, LEVEL, RESAMPLES, SEED, compare,
 from server.evaluation.judges.abilities import TrialResult, summary
 from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgement, means, used_together
 from server.evaluation.metrics import metrics_of
-from server.evaluation.report_html import html_report
-from server.evaluation.report_markdown import markdown_report
+from server.evaluation.report_forms import html_report, markdown_report
 from server.evaluation.rows import Row
 
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
