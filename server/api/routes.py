@@ -6,7 +6,7 @@ from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from server.api import health, schemas
 from server.api.access import configuration
-from server.api.docs.openapi import LAST_EVENT, Route, document, query, stream_of
+from server.api.docs.openapi import LAST_EVENT, ApiRoute, document, query, stream_of
 from server.api.keyed import answers, routes
 from server.api.keyed import schemas as keyed
 from server.api.origins import add_cors, preflight
@@ -30,88 +30,90 @@ def describe() -> Response:
 
 
 ROUTES = (
-    Route(
+    ApiRoute(
         "POST", f"{ROOT}/visitors", visitors.issue_token, "Get or renew a visitor token",
         schemas.VisitorResponse, schemas.VisitorRequest, errors=(403, 404, 428, 429),
     ),
-    Route(
+    ApiRoute(
         "DELETE", f"{ROOT}/visitors/me", visitors.erase, "Erase all that the visitor said",
         schemas.ErasedResponse, visitor=True, errors=(401, 403, 404),
     ),
-    Route(
+    ApiRoute(
         "POST", f"{ROOT}/chat", chat.ask, "Ask", schemas.AnswerResponse, schemas.ChatRequest,
         visitor=True, errors=(401, 403, 404, 429), parameters=(LAST_EVENT,),
         good={200: "The answer; a stream of events with `stream` or `resume`."}, adapt=stream_of,
     ),
-    Route(
+    ApiRoute(
         "GET", f"{ROOT}/chat/events", chat.resume, "Go on with an answer whose connection broke",
         visitor=True, errors=(401, 403, 404, 422, 429), parameters=(LAST_EVENT | {"required": True},),
         id="resume", good={200: ""}, adapt=stream_of,
     ),
-    Route(
+    ApiRoute(
         "POST", f"{ROOT}/feedback", chat.judge, "Say whether an answer helped", None,
         schemas.FeedbackRequest, visitor=True, errors=(401, 403, 404, 429),
     ),
-    Route(
+    ApiRoute(
         "POST", f"{ROOT}/contact", contact.write, "Write to people", schemas.ContactResponse,
         schemas.ContactRequest, visitor=True, errors=(401, 403, 404, 409, 429),
         good={201: "Write to people."},
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/widget", widget.widget, "What the widget must know of a site",
         schemas.WidgetResponse, errors=(403, 404),
     ),
-    Route(
+    ApiRoute(
         "POST", f"{ROOT}/ask", routes.ask, "Ask with a key", schemas.AnswerResponse, keyed.AskRequest,
         scope="ask",
     ),
-    Route("GET", f"{ROOT}/sites", routes.sites, "Sites of the key", keyed.SiteListResponse, scope="any"),
-    Route(
+    ApiRoute("GET", f"{ROOT}/sites", routes.sites, "Sites of the key", keyed.SiteListResponse, scope="any"),
+    ApiRoute(
         "GET", f"{SITE}/conversations", routes.conversations, "Conversations of a site",
         keyed.ConversationListResponse, scope="read", parameters=_PAGED,
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/conversations/<conversation_id>", routes.conversation, "One conversation",
         keyed.ConversationResponse, scope="read",
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/gaps", routes.gaps, "Gaps of a site", keyed.GapListResponse, scope="read",
         parameters=(*_PAGED, _STATUS),
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/figures", routes.figures, "Figures of a site", keyed.FiguresResponse, scope="read",
         parameters=(_DAYS,),
     ),
-    Route("GET", f"{SITE}/crawls", routes.crawls, "Crawls of a site", keyed.CrawlListResponse, scope="crawl"),
-    Route(
+    ApiRoute(
+        "GET", f"{SITE}/crawls", routes.crawls, "Crawls of a site", keyed.CrawlListResponse, scope="crawl",
+    ),
+    ApiRoute(
         "POST", f"{SITE}/crawls", routes.crawl, "Begin a crawl", keyed.CrawlResponse, scope="crawl",
         good=_CRAWLS,
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/answers", answers.answers, "Curated answers of a site", keyed.CuratedListResponse,
         scope="answers", parameters=_PAGED,
     ),
-    Route(
+    ApiRoute(
         "POST", f"{SITE}/answers", answers.add, "Add a curated answer", keyed.CuratedResponse,
         keyed.AnswerRequest, scope="answers", good={201: "Add a curated answer."},
     ),
-    Route(
+    ApiRoute(
         "GET", f"{SITE}/answers/<number>", answers.answer, "One curated answer", keyed.CuratedResponse,
         scope="answers",
     ),
-    Route(
+    ApiRoute(
         "PUT", f"{SITE}/answers/<number>", answers.change, "Replace a curated answer", keyed.CuratedResponse,
         keyed.AnswerRequest, scope="answers",
     ),
-    Route(
+    ApiRoute(
         "DELETE", f"{SITE}/answers/<number>", answers.remove, "Remove a curated answer", scope="answers",
     ),
-    Route("GET", "/healthz", health.healthz, "The process answers", schemas.HealthResponse),
-    Route(
+    ApiRoute("GET", "/healthz", health.healthz, "The process answers", schemas.HealthResponse),
+    ApiRoute(
         "GET", "/readyz", health.readyz, "Whether questions can be answered", schemas.ReadyResponse,
         good={200: "Whether questions can be answered.", 503: "Not yet; the parts say why."},
     ),
-    Route(
+    ApiRoute(
         "GET", "/api/openapi.json", describe, "This document", dict, id="openapi",
         good={200: "The document."},
     ),

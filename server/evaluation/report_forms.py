@@ -75,7 +75,7 @@ def _share(value: float | None, most: float) -> str:
 
 
 def _widest(comparisons: Sequence[Mapping[str, Any]]) -> float:
-    return max(LEAST_SCALE, *(max(abs(one["low"]), abs(one["high"])) for one in comparisons))
+    return max(LEAST_SCALE, *(max(abs(float(one["low"])), abs(float(one["high"]))) for one in comparisons))
 
 
 def _place(value: float, widest: float) -> str:

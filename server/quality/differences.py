@@ -9,7 +9,7 @@ from typing import Any
 
 from server.evaluation.comparing import Comparison, compare, values_of
 from server.evaluation.metrics import LOWER_IS_BETTER
-from server.evaluation.rows import Row
+from server.evaluation.rows import EvaluatedRow
 
 METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",
            "answer_ms", "search_ms")  # fmt: skip
@@ -95,7 +95,9 @@ def _difference(before: Mapping[str, Any], after: Mapping[str, Any], metric: str
 
 def _values(rows: Sequence[Mapping[str, Any]]) -> Values:
     measured = [
-        Row(row["id"], row["type"], "", [], row["verdicts"], row["search_ms"], answer_ms=row["answer_ms"])
+        EvaluatedRow(
+            row["id"], row["type"], "", [], row["verdicts"], row["search_ms"], answer_ms=row["answer_ms"]
+        )
         for row in rows
     ]
     return tuple((name, tuple(of.items())) for name, of in values_of(measured).items())

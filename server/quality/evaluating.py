@@ -28,7 +28,7 @@ from server.evaluation.judges.model import CALLS, ModelJudge
 from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
-from server.evaluation.rows import Row
+from server.evaluation.rows import EvaluatedRow
 from server.models.metered import read_prices
 from server.quality.ability_trials import try_abilities
 from server.quality.corpora import install_corpus
@@ -40,7 +40,7 @@ from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
 
 
-def sample_of(case: Case, row: Row, way: EvaluatedVariant) -> Sample:
+def sample_of(case: Case, row: EvaluatedRow, way: EvaluatedVariant) -> Sample:
     """The answer with the passages that it was made from. What a question that has no answer here would be
     answered with is no reference."""
     chunks = way.chunks(row.contexts)
@@ -172,7 +172,7 @@ class Evaluating:
             if key not in journal:
                 evaluation = evaluation or way.evaluation(writes=self.order.writes)
                 journal.add(key, evaluation.ask(case).to_json())
-            rows.append(Row(**journal.get(key)))
+            rows.append(EvaluatedRow(**journal.get(key)))
         monitor.step(f"asking {way.name}", len(self.cases), len(self.cases))
         figures = way.index_figures()
         return EvaluatedRun(way.site.strategy, way.site.flow, way.writer, tuple(rows), figures)

@@ -55,7 +55,7 @@ LAST_EVENT: dict[str, Any] = {
 
 
 @dataclass
-class Route:
+class ApiRoute:
     """An address of the API with a method."""
 
     method: str
@@ -112,10 +112,10 @@ class Route:
         return {str(status): {"description": text, **content} for status, text in told.items()}
 
 
-def document(routes: Iterable[Route], version: str, message_chars: int) -> dict[str, Any]:
+def document(routes: Iterable[ApiRoute], version: str, message_chars: int) -> dict[str, Any]:
     """The OpenAPI 3.1 document."""
     paths: dict[str, dict[str, Any]] = {}
-    models = {ErrorResponse}
+    models: set[type[BaseModel]] = {ErrorResponse}
     for route in routes:
         path = route.path.replace("<", "{").replace(">", "}")
         paths.setdefault(path, {})[route.method.lower()] = route.operation()
