@@ -10,13 +10,11 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from admin.blueprint import blueprint as admin_blueprint
 from server.api.access import RecentSites
 from server.api.assets.widget_files import WidgetFiles, widget_blueprint
-from server.api.blueprint import api_blueprint
 from server.api.docs.demo import demo_blueprint
 from server.api.docs.docs import DocsLibrary, docs_blueprint
-from server.api.docs.openapi import openapi_blueprint
 from server.api.errors import register_errors
 from server.api.headers import register_headers, register_request_log
-from server.api.health import health_blueprint
+from server.api.routes import register_routes
 from server.api.source_files import sources_blueprint
 from server.api.visitor.streams import Streams
 from server.api.visitor.tokens import VisitorTokens
@@ -83,9 +81,7 @@ def _register(app: Flask) -> None:
     register_headers(app)
     register_errors(app)
     widget_files = WidgetFiles()
-    app.register_blueprint(api_blueprint())
-    app.register_blueprint(health_blueprint())
-    app.register_blueprint(openapi_blueprint())
+    register_routes(app)
     app.register_blueprint(widget_blueprint(widget_files))
     app.register_blueprint(demo_blueprint(widget_files))
     app.register_blueprint(docs_blueprint(DocsLibrary()))

@@ -15,11 +15,9 @@ from crawler.command_line import parser as crawler_parser
 from crawler.report import UrlState
 from server.answering.flows.table import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
-from server.api.blueprint import api_blueprint
 from server.api.docs.docs import DocsLibrary, render
-from server.api.docs.openapi import openapi_blueprint
 from server.api.errors import CODES
-from server.api.health import health_blueprint
+from server.api.routes import register_routes
 from server.commands import COMMANDS
 from server.domain.answer import Outcome
 from server.guards.table import GUARDS
@@ -121,8 +119,7 @@ def test_no_command_is_invented(path):
 @pytest.fixture(scope="module")
 def routes():
     app = Flask("routes")
-    for blueprint in (api_blueprint(), health_blueprint(), openapi_blueprint()):
-        app.register_blueprint(blueprint)
+    register_routes(app)
     return {
         f"{method} {rule.rule.replace('<', '{').replace('>', '}')}"
         for rule in app.url_map.iter_rules()

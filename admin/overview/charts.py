@@ -1,7 +1,8 @@
 """Charts of days as inline SVG: pictures of numbers that stand in a table beside them.
 
 A picture has no words of its own, so that it may be stretched to any width: labels stand around it. Colours
-are classes of charts.css. Charts of evaluations are of another kind: server.evaluation.report_charts.
+are classes of charts.css. Charts of evaluations are of another kind: see
+server/evaluation/templates/report_body.html.
 """
 
 from __future__ import annotations

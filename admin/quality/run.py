@@ -16,8 +16,7 @@ from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import download, progress
 from server.domain.site import Site
-from server.evaluation.report_html import html_report, report_parts
-from server.evaluation.report_markdown import markdown_report
+from server.evaluation.report_forms import html_report, markdown_report, report_body
 from server.quality.run_store import ASKS, DONE, QualityRun
 from server.quality.runs import AGREED, answer_lines, json_report
 from server.retrieval.options import CHOSEN
@@ -169,7 +168,5 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
 
 
 def _told(report: dict[str, Any] | None) -> dict[str, Any]:
-    """The parts of the report as it is written to files; every text in them is escaped there."""
-    if report is None:
-        return {"parts": ()}
-    return {"parts": [Markup(part) for part in report_parts(report, questions=False)]}
+    """The body of the report as it is written to files; every text in it is escaped there."""
+    return {"body": Markup(report_body(report)) if report is not None else ""}

@@ -6,21 +6,13 @@ import logging
 import threading
 from collections.abc import Callable
 
-from flask import Blueprint, Flask, Response, current_app, jsonify
+from flask import Flask, Response, current_app, jsonify
 
 from server.api.access import engine
 
 log = logging.getLogger(__name__)
 
 AGAIN_S = 1.0
-
-
-def health_blueprint() -> Blueprint:
-    """Made anew for each application."""
-    health = Blueprint("health", __name__)
-    health.add_url_rule("/healthz", "healthz", _healthz, methods=["GET"])
-    health.add_url_rule("/readyz", "readyz", _readyz, methods=["GET"])
-    return health
 
 
 def start_warm_up(app: Flask, then: Callable[[], None] = lambda: None) -> None:
@@ -44,13 +36,15 @@ def _warm_up(app: Flask, warmed: threading.Event, then: Callable[[], None]) -> N
         threading.Event().wait(AGAIN_S)
 
 
-def _healthz() -> Response:
+def healthz() -> Response:
+    """This process answers."""
     response = jsonify(status="ok")
     response.headers["Cache-Control"] = "no-store"
     return response
 
 
-def _readyz() -> Response:
+def readyz() -> Response:
+    """Whether questions can be answered; 503 while they cannot."""
     warmed = current_app.extensions.get("docent-warmed")
     if warmed is not None and not warmed.is_set():
         parts = {"models": "still loading; try again in a few seconds"}

@@ -10,11 +10,13 @@ SiteId = Annotated[str, StringConstraints(min_length=1, max_length=63)]
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 
 
-class _Request(BaseModel):
+class RequestBody(BaseModel):
+    """A body that has no field besides those of its model."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class ProofRequest(_Request):
+class ProofRequest(RequestBody):
     """The solution of a challenge, for a site that asks for a proof of work."""
 
     challenge: Annotated[str, StringConstraints(max_length=1000)] = Field(
@@ -25,7 +27,7 @@ class ProofRequest(_Request):
     )
 
 
-class VisitorRequest(_Request):
+class VisitorRequest(RequestBody):
     """Asks for a visitor token."""
 
     site: SiteId = Field(description="Id of the site, as in the embed tag.")
@@ -40,7 +42,7 @@ class VisitorRequest(_Request):
     )
 
 
-class PageRequest(_Request):
+class PageRequest(RequestBody):
     """The page that the visitor is on."""
 
     url: Annotated[str, StringConstraints(min_length=1)] = Field(
@@ -52,7 +54,7 @@ class PageRequest(_Request):
     )
 
 
-class ChatRequest(_Request):
+class ChatRequest(RequestBody):
     """A question, or with `resume` the rest of an answer whose connection broke."""
 
     message: str | None = Field(None, description="The question. Needed unless `resume` is true.")
@@ -66,7 +68,7 @@ class ChatRequest(_Request):
     )
 
 
-class FeedbackRequest(_Request):
+class FeedbackRequest(RequestBody):
     """Says whether an answer helped."""
 
     message_id: Identifier = Field(description="Of the answer.")
@@ -76,7 +78,7 @@ class FeedbackRequest(_Request):
     )
 
 
-class ContactRequest(_Request):
+class ContactRequest(RequestBody):
     """A message to people."""
 
     email: Annotated[str, StringConstraints(max_length=320)] = Field(description="Where the answer goes to.")

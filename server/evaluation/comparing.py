@@ -1,16 +1,19 @@
-"""Are two ways of answering really different? Paired differences with bootstrap intervals."""
+"""Whether two variants really differ, by paired differences with bootstrap intervals; and which one to choose
+for a site and for each kind of question."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from server.evaluation.metrics import LOWER_IS_BETTER
-from server.evaluation.rows import JudgedRow
+from server.evaluation.metrics import LOWER_IS_BETTER, percentile
+from server.evaluation.rows import EvaluatedRow
+from server.retrieval.question_kinds import QuestionKind, kind_of
 
 RESAMPLES = 10_000
 SEED = 20_260
@@ -63,7 +66,7 @@ def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
     return sorted(made, key=lambda one: (order[one.metric], list(ways).index(one.against)))
 
 
-def values_of(rows: Sequence[JudgedRow]) -> dict[str, dict[str, float]]:
+def values_of(rows: Sequence[EvaluatedRow]) -> dict[str, dict[str, float]]:
     """Metric -> question id -> value, for the main metrics."""
     found: dict[str, dict[str, float]] = {}
     for name in MAIN:
@@ -73,7 +76,7 @@ def values_of(rows: Sequence[JudgedRow]) -> dict[str, dict[str, float]]:
     return found
 
 
-def _value(row: JudgedRow, name: str) -> float | None:
+def _value(row: EvaluatedRow, name: str) -> float | None:
     if name == "search_ms":
         return row.search_ms
     return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)
@@ -108,3 +111,105 @@ def _comparison(
         verdict = "better" if (low > 0) != (metric in LOWER_IS_BETTER) else "worse"
     figures = (round(float(column.mean()), 4), round(low, 4), round(high, 4))
     return Comparison(metric, way, against, len(column), differing, *figures, verdict)
+
+
+DECIDING = ("ndcg@10", "recall@5", "mrr@10")
+"""Metrics of ranking that decide, the first one over the others."""
+BASE = "hybrid"
+FEWEST_OF_KIND = 10
+"""Questions of a kind that must have been asked."""
+
+
+class ComparableRun(Protocol):
+    """A variant with its rows, such as server.evaluation.report.EvaluatedRun."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def strategy(self) -> str: ...
+
+    @property
+    def flow(self) -> str: ...
+
+    @property
+    def rows(self) -> tuple[EvaluatedRow, ...]: ...
+
+
+def recommended(runs: Sequence[ComparableRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
+    """The way to take, with the reason. Of ways that no difference was shown between, the plainest one."""
+    judged = {name for run in runs for row in run.rows for name in row.verdicts}
+    metric = next((name for name in DECIDING if name in judged), "")
+    if not metric:
+        return None
+    score = {run.name: _mean(run.rows, metric) for run in runs}
+    best = max(runs, key=lambda run: score[run.name])
+    equal = [run for run in runs if run is best or not _is_shown_worse(run.name, best.name, comparisons)]
+    plain = min(equal, key=lambda run: (_calls(run.rows), run.strategy != BASE, _time(run.rows)))
+    reason = f"{metric} {score[plain.name]:.3f}"
+    if plain is not best:
+        reason += f"; {best.name} has {score[best.name]:.3f}, a difference that these questions do not show"
+    elif len(runs) > 1:
+        reason += ", the best, and shown to be better" if len(equal) == 1 else ", the best"
+    return {"way": plain.name, "strategy": plain.strategy, "flow": plain.flow, "reason": reason}
+
+
+def choices(runs: Sequence[ComparableRun]) -> dict[str, dict[str, str]]:
+    """Kind of question -> strategy and reason, as the strategy "auto" reads it: where one is shown to be
+    better than hybrid on questions of that kind."""
+    flow = runs[0].flow if runs else ""
+    by_strategy = {run.strategy: run.rows for run in runs if run.flow == flow}
+    if BASE not in by_strategy:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for kind in QuestionKind:
+        of_kind = {
+            strategy: [row for row in rows if kind_of(row.question) is kind and "hit@1" in row.verdicts]
+            for strategy, rows in by_strategy.items()
+            if not strategy.startswith("auto")
+        }
+        if chosen := _chosen(of_kind):
+            found[str(kind)] = chosen
+    return found
+
+
+def _chosen(rows: Mapping[str, list[EvaluatedRow]]) -> dict[str, str] | None:
+    asked = len(rows[BASE])
+    if asked < FEWEST_OF_KIND:
+        return None
+    ways = {BASE: values_of(rows[BASE])} | {name: values_of(of) for name, of in rows.items() if name != BASE}
+    better = [
+        one
+        for one in compare(ways)
+        if one.against == BASE and one.metric in DECIDING and one.verdict == "better"
+    ]
+    if not better:
+        return None
+    best = max(better, key=lambda one: (-DECIDING.index(one.metric), one.difference))
+    return {
+        "strategy": best.way,
+        "reason": f"{best.metric} {best.difference:+.3f} against hybrid on {asked} questions, "
+        f"interval {best.low:+.3f} to {best.high:+.3f}",
+    }
+
+
+def _is_shown_worse(name: str, best: str, comparisons: Sequence[Comparison]) -> bool:
+    for one in comparisons:
+        if one.metric in DECIDING and {one.way, one.against} == {name, best}:
+            worse = "worse" if one.way == name else "better"
+            if one.verdict == worse:
+                return True
+    return False
+
+
+def _mean(rows: Sequence[EvaluatedRow], metric: str) -> float:
+    values = [row.verdicts[metric] for row in rows if metric in row.verdicts]
+    return sum(values) / len(values) if values else 0.0
+
+
+def _calls(rows: Sequence[EvaluatedRow]) -> float:
+    return sum(row.used.get("calls", 0.0) for row in rows)
+
+
+def _time(rows: Sequence[EvaluatedRow]) -> float:
+    return percentile([row.search_ms for row in rows], 50) or 0.0

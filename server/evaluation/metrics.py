@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 
 from server.evaluation.ranking import auc
-from server.evaluation.rows import JudgedRow
+from server.evaluation.rows import EvaluatedRow
 
 NAMES = (
     "hit@1", "hit@5", "mrr@10", "citation_correct", "refused_unanswerable", "refused_answerable",
@@ -25,15 +25,15 @@ LOWER_IS_BETTER = frozenset(
 Metrics = dict[str, float | int | None]
 
 
-def metrics_of(rows: Sequence[JudgedRow]) -> tuple[Metrics, dict[str, Metrics]]:
+def metrics_of(rows: Sequence[EvaluatedRow]) -> tuple[Metrics, dict[str, Metrics]]:
     """Over all questions, and by question type."""
-    by_type: defaultdict[str, list[JudgedRow]] = defaultdict(list)
+    by_type: defaultdict[str, list[EvaluatedRow]] = defaultdict(list)
     for row in rows:
         by_type[row.type].append(row)
     return _metrics(rows), {name: _metrics(of_type) for name, of_type in sorted(by_type.items())}
 
 
-def _metrics(rows: Sequence[JudgedRow]) -> Metrics:
+def _metrics(rows: Sequence[EvaluatedRow]) -> Metrics:
     times = [row.answer_ms for row in rows if row.answer_ms is not None]
     metrics = mean_of([row.verdicts for row in rows], times)
     searches = [row.search_ms for row in rows]
@@ -68,7 +68,7 @@ def percentile(values: Sequence[float], percent: float) -> float | None:
     return round(sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)], 2)
 
 
-def _told_apart(rows: Sequence[JudgedRow]) -> float | None:
+def _told_apart(rows: Sequence[EvaluatedRow]) -> float | None:
     """Chance that an answerable question's confidence is above an unanswerable one's."""
     sure = [(row.type, "hit@1" in row.verdicts, row.verdicts.get("confidence")) for row in rows]
     answerable = [value for _, has_pages, value in sure if has_pages and value is not None]

@@ -63,13 +63,8 @@ class Case:
         return self.url_groups or self.spellings or tuple((url,) for url in self.expected_urls)
 
     def to_json(self) -> dict[str, object]:
-        """Every field that says something; `case_from_json` reads it."""
+        """Every field that says something."""
         return {name: value for name, value in asdict(self).items() if value or name in ("id", "question")}
-
-
-def case_from_json(value: dict[str, Any]) -> Case:
-    """The case that `to_json` wrote, also after a round trip through JSON text."""
-    return Case(**{name: _tupled(field) for name, field in value.items()})
 
 
 def read_questions(path: Path, base_url: str) -> list[Case]:
@@ -138,10 +133,6 @@ def _addresses(values: Sequence[str], base_url: str) -> tuple[str, ...]:
         else:
             found += [urljoin(base_url, value.lstrip("/")), urljoin(base_url, value)]
     return tuple(dict.fromkeys(found))
-
-
-def _tupled(value: Any) -> Any:
-    return tuple(_tupled(item) for item in value) if isinstance(value, list | tuple) else value
 
 
 def _is_texts(value: object) -> bool:

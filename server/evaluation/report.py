@@ -11,14 +11,21 @@ from typing import Any
 
 import orjson
 
-from server.evaluation.choosing import choices, recommended
-from server.evaluation.comparing import FEWEST, LEVEL, RESAMPLES, SEED, compare, values_of
+from server.evaluation.comparing import (
+    FEWEST,
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    choices,
+    compare,
+    recommended,
+    values_of,
+)
 from server.evaluation.judges.abilities import TrialResult, summary
 from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgement, means, used_together
 from server.evaluation.metrics import metrics_of
-from server.evaluation.report_html import html_report
-from server.evaluation.report_markdown import markdown_report
-from server.evaluation.rows import JudgedRow
+from server.evaluation.report_forms import html_report, markdown_report
+from server.evaluation.rows import EvaluatedRow
 
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
 VERSION = 2
@@ -35,7 +42,7 @@ class EvaluatedRun:
     strategy: str
     flow: str
     model: str
-    rows: tuple[JudgedRow, ...]
+    rows: tuple[EvaluatedRow, ...]
     index: Mapping[str, Any] = field(default_factory=dict)
     """What the index is and what building it took."""
 
@@ -160,7 +167,7 @@ def _judge(found: Evaluated) -> dict[str, Any]:
     return {"judge": found.judge, "runs": runs, "comparisons": [asdict(one) for one in compare(known)]}
 
 
-def _row(run: EvaluatedRun, row: JudgedRow, found: Evaluated) -> dict[str, Any]:
+def _row(run: EvaluatedRun, row: EvaluatedRow, found: Evaluated) -> dict[str, Any]:
     judged = found.judged.get(run.name, {}).get(row.id)
     return {
         "id": row.id,
@@ -178,7 +185,7 @@ def _row(run: EvaluatedRun, row: JudgedRow, found: Evaluated) -> dict[str, Any]:
     }
 
 
-def _answer(run: EvaluatedRun, row: JudgedRow) -> dict[str, Any]:
+def _answer(run: EvaluatedRun, row: EvaluatedRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "type": row.type,

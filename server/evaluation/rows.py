@@ -17,7 +17,7 @@ CONTEXTS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedRow:
+class EvaluatedRow:
     """JSON values only."""
 
     id: str
@@ -46,7 +46,7 @@ class JudgedRow:
         return "" if self.answer is None or self.refused else str(self.answer["answer"])
 
     def to_json(self) -> dict[str, Any]:
-        """What `JudgedRow(**value)` makes again."""
+        """What `EvaluatedRow(**value)` makes again."""
         return asdict(self)
 
 
@@ -57,17 +57,17 @@ def row_of(
     answer: Answer | None,
     verdicts: Verdicts,
     search_ms: float,
-) -> JudgedRow:
+) -> EvaluatedRow:
     """The row of a question that was just asked; `hits` are what its search found."""
     found = [hit.chunk.id for hit in hits[:CONTEXTS]]
-    row = JudgedRow(case.id, case.type, case.question, list(ranked), verdicts, search_ms, contexts=found)
+    row = EvaluatedRow(case.id, case.type, case.question, list(ranked), verdicts, search_ms, contexts=found)
     if answer is None:
         return row
     candidates = answer.trace.get("candidates")
     if isinstance(candidates, list) and candidates:
         found = [str(candidate["chunk"]) for candidate in candidates[:CONTEXTS]]
     usage = answer.trace.get("usage")
-    return JudgedRow(
+    return EvaluatedRow(
         *(row.id, row.type, row.question, row.ranked_urls, verdicts, search_ms),
         answer={**response("", "", answer), "trace": answer.trace},
         contexts=found,

@@ -13,7 +13,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question, Turn
 from server.evaluation.judging import judge
 from server.evaluation.questions import Case
-from server.evaluation.rows import JudgedRow, row_of
+from server.evaluation.rows import EvaluatedRow, row_of
 
 PAGES = 20
 """Pages that are ranked for a question."""
@@ -34,7 +34,7 @@ class Answerer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedVariant:
     """How one way of answering is asked."""
 
     answerer: Answerer
@@ -51,14 +51,14 @@ class Asked:
 class Evaluation:
     """One way of answering, over all questions of a file."""
 
-    def __init__(self, site_id: str, language: str, asked: Asked) -> None:
+    def __init__(self, site_id: str, language: str, asked: AskedVariant) -> None:
         """`language` is taken for that of a question that does not tell."""
         self._site_id = site_id
         self._language = language or "en"
         self._asked = asked
         self._answerer = asked.answerer
 
-    def ask(self, case: Case) -> JudgedRow:
+    def ask(self, case: Case) -> EvaluatedRow:
         """Raises what the pipeline raises: StorageError, ModelError of no replacement."""
         self._asked.leave_out(case.left_out)
         question = self._question(case)

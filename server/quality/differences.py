@@ -9,7 +9,7 @@ from typing import Any
 
 from server.evaluation.comparing import Comparison, compare, values_of
 from server.evaluation.metrics import LOWER_IS_BETTER
-from server.evaluation.rows import JudgedRow
+from server.evaluation.rows import EvaluatedRow
 
 METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",
            "answer_ms", "search_ms")  # fmt: skip
@@ -97,7 +97,7 @@ def _difference(
 
 def _values(rows: Sequence[Mapping[str, Any]]) -> Values:
     measured = [
-        JudgedRow(
+        EvaluatedRow(
             row["id"], row["type"], "", [], row["verdicts"], row["search_ms"], answer_ms=row["answer_ms"]
         )
         for row in rows

@@ -30,7 +30,7 @@ from server.evaluation.judges.model import CALLS, ModelJudge
 from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
-from server.evaluation.rows import JudgedRow
+from server.evaluation.rows import EvaluatedRow
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport
@@ -107,7 +107,7 @@ def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
     return tell
 
 
-def sample_of(case: Case, row: JudgedRow, variant: EvaluatedVariant) -> Sample:
+def sample_of(case: Case, row: EvaluatedRow, variant: EvaluatedVariant) -> Sample:
     """The answer with the passages that it was made from. What a question that has no answer here would be
     answered with is no reference."""
     chunks = variant.chunks(row.contexts)
@@ -239,7 +239,7 @@ class Evaluating:
             if key not in journal:
                 evaluation = evaluation or variant.evaluation(writes=self.order.writes)
                 journal.add(key, evaluation.ask(case).to_json())
-            rows.append(JudgedRow(**journal.get(key)))
+            rows.append(EvaluatedRow(**journal.get(key)))
         monitor.step(f"asking {variant.name}", len(self.cases), len(self.cases))
         figures = variant.index_figures()
         return EvaluatedRun(variant.site.strategy, variant.site.flow, variant.writer, tuple(rows), figures)

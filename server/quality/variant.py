@@ -18,7 +18,7 @@ from server.domain.question import Query
 from server.domain.site import Site
 from server.evaluation.corpus import CORPUS
 from server.evaluation.judging import page_address
-from server.evaluation.run import Asked, Evaluation
+from server.evaluation.run import AskedVariant, Evaluation
 from server.retrieval.options import read_spec
 from server.retrieval.published.derived.index import DerivedBuilder
 from server.storage.content.derived import DerivedState, DerivedStore
@@ -86,7 +86,7 @@ class EvaluatedVariant:
         def confidence(query: Query, hits: Sequence[ScoredChunk]) -> float:
             return grader.signs(query, hits).answerability() if hits else 0.0
 
-        asked = Asked(
+        asked = AskedVariant(
             self.pipeline(self.strategy.retriever), self.page_text, confidence, self.leave_out, writes
         )
         return Evaluation(self.site.id, self.site.language, asked)

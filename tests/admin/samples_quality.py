@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of
-from server.evaluation.rows import JudgedRow
+from server.evaluation.rows import EvaluatedRow
 from server.quality.gate_store import HELD, Gate
 from server.quality.questions import read_upload
 from server.quality.runs import summary_of
@@ -107,14 +107,14 @@ def a_report(cases, misses):
 def _row(case, is_missed, at, way):
     url = "https://lantern.example/delivery"
     if not case.answerable:
-        return JudgedRow(case.case_id, case.type, case.question, [url], {"refused_unanswerable": float(not is_missed)}, 9.0 + at,
+        return EvaluatedRow(case.case_id, case.type, case.question, [url], {"refused_unanswerable": float(not is_missed)}, 9.0 + at,
                    _answer("refused" if not is_missed else "answered", url), answer_ms=30.0 + at)  # fmt: skip
     rank = 0.0 if is_missed else 1.0
     verdicts = {
         **{f"hit@{k}": rank for k in (1, 3, 5, 10)}, **{f"recall@{k}": rank for k in (3, 5, 10)}, "mrr@10": rank,
         "ndcg@10": rank, "refused_answerable": float(is_missed and at % 2), "citation_correct": rank,
     }  # fmt: skip
-    return JudgedRow(case.case_id, case.type, case.question, [url, "https://lantern.example/prices"], verdicts, 8.0 + at,
+    return EvaluatedRow(case.case_id, case.type, case.question, [url, "https://lantern.example/prices"], verdicts, 8.0 + at,
                _answer("answered", url), answer_ms=40.0 + 7 * at + 20 * way, used={"calls": 0, "cost": 0.0})  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from server.evaluation.judges.abilities import TrialResult
 from server.evaluation.judges.judgement import Judgement
 from server.evaluation.report import Evaluated, EvaluatedRun, load_report, report_of, write_report
-from server.evaluation.rows import JudgedRow
+from server.evaluation.rows import EvaluatedRow
 
 HOSTILE = '<script>alert("1")</script> | `x` [a](javascript:1)'
 
@@ -16,7 +16,7 @@ HOSTILE = '<script>alert("1")</script> | `x` [a](javascript:1)'
 def row(number, recall, question="How long do parcels take, and who brings them?", kind="lookup"):
     verdicts = {"hit@1": recall, "hit@5": recall, "recall@5": recall, "mrr@10": recall, "ndcg@10": recall}
     answer = {"outcome": "answered" if recall else "refused", "answer": "Two days.", "trace": {}}
-    return JudgedRow(
+    return EvaluatedRow(
         f"q{number}", kind, question, [], verdicts, 5.0, answer, [], 9.0, {"calls": 2, "cost": 0.5}
     )
 

@@ -167,7 +167,9 @@ class Guides(Shop):
 
     def put(self, *pages, facts=None):
         chunks = tuple(one for of_page in pages for one in of_page)
-        old = {of_page[0].url: [one.id for one in self.content.live.page(of_page[0].url)] for of_page in pages}
+        old = {
+            of_page[0].url: [one.id for one in self.content.live.page(of_page[0].url)] for of_page in pages
+        }
         self.strategy.builder.index(Changes(chunks, ()))
         for of_page in pages:
             first = of_page[0]

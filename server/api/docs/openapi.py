@@ -1,33 +1,19 @@
-"""GET /api/openapi.json: every route of the API, its requests, answers and errors."""
+"""The OpenAPI document, made from the table of routes and the models of requests and answers."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from flask import Blueprint, Response, current_app, jsonify
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from server.api import schemas
-from server.api.access import configuration
-from server.api.docs import openapi_keyed
+from server.api.schemas import ErrorResponse
 
 REF = "#/components/schemas/{model}"
-MODELS: tuple[type[BaseModel], ...] = (
-    schemas.VisitorRequest,
-    schemas.ChatRequest,
-    schemas.FeedbackRequest,
-    schemas.ContactRequest,
-    schemas.VisitorResponse,
-    schemas.AnswerResponse,
-    schemas.WidgetResponse,
-    schemas.ContactResponse,
-    schemas.ErasedResponse,
-    schemas.HealthResponse,
-    schemas.ReadyResponse,
-    schemas.ErrorResponse,
-    *openapi_keyed.MODELS,
-)
+KEY = "An API key, made on the dashboard under Settings, API keys. Each has scopes."
 ERRORS = {
     400: "The body is not JSON.",
     401: "The visitor token is missing, expired or not of this server; get one with POST /api/v1/visitors. "
@@ -54,25 +40,88 @@ EVENTS = """Server-sent events with the ids MESSAGE_ID:1, MESSAGE_ID:2 and so on
 A comment keeps the connection open every 15 seconds."""
 
 
-def openapi_blueprint() -> Blueprint:
-    """The one address of the document."""
-    blueprint = Blueprint("openapi", __name__)
-
-    @blueprint.get("/api/openapi.json")
-    def describe() -> Response:
-        response = jsonify(
-            document(current_app.config["VERSION"], configuration().settings.limits.message_chars)
-        )
-        response.headers["Cache-Control"] = "no-cache"
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        return response
-
-    return blueprint
+def query(name: str, description: str, kind: str = "integer") -> dict[str, Any]:
+    """A parameter of the query string."""
+    return {"name": name, "in": "query", "description": description, "schema": {"type": kind}}
 
 
-def document(version: str, message_chars: int) -> dict[str, Any]:
+LAST_EVENT: dict[str, Any] = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "Id of the last event that was received; the stream goes on after it.",
+}
+
+
+@dataclass
+class ApiRoute:
+    """An address of the API with a method."""
+
+    method: str
+    path: str
+    """As Flask writes it."""
+    view: Callable[..., Any]
+    summary: str
+    answer: type | None = None
+    """The model of what comes; `dict` for any object, None for no content."""
+    body: type[BaseModel] | None = None
+    visitor: bool = False
+    """Whether it needs a visitor token."""
+    scope: str = ""
+    """The scope of the API key that it needs."""
+    errors: tuple[int, ...] = ()
+    """Besides those of every body and every key."""
+    parameters: tuple[dict[str, Any], ...] = ()
+    """Besides those of the path."""
+    good: Mapping[int, str] = field(default_factory=dict)
+    """Status -> its description, where it is not the summary with 200."""
+    id: str = ""
+    adapt: Callable[[dict[str, Any]], None] = lambda operation: None
+    """Changes the finished operation."""
+
+    def __post_init__(self) -> None:
+        self.id = self.id or self.summary.lower().replace(" ", "-")
+
+    def operation(self) -> dict[str, Any]:
+        """The operation object."""
+        in_path = [_in_path(name) for name in re.findall(r"<(\w+)>", self.path)]
+        parameters = [*in_path, *self.parameters]
+        errors = set(self.errors)
+        made: dict[str, Any] = {"summary": self.summary, "operationId": self.id, "responses": self._good()}
+        if self.visitor:
+            made["security"] = [{"visitor": []}]
+        if self.scope:
+            made |= {"security": [{"key": []}], "description": f"Needs the scope `{self.scope}`."}
+            errors |= {401, 403, 404, 429, *([422] if parameters else [])}
+        if parameters:
+            made["parameters"] = parameters
+        if self.body:
+            made["requestBody"] = {"required": True, **_json(self.body)}
+            errors |= {400, 413, 415, 422}
+        if errors:
+            made["responses"] |= {str(status): _error(status) for status in sorted({*errors, 503})}
+        self.adapt(made)
+        return made
+
+    def _good(self) -> dict[str, Any]:
+        if self.answer is None and not self.good:
+            return {"204": {"description": "Done."}}
+        told = self.good or {200: f"{self.summary}."}
+        content = _json(self.answer) if self.answer else {}
+        return {str(status): {"description": text, **content} for status, text in told.items()}
+
+
+def document(routes: Iterable[ApiRoute], version: str, message_chars: int) -> dict[str, Any]:
     """The OpenAPI 3.1 document."""
-    _, definitions = models_json_schema([(model, "validation") for model in MODELS], ref_template=REF)
+    paths: dict[str, dict[str, Any]] = {}
+    models: set[type[BaseModel]] = {ErrorResponse}
+    for route in routes:
+        path = route.path.replace("<", "{").replace(">", "}")
+        paths.setdefault(path, {})[route.method.lower()] = route.operation()
+        models |= {model for model in (route.answer, route.body) if model and issubclass(model, BaseModel)}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, definitions = models_json_schema([(model, "validation") for model in ordered], ref_template=REF)
     known = definitions["$defs"]
     known["ChatRequest"] = _chat_request(known["ChatRequest"], message_chars)
     return {
@@ -83,102 +132,31 @@ def document(version: str, message_chars: int) -> dict[str, Any]:
             "description": "Ask a website; get answers with citations that open the quoted sentence.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "paths": _paths(),
+        "paths": paths,
         "components": {
             "schemas": known,
             "securitySchemes": {
                 "visitor": {"type": "http", "scheme": "bearer", "description": ERRORS[401]},
-                "key": openapi_keyed.SCHEME,
+                "key": {"type": "http", "scheme": "bearer", "description": KEY},
             },
         },
     }
 
 
-def _paths() -> dict[str, Any]:
-    visitor: list[dict[str, list[str]]] = [{"visitor": []}]
-    return {
-        "/api/v1/visitors": {
-            "post": _operation(
-                "Get or renew a visitor token", "VisitorResponse", [403, 404, 428, 429], "VisitorRequest"
-            )
+def stream_of(operation: dict[str, Any]) -> None:
+    """Adds that the answer may be, or is, a stream of events."""
+    event = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "event": {"enum": ["meta", "delta", "citation", "done", "error"]},
+            "data": {"type": "string", "contentMediaType": "application/json"},
         },
-        "/api/v1/visitors/me": {
-            "delete": _operation("Erase all that the visitor said", "ErasedResponse", [401, 403, 404])
-            | {"security": visitor}
-        },
-        "/api/v1/chat": {"post": _chat() | {"security": visitor}},
-        "/api/v1/chat/events": {
-            "get": {
-                "summary": "Go on with an answer whose connection broke",
-                "operationId": "resume",
-                "security": visitor,
-                "parameters": [_last_event(required=True)],
-                "responses": {"200": _stream()} | _errors([401, 403, 404, 422, 429, 503]),
-            }
-        },
-        "/api/v1/feedback": {
-            "post": _operation("Say whether an answer helped", "", [401, 403, 404, 429], "FeedbackRequest")
-            | {"security": visitor}
-        },
-        "/api/v1/contact": {"post": _contact() | {"security": visitor}},
-        "/api/v1/sites/{site_id}/widget": {
-            "get": _operation("What the widget must know of a site", "WidgetResponse", [403, 404])
-            | {
-                "parameters": [
-                    {"name": "site_id", "in": "path", "required": True, "schema": {"type": "string"}}
-                ]
-            }
-        },
-        **openapi_keyed.keyed_paths(_operation),
-        "/healthz": {"get": _operation("The process answers", "HealthResponse", [])},
-        "/readyz": {"get": _readiness()},
-        "/api/openapi.json": {
-            "get": {
-                "summary": "This document",
-                "operationId": "openapi",
-                "responses": {"200": _json("The document.", {"type": "object"})},
-            }
-        },
+        "required": ["event", "data"],
     }
-
-
-def _chat() -> dict[str, Any]:
-    chat = _operation("Ask", "AnswerResponse", [401, 403, 404, 429], "ChatRequest")
-    chat["responses"]["200"]["content"] |= _stream()["content"]
-    chat["responses"]["200"]["description"] = "The answer; a stream of events with `stream` or `resume`."
-    return chat | {"parameters": [_last_event(required=False)]}
-
-
-def _contact() -> dict[str, Any]:
-    contact = _operation("Write to people", "ContactResponse", [401, 403, 404, 409, 429], "ContactRequest")
-    contact["responses"]["201"] = contact["responses"].pop("200")
-    return contact
-
-
-def _readiness() -> dict[str, Any]:
-    ready = _operation("Whether questions can be answered", "ReadyResponse", [])
-    ready["responses"]["503"] = _json("Not yet; the parts say why.", _ref("ReadyResponse"))
-    return ready
-
-
-def _operation(summary: str, answer: str, errors: list[int], body: str = "") -> dict[str, Any]:
-    good = {"200": _json(summary + ".", _ref(answer))} if answer else {"204": {"description": "Done."}}
-    operation: dict[str, Any] = {"summary": summary, "operationId": summary.lower().replace(" ", "-")}
-    if body:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": _ref(body)}}}
-        errors = [*errors, 400, 413, 415, 422]
-    operation["responses"] = good | _errors(sorted({*errors, 503}) if errors else [])
-    return operation
-
-
-def _errors(statuses: list[int]) -> dict[str, Any]:
-    answers = {}
-    for status in statuses:
-        answer = _json(ERRORS[status], _ref("ErrorResponse"))
-        if status in (429, 503):
-            answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
-        answers[str(status)] = answer
-    return answers
+    good = operation["responses"]["200"]
+    good["description"] = good["description"] or EVENTS
+    good.setdefault("content", {})["text/event-stream"] = {"schema": event}
 
 
 def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
@@ -204,33 +182,17 @@ def _chat_request(schema: dict[str, Any], message_chars: int) -> dict[str, Any]:
     return {"oneOf": [ask, resume], "description": schema["description"]}
 
 
-def _stream() -> dict[str, Any]:
-    names = ["meta", "delta", "citation", "done", "error"]
-    event = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "event": {"enum": names},
-            "data": {"type": "string", "contentMediaType": "application/json"},
-        },
-        "required": ["event", "data"],
-    }
-    return {"description": EVENTS, "content": {"text/event-stream": {"schema": event}}}
+def _error(status: int) -> dict[str, Any]:
+    answer = {"description": ERRORS[status], **_json(ErrorResponse)}
+    if status in (429, 503):
+        answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "required": True}}
+    return answer
 
 
-def _last_event(*, required: bool) -> dict[str, Any]:
-    return {
-        "name": "Last-Event-ID",
-        "in": "header",
-        "required": required,
-        "schema": {"type": "string"},
-        "description": "Id of the last event that was received; the stream goes on after it.",
-    }
+def _json(model: type) -> dict[str, Any]:
+    schema = {"type": "object"} if model is dict else {"$ref": REF.format(model=model.__name__)}
+    return {"content": {"application/json": {"schema": schema}}}
 
 
-def _json(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _ref(model: str) -> dict[str, str]:
-    return {"$ref": REF.format(model=model)}
+def _in_path(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}

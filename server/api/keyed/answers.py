@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask import Blueprint, Response, jsonify
+from flask import Response, jsonify
 
 from server.api.access import people_stores, stores
 from server.api.bodies import json_body
@@ -14,18 +14,6 @@ from server.api.keyed.schemas import AnswerRequest
 from server.domain.curated import CuratedAnswer
 from server.storage.errors import UnknownCuratedAnswer
 from server.storage.people.api_keys import ApiKey, Scope
-
-LIST = "/sites/<site_id>/answers"
-ONE = f"{LIST}/<number>"
-
-
-def add_answer_routes(api: Blueprint) -> None:
-    """List, add, read, replace, remove."""
-    api.add_url_rule(LIST, "key_answers", answers, methods=["GET"])
-    api.add_url_rule(LIST, "key_answer_add", add, methods=["POST"])
-    api.add_url_rule(ONE, "key_answer", answer, methods=["GET"])
-    api.add_url_rule(ONE, "key_answer_change", change, methods=["PUT"])
-    api.add_url_rule(ONE, "key_answer_remove", remove, methods=["DELETE"])
 
 
 def answers(site_id: str) -> Response:

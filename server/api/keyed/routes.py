@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Response, jsonify, request
 
 from server.answering.chat import response as answer_response
 from server.api.access import chat, crawling, dialogue, people_stores, stores
@@ -20,21 +20,6 @@ from server.domain.site import Site
 from server.storage.crawls.runs import CrawlRun
 from server.storage.errors import UnknownConversation
 from server.storage.people.api_keys import Scope
-
-SITE = "/sites/<site_id>"
-
-
-def add_keyed_routes(api: Blueprint) -> None:
-    """All but those of curated answers."""
-    api.add_url_rule("/ask", "ask", ask, methods=["POST"])
-    api.add_url_rule("/sites", "key_sites", sites, methods=["GET"])
-    api.add_url_rule(f"{SITE}/conversations", "key_conversations", conversations, methods=["GET"])
-    one = f"{SITE}/conversations/<conversation_id>"
-    api.add_url_rule(one, "key_conversation", conversation, methods=["GET"])
-    api.add_url_rule(f"{SITE}/gaps", "key_gaps", gaps, methods=["GET"])
-    api.add_url_rule(f"{SITE}/figures", "key_figures", figures, methods=["GET"])
-    api.add_url_rule(f"{SITE}/crawls", "key_crawls", crawls, methods=["GET"])
-    api.add_url_rule(f"{SITE}/crawls", "key_crawl", crawl, methods=["POST"])
 
 
 def ask() -> Response:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import BaseModel, Field, StrictBool, StringConstraints
 
-from server.api.schemas import Identifier, SiteId
+from server.api.schemas import Identifier, RequestBody, SiteId
 
 Line = Annotated[str, StringConstraints(max_length=2000)]
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class AskRequest(_Request):
+class AskRequest(RequestBody):
     """A question from another server."""
 
     site: SiteId = Field(description="Id of the site.")
@@ -25,7 +21,7 @@ class AskRequest(_Request):
     )
 
 
-class AnswerRequest(_Request):
+class AnswerRequest(RequestBody):
     """A curated answer, whole."""
 
     questions: Annotated[list[Line], Field(min_length=1, max_length=100)] = Field(

@@ -17,7 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.domain.protocols import ModelError
-from server.retrieval.published.raptor.strategy import MOST_COMPONENTS
+
+MOST_COMPONENTS = 50
+"""Clusters in one step are fewer than this."""
+
 
 FLOOR = 1e-4
 """Added to variances, the largest being about 1: points that coincide make no component of their own."""
