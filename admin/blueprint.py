@@ -21,6 +21,7 @@ from admin.conversations import trace_view
 from admin.crawls import crawl_state
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
 from admin.gaps import gaps as gap_words
+from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import words as quality_words
@@ -173,6 +174,8 @@ def _frame() -> dict[str, object]:
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_own": operator is not None and operator.role.may(Role.OWNER),
         "asset": asset,
+        "day_options": DAY_OPTIONS,
+        "site_options": site_options,
     }
 
 

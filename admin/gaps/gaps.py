@@ -10,7 +10,7 @@ from wtforms.validators import Length
 from admin.access import database, gap_work, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form
-from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
+from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
 from admin.replies import done, refused
@@ -182,11 +182,9 @@ def gaps() -> ResponseReturnValue:
         open=store.open_count(site_id),
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         status=status,
         status_options=[(value, label) for value, (label, _) in CHOICES.items()],
         days=days,
-        day_options=DAY_OPTIONS,
         search=search,
         is_filtered=bool(site_id or status or since or search),
         reasked=last_reasked(database(), site_id) if site_id else None,
@@ -262,9 +260,8 @@ def gap_again(gap_id: str) -> ResponseReturnValue:
         return refused(f"It could not be asked: {error}", "gap")
     changed("asked a gap again", found.site_id, gap=gap_id, solved=solved is not None)
     if solved:
-        flash("It is answered now. The gap is closed.", "done")
-    else:
-        flash("It is still not answered.", "problem")
+        return done("It is answered now. The gap is closed.", "gap")
+    flash("It is still not answered.", "problem")
     return redirect(url_for("admin.gap", gap_id=gap_id))
 
 

@@ -19,7 +19,7 @@ page = Page(menu="Quality")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SiteQuality:
     """One site on the list."""
 
     site: Site
@@ -37,7 +37,7 @@ def quality() -> ResponseReturnValue:
     gates, held = found.gates.all(), found.gates.all_held()
     newest, counts = found.runs.newest(), found.testsets.counts()
     rows = [
-        Row(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
+        SiteQuality(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
         for site in stores().sites.all()
     ]
     return render_template("admin/quality.html", rows=rows)

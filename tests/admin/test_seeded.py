@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from tests.admin import seeding, test_look
-from tests.admin.tabs import SIZES, opened
 from tests.admin.overview.test_overview import assert_lists_agree, counted, figures_of
+from tests.admin.tabs import SIZES, opened
 
 SEEDED = {
     "seeded_overview": "/admin/?days=90",

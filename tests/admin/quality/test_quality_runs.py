@@ -9,8 +9,8 @@ from server.domain.roles import Role
 from server.domain.site import Site
 from server.storage.leases import new_holder
 from tests.admin.conftest import queued
-from tests.admin.samples_quality import QUESTIONS, chosen, fill, hold_back, make_run
 from tests.admin.quality.test_quality_sets import LINES, NEW, ROOT, only_set, upload
+from tests.admin.samples_quality import QUESTIONS, chosen, fill, hold_back, make_run
 
 
 @pytest.fixture
