@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from admin.access import delivery, dialogue, stores
 from admin.formats import FILTERS, milliseconds, money, number
-from admin.lists import DAY_OPTIONS, began, chosen_site, site_options
+from admin.lists import DAY_OPTIONS, began, chosen_site
 from admin.overview.charts import Chart, Series, lines, stacked
 from admin.overview.incident_kinds import Kind, kind_of
 from admin.page import Page
@@ -193,7 +193,6 @@ def overview() -> ResponseReturnValue:
         "admin/overview.html",
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         period=period,
         day_options=[(days, label) for days, label in DAY_OPTIONS if days in CHOICES],
         figures=_compared(store, ids, site_id, period, total),
