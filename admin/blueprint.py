@@ -42,7 +42,7 @@ def _version(name: str) -> str:
     return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
 
 
-# Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
+# Scripts and styles come from this server's files only: no page has inline code, and nothing is fetched elsewhere.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 # What is shown in a frame of the dashboard holds the widget, whose picture may come from anywhere.
 FRAMED_POLICY = POLICY.replace(
@@ -52,7 +52,7 @@ HERE = Path(__file__).parent
 STATIC = "admin.static"
 LARGEST = 2**63 - 1
 FORM_BYTES = 100_000
-"""Of an upload, beside the files."""
+"""The most bytes of an upload's form in addition to its files."""
 
 blueprint = Blueprint("admin", __name__, url_prefix="/admin", static_folder="static")
 # Each area of the dashboard has its own folder of templates; what they share is in admin/templates.

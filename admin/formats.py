@@ -87,7 +87,7 @@ def outside_link(address: str, text: str = "") -> Markup:
 
 
 def path_of(address: str, beside: str) -> str:
-    """An address without its origin when that is the one of the address beside it."""
+    """Return an address without its origin if both addresses have the same one."""
     parts, other = urlsplit(address), urlsplit(beside)
     if (parts.scheme, parts.netloc) != (other.scheme, other.netloc):
         return address

@@ -32,7 +32,7 @@ page = Page(under=content_list.page)
 QUOTES = 200
 """Different quotes that are looked for, the newest ones."""
 SHOWN = 10
-"""Of those that stand; the broken ones are all shown."""
+"""The most intact quotes that are shown; broken ones are all shown."""
 
 
 @page.get("/sites/<site_id>/content/page")
@@ -74,7 +74,7 @@ def content_page(site: Site) -> ResponseReturnValue:
 
 SOON = "Visitors get their answers from it in a moment."
 MOST_LINES = 2000
-"""Of a comparison of two versions."""
+"""The most lines of a comparison of two versions."""
 
 
 class PageForm(Form):

@@ -35,7 +35,7 @@ KEYS = (
     *("support", "written", "first", "slower", "paid"),
 )
 RARE = ("from", "to", "thumbs", "language", "strategy", "label", "page_url", *KEYS[KEYS.index("support") :])
-"""What stands under "More filters"."""
+"""Filters under "More filters"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ CRAWL_WORDS = {
     "held": "Held back by the quality gate",
 }
 PAGE_WORDS = {"running": "At work", "done": "Done", "failed": "Failed"}
-"""Of runs about one page."""
+"""States of crawls of one page."""
 WANTED_WORDS = {PAUSE: "Pausing", STOP: "Stopping"}
 
 URL_WORDS = {
@@ -70,7 +70,7 @@ def is_active(run: CrawlRun | None) -> bool:
 
 
 def crawl_word(run: CrawlRun) -> str:
-    """How a crawl stands, and what is being done about it."""
+    """Return the state of a crawl in words."""
     if run.kind != WHOLE and run.state in PAGE_WORDS:
         return PAGE_WORDS[run.state]
     if run.state == RUNNING and run.wanted in WANTED_WORDS:
@@ -120,7 +120,7 @@ def about(seconds: float) -> str:
 
 
 def colour(state: str) -> str:
-    """Of the badge of an address."""
+    """Return the colour of an address's badge."""
     if state in BAD_URL_STATES:
         return "bad"
     return {"fetched": "well", "unchanged": "well", WAITING: "busy", "read": "busy"}.get(state, "plain")

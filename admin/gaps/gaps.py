@@ -72,7 +72,7 @@ def status_word(status: GapStatus) -> str:
 
 
 def status_colour(status: GapStatus) -> str:
-    """Of its badge."""
+    """Return the colour of a status badge."""
     return COLOURS[status]
 
 
@@ -193,7 +193,7 @@ def gaps() -> ResponseReturnValue:
 
 @page.post("/gaps/look")
 def gaps_look() -> ResponseReturnValue:
-    """Looks at once at what was asked meanwhile, for a few seconds at most."""
+    """Take in new questions at once, for a few seconds at most."""
     looked = gap_work().look(5.0)
     unchanged()
     if looked.busy:
@@ -252,7 +252,7 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
 
 @gap_page.post("/gaps/<gap_id>/again")
 def gap_again(gap_id: str) -> ResponseReturnValue:
-    """Asks it anew at once."""
+    """Ask the question of a gap again at once."""
     found = stores().gaps.get(gap_id)
     try:
         solved = gap_work().reask_one(found, operator_email())

@@ -99,7 +99,7 @@ def _model_name(settings: Settings) -> str:
 
 
 def _disk() -> PartState:
-    """Of the data folder; a database elsewhere looks after its own."""
+    """Check the data folder's disk; a database elsewhere has its own."""
     try:
         free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:

@@ -181,7 +181,7 @@ class Day:
 
 @page.get("/")
 def overview() -> ResponseReturnValue:
-    """Of one `site` or of all, over the last `days`."""
+    """Figures of one `site` or of all, over the last `days`."""
     sites, site_id = chosen_site()
     days = request.args.get("days", DEFAULT, type=int)
     period = Period(days if days in CHOICES else DEFAULT, datetime.now(UTC))
@@ -213,7 +213,7 @@ def overview() -> ResponseReturnValue:
 def _compared(
     store: FigureStore, ids: list[str], site_id: str, period: Period, total: Figures
 ) -> list[Compared]:
-    """Every figure beside that of the days before, and the list that counts the same."""
+    """Compare every figure with the days before, and link the list that counts the same."""
     cut = period.before_until
     began = cut.replace(hour=0, minute=0, second=0, microsecond=0)
     before = store.between(ids, began, cut)

@@ -51,7 +51,7 @@ WIDTH, HEIGHT, EDGE = 640, 160, 12
 LEFT = 34
 """Room for the figures of the scale."""
 LINES = 6
-"""Ways that are told apart in one picture: as many kinds of lines as parts.css draws."""
+"""The most variants in one picture: parts.css draws as many kinds of lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>")
 def quality_run(site: Site, run_id: int) -> ResponseReturnValue:
-    """How it stands; the report once there is one."""
+    """Show the state of a run, and its report once there is one."""
     run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
     return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))

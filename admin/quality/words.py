@@ -36,14 +36,14 @@ MAIN = ("hit@5", "mrr@10", "ndcg@10", "citation_correct")
 
 
 def run_word(run: QualityRun) -> str:
-    """How a run stands, and what is being done about it."""
+    """Return the state of a run in words."""
     return (
         "Stopping" if run.state == "running" and run.wanted == STOP else RUN_WORDS.get(run.state, run.state)
     )
 
 
 def run_colour(run: QualityRun) -> str:
-    """Of its badge."""
+    """Return the colour of a run's badge."""
     return RUN_COLOURS.get(run.state, "busy")
 
 

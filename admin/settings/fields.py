@@ -25,7 +25,7 @@ class SettingField:
     label: str
     hint: str
     value: str
-    """What stands in the field; empty for secrets."""
+    """The text in the field; empty for secrets."""
     kind: str
     """text, long, secret or tick."""
     shown: str
@@ -128,7 +128,7 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
 
 
 def sentence_of(error: WrongSetting) -> str:
-    """What is wrong, as it stands beside the field."""
+    """Return the message that is shown at the field."""
     message = str(error)
     if message.startswith("String should match"):
         return "This is not written as it must be; see the example above."
