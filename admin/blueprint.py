@@ -42,7 +42,7 @@ def _version(name: str) -> str:
     return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
 
 
-# Scripts and styles come from this server's files only: no page has inline code, and nothing is fetched elsewhere.
+# Scripts and styles come from this server's files only, and no page has inline code.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 # What is shown in a frame of the dashboard holds the widget, whose picture may come from anywhere.
 FRAMED_POLICY = POLICY.replace(
@@ -88,7 +88,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    filters = formats.FILTERS | crawl_state.FILTERS | formats.ANSWER_FILTERS | trace_view.FILTERS
+    filters = formats.FILTERS | crawl_state.FILTERS | trace_view.FILTERS
     filters |= quality_words.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 

@@ -106,20 +106,6 @@ def browser(header: str) -> str:
     return f"{name} on {system}" if system else name
 
 
-FILTERS = {
-    "browser": browser,
-    "path_of": path_of,
-    "number": number,
-    "ago": ago,
-    "ahead": ahead,
-    "duration": duration,
-    "milliseconds": milliseconds,
-    "money": money,
-    "sentence": sentence,
-    "outside_link": outside_link,
-}
-
-
 def _relative(seconds: float, exact: datetime) -> str:
     if seconds < 60:
         return "just now"
@@ -142,4 +128,17 @@ def model_word(model: str) -> str:
     return "quoted, no model" if model == "embedded" else model
 
 
-ANSWER_FILTERS = {"plain": plain, "model_word": model_word}
+FILTERS = {
+    "browser": browser,
+    "path_of": path_of,
+    "number": number,
+    "ago": ago,
+    "ahead": ahead,
+    "duration": duration,
+    "milliseconds": milliseconds,
+    "money": money,
+    "sentence": sentence,
+    "outside_link": outside_link,
+    "plain": plain,
+    "model_word": model_word,
+}

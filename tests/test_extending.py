@@ -92,6 +92,6 @@ def test_the_command_prints_the_data_folder(example, capsys, tmp_path):
 
 
 def test_the_dashboard_page_has_a_menu_entry_and_a_route(example):
-    page = example("admin/pages/languages.py").page
+    page = example("admin/sites/languages.py").page
     assert isinstance(page, Page)
     assert (page.menu, page.routes[0].rule, page.public) == ("Languages", "/languages", False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from server.storage.crawls.runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, STOP, WAITING, WHOLE, CrawlRun
@@ -44,11 +45,6 @@ BAD_URL_STATES = frozenset({"error", "gone", "too_large", "over_limit"})
 
 
 KIND_WORDS = {WHOLE: "The whole site", PAGE: "One page", DECISION: "A change of yours"}
-
-
-def kind_word(run: CrawlRun) -> str:
-    """What a crawl reads."""
-    return KIND_WORDS.get(run.kind, run.kind)
 
 
 def took(run: CrawlRun) -> float:
@@ -141,14 +137,14 @@ def ended(run: CrawlRun) -> int:
     return sum(count for state, count in run.counts.items() if state not in (WAITING, "read"))
 
 
-FILTERS = {
+FILTERS: dict[str, Callable[..., object]] = {
     "crawl_word": crawl_word,
     "url_word": url_word,
     "counted": counted,
     "is_active": is_active,
     "can": can,
     "pace": pace,
-    "kind_word": kind_word,
+    "kind_word": lambda run: KIND_WORDS.get(run.kind, run.kind),
     "took": took,
     "speed": speed,
     "url_colour": colour,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, TextAreaField
@@ -47,7 +49,7 @@ OUTCOMES = {
     "handoff": "It was taken for a wish to talk to a person.",
     "limited": "It was not answered.",
 }
-STATES = {
+STATES: dict[CuratedState, tuple[str, str]] = {
     CuratedState.ON: ("On", "well"),
     CuratedState.OFF: ("Off", "busy"),
     CuratedState.NOT_YET: ("Not yet", "busy"),
@@ -64,16 +66,6 @@ NOT_GIVEN = {
     "not yet": "Not given: its first day is still to come",
     "ended": "Not given: its last day is over",
 }
-
-
-def status_word(status: GapStatus) -> str:
-    """As operators read it."""
-    return STATUS[status]
-
-
-def status_colour(status: GapStatus) -> str:
-    """Return the colour of a status badge."""
-    return COLOURS[status]
 
 
 def lacks(gap: Gap) -> str:
@@ -124,24 +116,14 @@ def _judged(details: dict[str, object]) -> str:
     return f"{moved} {note}".strip()
 
 
-def curated_state(state: CuratedState) -> tuple[str, str]:
-    """(word, colour of its badge)."""
-    return STATES[state]
-
-
-def not_given(why: str) -> str:
-    """What keeps a curated answer from being given."""
-    return NOT_GIVEN.get(why, why)
-
-
-FILTERS = {
-    "gap_status": status_word,
-    "gap_colour": status_colour,
+FILTERS: dict[str, Callable[..., object]] = {
+    "gap_status": STATUS.__getitem__,
+    "gap_colour": COLOURS.__getitem__,
     "gap_lacks": lacks,
     "gap_reasons": reasons,
     "gap_happened": happened,
-    "curated_state": curated_state,
-    "not_given": not_given,
+    "curated_state": STATES.__getitem__,
+    "not_given": lambda why: NOT_GIVEN.get(why, why),
 }
 
 
@@ -246,7 +228,7 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
         return _shown(found, form), UNPROCESSABLE
     status = GapStatus(form.status.data)
     stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), operator_email())
-    changed(f"marked a gap as {status_word(status).lower()}", found.site_id, gap=gap_id)
+    changed(f"marked a gap as {STATUS[status].lower()}", found.site_id, gap=gap_id)
     return done("Saved.", "gap")
 
 

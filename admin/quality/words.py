@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from server.quality.run_store import STOP, QualityRun
@@ -42,11 +42,6 @@ def run_word(run: QualityRun) -> str:
     )
 
 
-def run_colour(run: QualityRun) -> str:
-    """Return the colour of a run's badge."""
-    return RUN_COLOURS.get(run.state, "busy")
-
-
 def share(value: float | None) -> str:
     """A figure in [0, 1] as reports write it."""
     return "–" if value is None else f"{value:.3f}"
@@ -63,9 +58,9 @@ def chosen_ways(chosen: Mapping[str, Any]) -> str:
     return f"{', '.join(strategies)}; {', '.join(flows)}"
 
 
-FILTERS = {
+FILTERS: dict[str, Callable[..., object]] = {
     "run_word": run_word,
-    "run_colour": run_colour,
+    "run_colour": lambda run: RUN_COLOURS.get(run.state, "busy"),
     "share": share,
     "points": points,
     "chosen_ways": chosen_ways,

@@ -162,7 +162,7 @@ def test_a_page_is_excluded_and_put_back(operator, filled):
     assert "Put it back" in page
     assert "is put back" in send(operator, "put-back")
     assert not decision(filled, "delivery").excluded
-    entries = [entry.action for entry in filled.audit.latest(5)] if hasattr(filled.audit, "latest") else []
+    entries = [entry.action for entry in filled.people.audit.latest(5)] if hasattr(filled.audit, "latest") else []
     assert not entries or "put a page back" in entries
 
 
