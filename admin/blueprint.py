@@ -21,6 +21,7 @@ from admin.conversations import trace_view
 from admin.crawls import crawl_state
 from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
 from admin.gaps import gaps as gap_words
+from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import words as quality_words
@@ -41,7 +42,7 @@ def _version(name: str) -> str:
     return hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()[:12]
 
 
-# Scripts and styles come from this server's files only: none stands in a page, none is fetched elsewhere.
+# Scripts and styles come from this server's files only, and no page has inline code.
 POLICY = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 # What is shown in a frame of the dashboard holds the widget, whose picture may come from anywhere.
 FRAMED_POLICY = POLICY.replace(
@@ -51,7 +52,7 @@ HERE = Path(__file__).parent
 STATIC = "admin.static"
 LARGEST = 2**63 - 1
 FORM_BYTES = 100_000
-"""Of an upload, beside the files."""
+"""The most bytes of an upload's form in addition to its files."""
 
 blueprint = Blueprint("admin", __name__, url_prefix="/admin", static_folder="static")
 # Each area of the dashboard has its own folder of templates; what they share is in admin/templates.
@@ -87,7 +88,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    filters = formats.FILTERS | crawl_state.FILTERS | formats.ANSWER_FILTERS | trace_view.FILTERS
+    filters = formats.FILTERS | crawl_state.FILTERS | trace_view.FILTERS
     filters |= quality_words.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 
@@ -173,6 +174,8 @@ def _frame() -> dict[str, object]:
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
         "may_own": operator is not None and operator.role.may(Role.OWNER),
         "asset": asset,
+        "day_options": DAY_OPTIONS,
+        "site_options": site_options,
     }
 
 

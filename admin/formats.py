@@ -87,7 +87,7 @@ def outside_link(address: str, text: str = "") -> Markup:
 
 
 def path_of(address: str, beside: str) -> str:
-    """An address without its origin when that is the one of the address beside it."""
+    """Return an address without its origin if both addresses have the same one."""
     parts, other = urlsplit(address), urlsplit(beside)
     if (parts.scheme, parts.netloc) != (other.scheme, other.netloc):
         return address
@@ -104,20 +104,6 @@ def browser(header: str) -> str:
     name = next((label for mark, label in names.items() if mark in header), unknown)
     system = next((label for mark, label in systems.items() if mark in header), "")
     return f"{name} on {system}" if system else name
-
-
-FILTERS = {
-    "browser": browser,
-    "path_of": path_of,
-    "number": number,
-    "ago": ago,
-    "ahead": ahead,
-    "duration": duration,
-    "milliseconds": milliseconds,
-    "money": money,
-    "sentence": sentence,
-    "outside_link": outside_link,
-}
 
 
 def _relative(seconds: float, exact: datetime) -> str:
@@ -142,4 +128,17 @@ def model_word(model: str) -> str:
     return "quoted, no model" if model == "embedded" else model
 
 
-ANSWER_FILTERS = {"plain": plain, "model_word": model_word}
+FILTERS = {
+    "browser": browser,
+    "path_of": path_of,
+    "number": number,
+    "ago": ago,
+    "ahead": ahead,
+    "duration": duration,
+    "milliseconds": milliseconds,
+    "money": money,
+    "sentence": sentence,
+    "outside_link": outside_link,
+    "plain": plain,
+    "model_word": model_word,
+}

@@ -21,7 +21,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
 
 def problem(form: Form, field: str, message: str) -> None:
-    """Puts a message beside a field, for what only the view can find out."""
+    """Add a message to a field, for what only the view can check."""
     target = getattr(form, field)
     target.errors = [*target.errors, message]
 

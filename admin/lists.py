@@ -51,7 +51,7 @@ def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
 
 
 def site_choices() -> list[SelectChoice]:
-    """The same for a field of a form."""
+    """Return the sites as choices of a form's field, with one for all."""
     sites = {site.id: site for site in stores().sites.all()}
     return [SelectChoice(*option) for option in site_options(sites)]
 

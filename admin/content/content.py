@@ -98,11 +98,11 @@ def _asked() -> Filters:
     return Filters(given["search"], given["language"], given["source"], state, sort)
 
 
-Row = ListedPage | PageDecision | QuoteHealth
+ContentRow = ListedPage | PageDecision | QuoteHealth
 
 
-def _rows(site: Site, asked: Filters, pages: PageList) -> Listing[Row]:
-    def fetch(limit: int, offset: int) -> Sequence[Row]:
+def _rows(site: Site, asked: Filters, pages: PageList) -> Listing[ContentRow]:
+    def fetch(limit: int, offset: int) -> Sequence[ContentRow]:
         if asked.state == EXCLUDED:
             return stores().decisions(site.id).excluded(limit, offset, asked.search)
         if asked.state == LOST:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import unified_diff
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
 from wtforms.validators import Length
@@ -18,6 +18,7 @@ from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
+from admin.replies import done, refused
 from crawler.errors import BadFile
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
@@ -31,7 +32,7 @@ page = Page(under=content_list.page)
 QUOTES = 200
 """Different quotes that are looked for, the newest ones."""
 SHOWN = 10
-"""Of those that stand; the broken ones are all shown."""
+"""The most intact quotes that are shown; broken ones are all shown."""
 
 
 @page.get("/sites/<site_id>/content/page")
@@ -73,7 +74,7 @@ def content_page(site: Site) -> ResponseReturnValue:
 
 SOON = "Visitors get their answers from it in a moment."
 MOST_LINES = 2000
-"""Of a comparison of two versions."""
+"""The most lines of a comparison of two versions."""
 
 
 class PageForm(Form):
@@ -109,11 +110,10 @@ def content_save(site: Site) -> ResponseReturnValue:
         else:
             if corrected:
                 changed("corrected a page", page=url)
-                flash(f"The page is corrected. {SOON}", "done")
-            else:
-                changed("left a page as the website has it", page=url)
-                flash("That is what the website says, so nothing is corrected.", "done")
-            return _back(site, url)
+                return done(f"The page is corrected. {SOON}", "content_page", url=url)
+            changed("left a page as the website has it", page=url)
+            message = "That is what the website says, so nothing is corrected."
+            return done(message, "content_page", url=url)
     return _shown(site, url, form), UNPROCESSABLE
 
 
@@ -128,8 +128,8 @@ def content_keep(site: Site) -> ResponseReturnValue:
     url, seen = _url(site), request.form.get("seen", "")[:100]
     crawling().pages.keep_edit(site.id, url, seen, operator_email())
     changed("kept the corrected version of a page", page=url)
-    flash("Your version stays. You are told when the website changes the page again.", "done")
-    return _back(site, url)
+    message = "Your version stays. You are told when the website changes the page again."
+    return done(message, "content_page", url=url)
 
 
 @page.post("/sites/<site_id>/content/exclude")
@@ -149,8 +149,7 @@ def content_pin(site: Site) -> ResponseReturnValue:
         return _do(site, crawling().pages.pin, "pinned a page",
                    "The page is pinned: its best passages are looked at for every question.")  # fmt: skip
     except TooManyPins as error:
-        flash(sentence(str(error)), "problem")
-        return _back(site, _url(site))
+        return refused(sentence(str(error)), "content_page", url=_url(site))
 
 
 @page.post("/sites/<site_id>/content/unpin")
@@ -162,8 +161,7 @@ def _do(site: Site, action: Callable[[str, str, str], None], name: str, answer: 
     url = _url(site)
     action(site.id, url, operator_email())
     changed(name, page=url)
-    flash(answer, "done")
-    return _back(site, url)
+    return done(answer, "content_page", url=url)
 
 
 def _url(site: Site) -> str:
@@ -176,10 +174,6 @@ def _url(site: Site) -> str:
     if known is None:
         raise UnknownPage(f"there is no page {url} in the answers of this site")
     return url
-
-
-def _back(site: Site, url: str) -> ResponseReturnValue:
-    return redirect(url_for("admin.content_page", site_id=site.id, url=url))
 
 
 def _shown(site: Site, url: str, form: PageForm) -> str:

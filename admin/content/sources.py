@@ -1,4 +1,4 @@
-"""What a site is made of beside its website: uploaded files, lists of addresses, pasted answers."""
+"""Sources of a site in addition to its website: uploaded files, lists of addresses, pasted answers."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import delivery, dialogue
-from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
+from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from server.domain.answer import Outcome
 from server.domain.site import Site
@@ -35,7 +35,7 @@ KEYS = (
     *("support", "written", "first", "slower", "paid"),
 )
 RARE = ("from", "to", "thumbs", "language", "strategy", "label", "page_url", *KEYS[KEYS.index("support") :])
-"""What stands under "More filters"."""
+"""Filters under "More filters"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +170,7 @@ def _options(found: Chosen, log: QuestionList) -> dict[str, object]:
     languages, strategies = log.known(tuple(found.sites))
     labels = dialogue().labels.known(found.wanted.site_ids)
     return {
-        "site_options": site_options(found.sites),
         "outcome_options": [("", "Any"), *((known.value, known.value.capitalize()) for known in Outcome)],
-        "day_options": DAY_OPTIONS,
         "thumb_options": [("", "Any"), ("up", "Up"), ("down", "Down")],
         "language_options": _with(languages, found.wanted.language),
         "strategy_options": _with(strategies, found.wanted.strategy),

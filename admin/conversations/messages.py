@@ -14,7 +14,7 @@ from admin.access import configuration, database, delivery, stores
 from admin.audit import changed
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
-from admin.lists import DAY_OPTIONS, Listing, chosen_days, chosen_site, listed, site_options
+from admin.lists import Listing, chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import done
@@ -80,12 +80,10 @@ def messages() -> ResponseReturnValue:
         written=Listing(with_deliveries(found.rows), found.number, found.more),
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         state=state,
         total=delivery().contact.total(site_id=site_id or None, state=state, since=since),
         state_options=[("", "Any"), *((known.value, label) for known, label in STATES.items())],
         days=days,
-        day_options=DAY_OPTIONS,
         is_filtered=bool(site_id or state or since),
         takes_messages=any(ContactOptions.of(site.options).on for site in sites.values()),
         words=words(),

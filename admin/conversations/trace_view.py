@@ -202,7 +202,7 @@ def _score_names(found: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _scores(row: Mapping[str, object]) -> dict[str, float]:
-    """Of older messages they stand beside the passage's address and heading."""
+    """Return the scores of a passage. In older messages they are next to its address and heading."""
     own = row.get("scores")
     given = own if isinstance(own, Mapping) else {k: v for k, v in row.items() if k not in ("score", "chunk")}
     return {str(name): number for name, value in given.items() if (number := number_of(value)) is not None}

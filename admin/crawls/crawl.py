@@ -59,7 +59,7 @@ def crawl(site: Site, crawl_id: int) -> ResponseReturnValue:
 
 @page.get("/sites/<site_id>/crawls/<int:crawl_id>/progress")
 def crawl_progress(site: Site, crawl_id: int) -> ResponseReturnValue:
-    """How the crawl stands now, and whether to ask again; polled by progress.js."""
+    """Return the progress of a crawl; polled by progress.js."""
     shown = _shown(site, crawl_id)
     run = shown["run"]
     assert isinstance(run, CrawlRun)

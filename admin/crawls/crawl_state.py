@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from server.storage.crawls.runs import DECISION, PAGE, PAUSE, PAUSED, RUNNING, STOP, WAITING, WHOLE, CrawlRun
@@ -18,7 +19,7 @@ CRAWL_WORDS = {
     "held": "Held back by the quality gate",
 }
 PAGE_WORDS = {"running": "At work", "done": "Done", "failed": "Failed"}
-"""Of runs about one page."""
+"""States of crawls of one page."""
 WANTED_WORDS = {PAUSE: "Pausing", STOP: "Stopping"}
 
 URL_WORDS = {
@@ -46,11 +47,6 @@ BAD_URL_STATES = frozenset({"error", "gone", "too_large", "over_limit"})
 KIND_WORDS = {WHOLE: "The whole site", PAGE: "One page", DECISION: "A change of yours"}
 
 
-def kind_word(run: CrawlRun) -> str:
-    """What a crawl reads."""
-    return KIND_WORDS.get(run.kind, run.kind)
-
-
 def took(run: CrawlRun) -> float:
     """Seconds from its beginning to its end, or until now."""
     return ((run.finished_at or datetime.now(UTC)) - run.started_at).total_seconds()
@@ -70,7 +66,7 @@ def is_active(run: CrawlRun | None) -> bool:
 
 
 def crawl_word(run: CrawlRun) -> str:
-    """How a crawl stands, and what is being done about it."""
+    """Return the state of a crawl in words."""
     if run.kind != WHOLE and run.state in PAGE_WORDS:
         return PAGE_WORDS[run.state]
     if run.state == RUNNING and run.wanted in WANTED_WORDS:
@@ -120,7 +116,7 @@ def about(seconds: float) -> str:
 
 
 def colour(state: str) -> str:
-    """Of the badge of an address."""
+    """Return the colour of an address's badge."""
     if state in BAD_URL_STATES:
         return "bad"
     return {"fetched": "well", "unchanged": "well", WAITING: "busy", "read": "busy"}.get(state, "plain")
@@ -141,14 +137,14 @@ def ended(run: CrawlRun) -> int:
     return sum(count for state, count in run.counts.items() if state not in (WAITING, "read"))
 
 
-FILTERS = {
+FILTERS: dict[str, Callable[..., object]] = {
     "crawl_word": crawl_word,
     "url_word": url_word,
     "counted": counted,
     "is_active": is_active,
     "can": can,
     "pace": pace,
-    "kind_word": kind_word,
+    "kind_word": lambda run: KIND_WORDS.get(run.kind, run.kind),
     "took": took,
     "speed": speed,
     "url_colour": colour,

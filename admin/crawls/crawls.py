@@ -66,7 +66,7 @@ def crawls(site: Site) -> ResponseReturnValue:
 
 @page.get("/sites/<site_id>/crawls/progress")
 def crawls_progress(site: Site) -> ResponseReturnValue:
-    """The newest crawl as it stands; polled by progress.js."""
+    """Return the progress of the newest crawl; polled by progress.js."""
     shown = _panel(site.id)
     run = stores().crawls.latest(site.id)
     version = version_of(run)

@@ -38,7 +38,7 @@ def csv_lines(rows: Iterable[UrlRow]) -> Iterator[str]:
 
 
 def difference_lines(rows: Iterable[Difference]) -> Iterator[str]:
-    """The same of what two crawls tell differently."""
+    """Pieces of the file with what two crawls found differently."""
     told = ((row.url, row.kind, row.before, row.before_reason, row.now, row.now_reason) for row in rows)
     return written(DIFFERENCE_COLUMNS, told)
 
@@ -97,7 +97,7 @@ def _both(site_id: str, crawl_id: int, earlier_id: int) -> tuple[CrawlRun, Crawl
 
 
 def _counts(difference: CrawlDifference, earlier: CrawlRun, later: CrawlRun) -> dict[str, int]:
-    """Of crawls that have ended they never change: counted once."""
+    """Count the differences. Those of finished crawls never change and are counted once."""
     key = f"crawl-difference:{earlier.id}:{later.id}"
     final = not earlier.is_open and not later.is_open
     stored = shared().cache.get(key) if final else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, TextAreaField
@@ -10,7 +12,7 @@ from wtforms.validators import Length
 from admin.access import database, gap_work, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form
-from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, listed, site_options
+from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
 from admin.replies import done, refused
@@ -47,7 +49,7 @@ OUTCOMES = {
     "handoff": "It was taken for a wish to talk to a person.",
     "limited": "It was not answered.",
 }
-STATES = {
+STATES: dict[CuratedState, tuple[str, str]] = {
     CuratedState.ON: ("On", "well"),
     CuratedState.OFF: ("Off", "busy"),
     CuratedState.NOT_YET: ("Not yet", "busy"),
@@ -64,16 +66,6 @@ NOT_GIVEN = {
     "not yet": "Not given: its first day is still to come",
     "ended": "Not given: its last day is over",
 }
-
-
-def status_word(status: GapStatus) -> str:
-    """As operators read it."""
-    return STATUS[status]
-
-
-def status_colour(status: GapStatus) -> str:
-    """Of its badge."""
-    return COLOURS[status]
 
 
 def lacks(gap: Gap) -> str:
@@ -124,24 +116,14 @@ def _judged(details: dict[str, object]) -> str:
     return f"{moved} {note}".strip()
 
 
-def curated_state(state: CuratedState) -> tuple[str, str]:
-    """(word, colour of its badge)."""
-    return STATES[state]
-
-
-def not_given(why: str) -> str:
-    """What keeps a curated answer from being given."""
-    return NOT_GIVEN.get(why, why)
-
-
-FILTERS = {
-    "gap_status": status_word,
-    "gap_colour": status_colour,
+FILTERS: dict[str, Callable[..., object]] = {
+    "gap_status": STATUS.__getitem__,
+    "gap_colour": COLOURS.__getitem__,
     "gap_lacks": lacks,
     "gap_reasons": reasons,
     "gap_happened": happened,
-    "curated_state": curated_state,
-    "not_given": not_given,
+    "curated_state": STATES.__getitem__,
+    "not_given": lambda why: NOT_GIVEN.get(why, why),
 }
 
 
@@ -182,11 +164,9 @@ def gaps() -> ResponseReturnValue:
         open=store.open_count(site_id),
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         status=status,
         status_options=[(value, label) for value, (label, _) in CHOICES.items()],
         days=days,
-        day_options=DAY_OPTIONS,
         search=search,
         is_filtered=bool(site_id or status or since or search),
         reasked=last_recheck(database(), site_id) if site_id else None,
@@ -195,7 +175,7 @@ def gaps() -> ResponseReturnValue:
 
 @page.post("/gaps/look")
 def gaps_look() -> ResponseReturnValue:
-    """Looks at once at what was asked meanwhile, for a few seconds at most."""
+    """Take in new questions at once, for a few seconds at most."""
     looked = gap_work().look(5.0)
     unchanged()
     if looked.busy:
@@ -248,13 +228,13 @@ def gap_judge(gap_id: str) -> ResponseReturnValue:
         return _shown(found, form), UNPROCESSABLE
     status = GapStatus(form.status.data)
     stores().gaps.judge(gap_id, status, (form.note.data or "").strip(), operator_email())
-    changed(f"marked a gap as {status_word(status).lower()}", found.site_id, gap=gap_id)
+    changed(f"marked a gap as {STATUS[status].lower()}", found.site_id, gap=gap_id)
     return done("Saved.", "gap")
 
 
 @gap_page.post("/gaps/<gap_id>/again")
 def gap_again(gap_id: str) -> ResponseReturnValue:
-    """Asks it anew at once."""
+    """Ask the question of a gap again at once."""
     found = stores().gaps.get(gap_id)
     try:
         solved = gap_work().recheck_one(found, operator_email())
@@ -262,9 +242,8 @@ def gap_again(gap_id: str) -> ResponseReturnValue:
         return refused(f"It could not be asked: {error}", "gap")
     changed("asked a gap again", found.site_id, gap=gap_id, solved=solved is not None)
     if solved:
-        flash("It is answered now. The gap is closed.", "done")
-    else:
-        flash("It is still not answered.", "problem")
+        return done("It is answered now. The gap is closed.", "gap")
+    flash("It is still not answered.", "problem")
     return redirect(url_for("admin.gap", gap_id=gap_id))
 
 

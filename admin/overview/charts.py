@@ -1,4 +1,4 @@
-"""Charts of days as inline SVG: pictures of numbers that stand in a table beside them.
+"""Charts of days as inline SVG. The page shows the same numbers in a table.
 
 A picture has no words of its own, so that it may be stretched to any width: labels stand around it. Colours
 are classes of charts.css. Charts of evaluations are of another kind: see
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 STEP, BAR, HEIGHT = 10, 7, 100
-"""Of one day, of its bar, and of the picture, in the units of the picture."""
+"""Width of one day, width of its bar, and height of the picture, in the units of the picture."""
 FEWEST_DAYS = 7
 """That a picture has room for: a single day is a bar, and not a wall."""
 NICE = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
@@ -31,14 +31,14 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture with what stands around it."""
+    """A picture with its title, legend and scale."""
 
     title: str
     picture: Markup
     legend: Sequence[tuple[str, str]]
     """(name, class)"""
     top: float
-    """What the upper edge stands for; the lower one is 0."""
+    """The value of the upper edge; the lower edge is 0."""
     days: Sequence[str]
 
 
@@ -85,7 +85,7 @@ def _chart(
 
 
 def _grounds(days: Sequence[str], series: Sequence[Series]) -> Markup:
-    """What the pointer is told about each day, over its whole height and not only on its bar."""
+    """Tooltips of each day, over its whole height and not only on its bar."""
     grounds = []
     for at, day in enumerate(days):
         told = "; ".join(f"{one.name} {one.values[at]:g}" for one in series if one.values[at])

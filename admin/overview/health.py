@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from admin.access import configuration, crawling, database, delivery, engine, shared, stores
 from admin.formats import duration
-from admin.lists import DAY_OPTIONS, chosen_days, chosen_site, site_options
+from admin.lists import chosen_days, chosen_site
 from admin.overview.incident_kinds import KINDS, MODEL_KINDS, kind_of
 from admin.page import Page
 from server.domain.contact import ContactOptions, DeliveryState
@@ -99,7 +99,7 @@ def _model_name(settings: Settings) -> str:
 
 
 def _disk() -> PartState:
-    """Of the data folder; a database elsewhere looks after its own."""
+    """Check the data folder's disk; a database elsewhere has its own."""
     try:
         free = shutil.disk_usage(configuration().folder.path).free
     except OSError as error:
@@ -177,9 +177,7 @@ def health() -> ResponseReturnValue:
         incidents=incidents,
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         days=days,
-        day_options=DAY_OPTIONS,
         kind=kind,
         kind_options=[("", "Any"), *((name, kind_of(name).label) for name in sorted({*kinds, kind} - {""}))],
         times=kinds.get(kind, 0) if kind else sum(kinds.values()),

@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from admin.access import delivery, dialogue, stores
 from admin.formats import FILTERS, milliseconds, money, number
-from admin.lists import DAY_OPTIONS, began, chosen_site, site_options
+from admin.lists import DAY_OPTIONS, began, chosen_site
 from admin.overview.charts import Chart, Series, lines, stacked
 from admin.overview.incident_kinds import Kind, kind_of
 from admin.page import Page
@@ -181,7 +181,7 @@ class Day:
 
 @page.get("/")
 def overview() -> ResponseReturnValue:
-    """Of one `site` or of all, over the last `days`."""
+    """Figures of one `site` or of all, over the last `days`."""
     sites, site_id = chosen_site()
     days = request.args.get("days", DEFAULT, type=int)
     period = Period(days if days in CHOICES else DEFAULT, datetime.now(UTC))
@@ -193,7 +193,6 @@ def overview() -> ResponseReturnValue:
         "admin/overview.html",
         sites=sites,
         site_id=site_id,
-        site_options=site_options(sites),
         period=period,
         day_options=[(days, label) for days, label in DAY_OPTIONS if days in CHOICES],
         figures=_compared(store, ids, site_id, period, total),
@@ -214,7 +213,7 @@ def overview() -> ResponseReturnValue:
 def _compared(
     store: FigureStore, ids: list[str], site_id: str, period: Period, total: Figures
 ) -> list[Compared]:
-    """Every figure beside that of the days before, and the list that counts the same."""
+    """Compare every figure with the days before, and link the list that counts the same."""
     cut = period.before_until
     began = cut.replace(hour=0, minute=0, second=0, microsecond=0)
     before = store.between(ids, began, cut)

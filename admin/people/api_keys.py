@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from flask import abort, flash, g, redirect, render_template, url_for
+from flask import abort, g, render_template
 from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
@@ -14,6 +14,7 @@ from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import site_choices
 from admin.page import Page
+from admin.replies import done
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
 from server.domain.roles import Role
@@ -81,12 +82,10 @@ def api_key_revoke(key_id: str) -> ResponseReturnValue:
     if key.on:
         people_stores().api_keys.revoke(key.id)
         changed("revoked an API key", key=key.shown, name=key.name)
-        flash(f"The key “{key.name}” opens nothing any more.", "done")
-    else:
-        people_stores().api_keys.remove(key.id)
-        changed("removed a revoked API key", key=key.shown, name=key.name)
-        flash(f"The key “{key.name}” is off the list.", "done")
-    return redirect(url_for("admin.api_keys"))
+        return done(f"The key “{key.name}” opens nothing any more.", "api_keys")
+    people_stores().api_keys.remove(key.id)
+    changed("removed a revoked API key", key=key.shown, name=key.name)
+    return done(f"The key “{key.name}” is off the list.", "api_keys")
 
 
 def _form(*, fresh: bool = False) -> KeyForm:

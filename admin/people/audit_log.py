@@ -10,7 +10,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import people_stores, stores
-from admin.lists import DAY_OPTIONS, chosen_days, listed, site_options
+from admin.lists import chosen_days, listed
 from admin.page import Page
 from admin.replies import download
 from admin.settings import settings as settings_page
@@ -35,11 +35,9 @@ def audit_log() -> ResponseReturnValue:
         changes=listed(lambda limit, offset: people_stores().audit.recent(limit, offset, **wanted), ROWS),
         wanted=wanted,
         days=days,
-        day_options=DAY_OPTIONS,
         people=[("", "Everybody"), *((one, one) for one in people)],
         actions=[("", "Anything"), *((one, one.capitalize()) for one in actions)],
         sites=sites,
-        site_options=site_options(sites),
         is_filtered=any(wanted.values()),
         kept={
             name: request.args[name]

@@ -35,7 +35,7 @@ page = Page(public=True)
 
 
 class LoginForm(Form):
-    """Who it is, and where they wanted to go."""
+    """E-mail address, password, and the page to open afterwards."""
 
     next = HiddenField()
     email = EmailField("E-mail", [Needed("Write the e-mail address of your account.")])

@@ -52,7 +52,7 @@ def chosen_password(label: str = "Password") -> PasswordField:
 
 
 def password_again(label: str = "Password again", *, of: str = "password") -> PasswordField:
-    """The same once more; `of` names the field with the first."""
+    """The field that repeats a password; `of` names the field with the first."""
     differs = EqualTo(of, "The two passwords differ: write the same one twice.")
     return PasswordField(label, [Needed("Write the password once more."), differs])
 
@@ -72,7 +72,7 @@ CODES = "20/hour"
 
 
 def seconds_to_wait_for_code(operator_id: int) -> int:
-    """The same for the second factor of an operator whose password was right."""
+    """Count an attempt at the second factor of an operator whose password was right."""
     return math.ceil(shared().limits.hit(CODES, f"login-code:{operator_id}"))
 
 
@@ -83,7 +83,7 @@ class PasswordAgain(Form):
 
 
 def is_own_password(form: PasswordAgain) -> bool:
-    """Whether it is; else the form says what is wrong. Throttled like a login."""
+    """Check the operator's password; the form says what is wrong. Rate-limited like a login."""
     if wait := seconds_to_wait(g.operator.email):
         problem(form, "current", f"Too many attempts. Try again in {wait} s.")
         return False

@@ -66,11 +66,9 @@ def people_withdraw(link_id: str) -> ResponseReturnValue:
     link = people_stores().links.withdraw(link_id)
     if link is None:
         unchanged()
-        flash("That link was used or withdrawn already.", "done")
-    else:
-        changed(f"withdrew the link ({link.kind.value})", person=link.email)
-        flash(f"The link for {link.email} does not work any more.", "done")
-    return redirect(url_for("admin.people"))
+        return done("That link was used or withdrawn already.", "people")
+    changed(f"withdrew the link ({link.kind.value})", person=link.email)
+    return done(f"The link for {link.email} does not work any more.", "people")
 
 
 @page.get("/settings/people/<int:operator_id>", role=Role.OWNER)

@@ -85,7 +85,7 @@ def wait_for_second_factor(operator: Operator, target: str) -> None:
 
 
 def waiting_operator() -> tuple[Operator, str] | None:
-    """Whose password was right a moment ago, and where he wanted to go."""
+    """Whose password was right a moment ago, and the page to open afterwards."""
     half = session.get(_HALF)
     if not isinstance(half, list) or len(half) != 4 or half[2] < time():
         return None

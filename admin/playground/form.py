@@ -1,5 +1,5 @@
 """The form of the playground. What is typed is read by server.playground.order, which knows what
-may be asked; its messages stand beside the fields."""
+may be asked; its messages appear at the fields."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def quality_case_remove(site: Site, id: int, number: int) -> ResponseReturnValue
 
 
 def _written(form: CaseForm, known: StoredCase | None = None) -> StoredCase | None:
-    """What the form says; None, and the message beside its field, when that is no question."""
+    """Return the question in the form, or None and a message at its field when it is not valid."""
     pages = list(dict.fromkeys(line.strip() for line in (form.url.data or "").splitlines() if line.strip()))
     answer, kind = (form.answer.data or "", form.kind.data) if isinstance(form, ChangeForm) else ("", "")
     try:

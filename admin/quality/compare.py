@@ -33,7 +33,7 @@ class Side:
 
     @property
     def value(self) -> str:
-        """As the form sends it."""
+        """Return the value that the form sends."""
         return f"{self.run.id}:{self.way}"
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import flash, redirect, render_template, request, url_for
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
@@ -13,7 +13,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality import quality as quality_page
 from admin.quality.words import CHECK_WORDS
-from admin.replies import done
+from admin.replies import done, refused
 from server.domain.site import Site
 from server.quality.gate import GATE_METRICS, needs_answers
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate
@@ -62,13 +62,13 @@ def quality_gate_set(site: Site) -> ResponseReturnValue:
 
 @page.post("/sites/<site_id>/quality/gate/off")
 def quality_gate_off(site: Site) -> ResponseReturnValue:
-    if quality_stores().gates.remove(site.id):
-        changed("turned the quality gate off")
-        flash("The gate is off. The next crawl goes live unmeasured, with what is held back.", "done")
-    else:
+    if not quality_stores().gates.remove(site.id):
         unchanged()
-        flash("The gate was off already.", "done")
-    return redirect(url_for("admin.quality_gate", site_id=site.id))
+        return done("The gate was off already.", "quality_gate")
+    changed("turned the quality gate off")
+    return done(
+        "The gate is off. The next crawl goes live unmeasured, with what is held back.", "quality_gate"
+    )
 
 
 @page.post("/sites/<site_id>/quality/gate/release")
@@ -88,15 +88,11 @@ def _decided(site: Site, state: str, action: str, told: str) -> ResponseReturnVa
     held = quality_stores().gates.held(site.id)
     asked = request.form.get("check", type=int)
     if held is None or held.state != HELD or asked != held.id:
-        unchanged()
-        flash("Nothing is held back any more, or another index is: look again.", "problem")
-    elif not crawling().control.decide(quality_stores().gates, held, state, operator_email()):
-        unchanged()
-        flash("A crawl of the site is under way: it is measured again at its end.", "problem")
-    else:
-        changed(action, crawl=held.crawl_id, metric=held.metric, before=held.before, after=held.after)
-        flash(told, "done")
-    return redirect(url_for("admin.quality_gate", site_id=site.id))
+        return refused("Nothing is held back any more, or another index is: look again.", "quality_gate")
+    if not crawling().control.decide(quality_stores().gates, held, state, operator_email()):
+        return refused("A crawl of the site is under way: it is measured again at its end.", "quality_gate")
+    changed(action, crawl=held.crawl_id, metric=held.metric, before=held.before, after=held.after)
+    return done(told, "quality_gate")
 
 
 def _shown(site: Site, form: GateForm) -> str:

@@ -19,7 +19,7 @@ page = Page(menu="Quality")
 
 
 @dataclass(frozen=True, slots=True)
-class SiteRow:
+class SiteQuality:
     """One site on the list."""
 
     site: Site
@@ -37,7 +37,7 @@ def quality() -> ResponseReturnValue:
     gates, held = found.gates.all(), found.gates.all_held()
     newest, counts = found.runs.newest(), found.testsets.counts()
     rows = [
-        SiteRow(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
+        SiteQuality(site, counts.get(site.id, 0), newest.get(site.id), site.id in gates, site.id in held)
         for site in stores().sites.all()
     ]
     return render_template("admin/quality.html", rows=rows)
@@ -51,7 +51,7 @@ WIDTH, HEIGHT, EDGE = 640, 160, 12
 LEFT = 34
 """Room for the figures of the scale."""
 LINES = 6
-"""Ways that are told apart in one picture: as many kinds of lines as parts.css draws."""
+"""The most variants in one picture: parts.css draws as many kinds of lines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from flask import abort, flash, redirect, render_template, request, url_for
+from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -14,7 +14,7 @@ from admin.access import crawling, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import download, progress
+from admin.replies import done, download, progress, refused
 from server.domain.site import Site
 from server.evaluation.report_forms import html_report, markdown_report, report_body
 from server.quality.run_store import ASKS, DONE, QualityRun
@@ -28,7 +28,7 @@ FORMS = {"html": "text/html", "json": "application/json", "md": "text/markdown",
 
 @page.get("/sites/<site_id>/quality/runs/<int:run_id>")
 def quality_run(site: Site, run_id: int) -> ResponseReturnValue:
-    """How it stands; the report once there is one."""
+    """Show the state of a run, and its report once there is one."""
     run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id) if run.state == DONE else None
     return render_template("admin/quality_run.html", report=report, **_shown(site, run), **_told(report))
@@ -58,47 +58,37 @@ def quality_run_stop(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     if not quality_stores().runs.stop(site.id, run_id):
         unchanged()
-        flash("The run had ended already.", "done")
-    else:
-        changed("stopped a quality run", run=run.id)
-        flash("The run ends after the question at hand. What it came to is kept.", "done")
-    return _back(run)
+        return done("The run had ended already.", "quality_run")
+    changed("stopped a quality run", run=run.id)
+    return done("The run ends after the question at hand. What it came to is kept.", "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/resume")
 def quality_run_resume(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
-    if quality_stores().runs.resume(site.id, run_id):
-        changed("resumed a quality run", run=run.id)
-        flash("The run goes on where it was.", "done")
-    else:
-        unchanged()
-        flash("The run goes on already, or is done.", "problem")
-    return _back(run)
+    if not quality_stores().runs.resume(site.id, run_id):
+        return refused("The run goes on already, or is done.", "quality_run")
+    changed("resumed a quality run", run=run.id)
+    return done("The run goes on where it was.", "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/agree")
 def quality_run_agree(site: Site, run_id: int) -> ResponseReturnValue:
     """What it costs of models is agreed to."""
     run = quality_stores().runs.get(site.id, run_id)
-    if run.state == ASKS and quality_stores().runs.agree(site.id, run_id, {**run.chosen, AGREED: True}):
-        changed("agreed to what a quality run costs", run=run.id, **run.chosen.get("costs", {}))
-        flash("The run goes on.", "done")
-    else:
-        unchanged()
-        flash("The run does not wait for this any more.", "problem")
-    return _back(run)
+    if run.state != ASKS or not quality_stores().runs.agree(site.id, run_id, {**run.chosen, AGREED: True}):
+        return refused("The run does not wait for this any more.", "quality_run")
+    changed("agreed to what a quality run costs", run=run.id, **run.chosen.get("costs", {}))
+    return done("The run goes on.", "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/remove")
 def quality_run_remove(site: Site, run_id: int) -> ResponseReturnValue:
-    if quality_stores().runs.remove(site.id, run_id):
-        changed("deleted a quality run", run=run_id)
-        flash(f"Run {run_id} is deleted.", "done")
-    else:
+    if not quality_stores().runs.remove(site.id, run_id):
         unchanged()
-        flash("It was deleted already.", "done")
-    return redirect(url_for("admin.quality_site", site_id=site.id))
+        return done("It was deleted already.", "quality_site")
+    changed("deleted a quality run", run=run_id)
+    return done(f"Run {run_id} is deleted.", "quality_site")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/use")
@@ -108,21 +98,17 @@ def quality_run_use(site: Site, run_id: int) -> ResponseReturnValue:
     report = quality_stores().runs.report_head(run.id) or {"runs": []}
     way = next((one for one in report["runs"] if one["name"] == request.form.get("way", "")), None)
     if way is None:
-        unchanged()
-        flash("Choose one of the ways of this run.", "problem")
-        return _back(run)
+        return refused("Choose one of the ways of this run.", "quality_run")
     if (site.strategy, site.flow) == (way["strategy"], way["flow"]):
         unchanged()
-        flash(f"{site.name} answers by {way['name']} already.", "done")
-        return _back(run)
+        return done(f"{site.name} answers by {way['name']} already.", "quality_run")
     stores().sites.update(replace(site, strategy=way["strategy"], flow=way["flow"]))
     changed("took the way that a quality run showed", run=run.id, before=site.strategy, now=way["name"])
     if site.strategy != way["strategy"]:
         crawling().start(site.id)
-        flash(f"{site.name} answers by {way['name']} now. A crawl brings its index up to date.", "done")
-    else:
-        flash(f"{site.name} answers by {way['name']} now.", "done")
-    return _back(run)
+        message = f"{site.name} answers by {way['name']} now. A crawl brings its index up to date."
+        return done(message, "quality_run")
+    return done(f"{site.name} answers by {way['name']} now.", "quality_run")
 
 
 @page.post("/sites/<site_id>/quality/runs/<int:run_id>/choices")
@@ -131,16 +117,14 @@ def quality_run_choices(site: Site, run_id: int) -> ResponseReturnValue:
     run = quality_stores().runs.get(site.id, run_id)
     report = quality_stores().runs.report_head(run.id)
     if not report or not report["choices"]:
-        unchanged()
-        flash("This run shows no strategy to be better than hybrid on any kind of question.", "problem")
-        return _back(run)
+        message = "This run shows no strategy to be better than hybrid on any kind of question."
+        return refused(message, "quality_run")
     stores().sites.update(replace(site, options={**site.options, CHOSEN: report["choices"]}))
     chosen = {kind: one["strategy"] for kind, one in report["choices"].items()}
     changed("let auto choose by a quality run", run=run.id, choices=chosen)
     if site.strategy.partition("[")[0] == "auto":
         crawling().start(site.id)
-    flash("The strategy auto goes by this run from now on.", "done")
-    return _back(run)
+    return done("The strategy auto goes by this run from now on.", "quality_run")
 
 
 def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | Iterator[bytes]:
@@ -149,10 +133,6 @@ def _file(run: QualityRun, report: dict[str, Any], form: str) -> str | bytes | I
     if form == "json":
         return json_report(report)
     return html_report(report) if form == "html" else markdown_report(report)
-
-
-def _back(run: QualityRun) -> ResponseReturnValue:
-    return redirect(url_for("admin.quality_run", site_id=run.site_id, run_id=run.id))
 
 
 def _shown(site: Site, run: QualityRun) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def quality_testset(site: Site, id: int) -> ResponseReturnValue:
 
 @page.get("/sites/<site_id>/quality/sets/<int:id>/progress")
 def quality_testset_progress(site: Site, id: int) -> ResponseReturnValue:
-    """Whether it is made yet; polled by progress.js."""
+    """Say whether the set is complete; polled by progress.js."""
     testset = quality_stores().testsets.get(site.id, id)
     version = f"{testset.state} {testset.count}"
     shown = {"site": site, "testset": testset}

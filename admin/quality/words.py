@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from server.quality.run_store import STOP, QualityRun
@@ -36,15 +36,10 @@ MAIN = ("hit@5", "mrr@10", "ndcg@10", "citation_correct")
 
 
 def run_word(run: QualityRun) -> str:
-    """How a run stands, and what is being done about it."""
+    """Return the state of a run in words."""
     return (
         "Stopping" if run.state == "running" and run.wanted == STOP else RUN_WORDS.get(run.state, run.state)
     )
-
-
-def run_colour(run: QualityRun) -> str:
-    """Of its badge."""
-    return RUN_COLOURS.get(run.state, "busy")
 
 
 def share(value: float | None) -> str:
@@ -63,9 +58,9 @@ def chosen_ways(chosen: Mapping[str, Any]) -> str:
     return f"{', '.join(strategies)}; {', '.join(flows)}"
 
 
-FILTERS = {
+FILTERS: dict[str, Callable[..., object]] = {
     "run_word": run_word,
-    "run_colour": run_colour,
+    "run_colour": lambda run: RUN_COLOURS.get(run.state, "busy"),
     "share": share,
     "points": points,
     "chosen_ways": chosen_ways,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from flask import flash, g, request
+from flask import flash, g, redirect, request, url_for
+from flask.typing import ResponseReturnValue
 
 from admin.access import configuration
 from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE
 from server.settings import SETTINGS
-from server.settings.changes import WrongSetting, shown
+from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text
 
 
@@ -23,7 +25,7 @@ class SettingField:
     label: str
     hint: str
     value: str
-    """What stands in the field; empty for secrets."""
+    """The text in the field; empty for secrets."""
     kind: str
     """text, long, secret or tick."""
     shown: str
@@ -72,6 +74,23 @@ def fields_of(
     return made
 
 
+def form_fields(
+    groups: Iterable[str], typed: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> dict[str, object]:
+    """The fields of each group under its name, and under `general` what is wrong with them together."""
+    fields: dict[str, object] = {name: fields_of(in_forms(name), typed, errors) for name in groups}
+    return {**fields, "general": (errors or {}).get("", "")}
+
+
+def saved(groups: Iterable[str], show: Callable[..., str], endpoint: str) -> ResponseReturnValue:
+    """Save what was typed for groups of settings and lead to the page; or `show` what is wrong with it."""
+    names = in_forms(*groups)
+    typed = typed_values(names)
+    if wrong := save(names):
+        return show(typed, wrong), UNPROCESSABLE
+    return redirect(url_for(f"admin.{endpoint}"))
+
+
 def typed_values(names: Iterable[str]) -> dict[str, str]:
     """What was typed for settings, of those that differ from what holds. An empty secret stays as it is,
     unless its tick to remove it is set."""
@@ -109,7 +128,7 @@ def save(names: Iterable[str]) -> dict[str, str] | None:
 
 
 def sentence_of(error: WrongSetting) -> str:
-    """What is wrong, as it stands beside the field."""
+    """Return the message that is shown at the field."""
     message = str(error)
     if message.startswith("String should match"):
         return "This is not written as it must be; see the example above."

@@ -14,7 +14,7 @@ from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
 from admin.settings import settings as settings_page
-from admin.settings.fields import fields_of, save, sentence_of, typed_values
+from admin.settings.fields import form_fields, save, sentence_of, typed_values
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
 from server.domain.roles import Role
 from server.domain.spending import DailyLimit, Spending, charged
@@ -122,7 +122,8 @@ def offered_models(api_key: str, base_url: str) -> list[str]:
 
 
 page = Page(section="Models", under=settings_page.page)
-NAMES = in_forms("chat", "embedding", "rerank", "calls")
+GROUPS = ("chat", "embedding", "rerank", "calls")
+NAMES = in_forms(*GROUPS)
 settings_page.PLACES.update(dict.fromkeys(NAMES, "settings_models"))
 
 REINDEX = "Tick that every site is read again: vectors of another embedding model do not fit."
@@ -194,11 +195,7 @@ def _shown(
 ) -> str:
     return render_template(
         "admin/settings_models.html",
-        **{
-            name: fields_of(in_forms(name), typed, errors)
-            for name in ("chat", "embedding", "rerank", "calls")
-        },
-        general=(errors or {}).get("", ""),
+        **form_fields(GROUPS, typed, errors),
         trials=trials,
         offered=offered or [],
         unsaved=unsaved,

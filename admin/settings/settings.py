@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from flask import flash, g, redirect, render_template, request, url_for
+from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 
 from admin.access import configuration, database, delivery, people_stores, shared, stores
@@ -12,8 +12,8 @@ from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
-from admin.people.sessions import safe_next
-from admin.settings.fields import fields_of, label_of, save, sentence_of, typed_values
+from admin.replies import done, refused
+from admin.settings.fields import form_fields, label_of, saved, sentence_of, typed_values
 from server.answering.engine import daily_limit
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
@@ -57,20 +57,15 @@ def settings_back() -> ResponseReturnValue:
     """Lets the value with which Docent was started hold again."""
     name = request.form.get("back", "")
     override = configuration().live.overrides.get(name)
-    if override is None:
-        unchanged()
-        flash("That setting was not changed here.", "problem")
-    else:
-        try:
-            configuration().live.take_back({name})
-        except WrongSetting as error:
-            unchanged()
-            flash(f"It was not taken back: {sentence_of(error)}", "problem")
-        else:
-            changed("took a setting back", setting=name.upper())
-            flash(f"{label_of(name)} is as it was at the start.", "done")
     endpoint = PLACES.get(name, "settings")
-    return redirect(safe_next(url_for(f"admin.{endpoint}")))
+    if override is None:
+        return refused("That setting was not changed here.", endpoint)
+    try:
+        configuration().live.take_back({name})
+    except WrongSetting as error:
+        return refused(f"It was not taken back: {sentence_of(error)}", endpoint)
+    changed("took a setting back", setting=name.upper())
+    return done(f"{label_of(name)} is as it was at the start.", endpoint)
 
 
 PLACES: dict[str, str] = {}
@@ -78,8 +73,8 @@ PLACES: dict[str, str] = {}
 
 
 budgets_page = Page(section="Budgets", under=page)
-BUDGETS = in_forms("budgets", "visitors", "access", "answers")
-PLACES.update(dict.fromkeys(BUDGETS, "settings_budgets"))
+BUDGETS = ("budgets", "visitors", "access", "answers")
+PLACES.update(dict.fromkeys(in_forms(*BUDGETS), "settings_budgets"))
 
 
 @budgets_page.get("/settings/budgets", role=Role.OWNER)
@@ -89,10 +84,7 @@ def settings_budgets() -> ResponseReturnValue:
 
 @budgets_page.post("/settings/budgets", role=Role.OWNER)
 def settings_budgets_save() -> ResponseReturnValue:
-    typed = typed_values(BUDGETS)
-    if wrong := save(BUDGETS):
-        return _shown_budgets(typed, wrong), UNPROCESSABLE
-    return redirect(url_for("admin.settings_budgets"))
+    return saved(BUDGETS, _shown_budgets, "settings_budgets")
 
 
 def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
@@ -101,11 +93,7 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
     sites = [(site, used.get(site.id, Used()), daily_limit(site, settings)) for site in stores().sites.all()]
     return render_template(
         "admin/settings_budgets.html",
-        **{
-            name: fields_of(in_forms(name), typed, errors)
-            for name in ("budgets", "visitors", "access", "answers")
-        },
-        general=(errors or {}).get("", ""),
+        **form_fields(BUDGETS, typed, errors),
         sites=sorted(sites, key=lambda row: -row[1].tokens)[:100],
         total=sum((one.tokens for one in used.values()), 0),
         cost=sum((one.cost for one in used.values()), 0.0),
@@ -115,8 +103,8 @@ def _shown_budgets(typed: dict[str, str] | None = None, errors: dict[str, str] |
 
 
 privacy_page = Page(section="Privacy", under=page)
-PRIVACY = in_forms("retention", "texts")
-PLACES.update(dict.fromkeys(PRIVACY, "settings_privacy"))
+PRIVACY = ("retention", "texts")
+PLACES.update(dict.fromkeys(in_forms(*PRIVACY), "settings_privacy"))
 EXAMPLES = (30, 90, 180, 365)
 
 
@@ -127,10 +115,7 @@ def settings_privacy() -> ResponseReturnValue:
 
 @privacy_page.post("/settings/privacy", role=Role.OWNER)
 def settings_privacy_save() -> ResponseReturnValue:
-    typed = typed_values(PRIVACY)
-    if wrong := save(PRIVACY):
-        return _shown_privacy(typed, wrong), UNPROCESSABLE
-    return redirect(url_for("admin.settings_privacy"))
+    return saved(PRIVACY, _shown_privacy, "settings_privacy")
 
 
 def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
@@ -140,8 +125,7 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
     choices = sorted({*EXAMPLES, *([days] if days else [])})
     return render_template(
         "admin/settings_privacy.html",
-        **{name: fields_of(in_forms(name), typed, errors) for name in ("retention", "texts")},
-        general=(errors or {}).get("", ""),
+        **form_fields(PRIVACY, typed, errors),
         days=days,
         counts=[(choice, retention.count(now - timedelta(days=choice))) for choice in choices],
         sites=[(site, Consent.of(site.options)) for site in stores().sites.all()[:100]],
@@ -149,8 +133,8 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
 
 
 mail_page = Page(section="Mail", under=page)
-MAIL = in_forms("mail", "sending")
-PLACES.update(dict.fromkeys(MAIL, "settings_mail"))
+MAIL = ("mail", "sending")
+PLACES.update(dict.fromkeys(in_forms(*MAIL), "settings_mail"))
 
 SUBJECT = "A test of Docent's mail server"
 TEXT = """This is the test message that you asked for on the dashboard of Docent at {base}.
@@ -166,17 +150,14 @@ def settings_mail() -> ResponseReturnValue:
 
 @mail_page.post("/settings/mail", role=Role.OWNER)
 def settings_mail_save() -> ResponseReturnValue:
-    typed = typed_values(MAIL)
-    if wrong := save(MAIL):
-        return _shown_mail(typed, wrong), UNPROCESSABLE
-    return redirect(url_for("admin.settings_mail"))
+    return saved(MAIL, _shown_mail, "settings_mail")
 
 
 @mail_page.post("/settings/mail/test", role=Role.OWNER)
 def settings_mail_test() -> ResponseReturnValue:
     """Sends a letter with what is typed to the operator's own address, and to no other. Saves nothing."""
     unchanged()
-    typed = typed_values(MAIL)
+    typed = typed_values(in_forms(*MAIL))
     try:
         wanted = configuration().live.tried(typed)
     except WrongSetting as error:
@@ -196,8 +177,7 @@ def _shown_mail(
 ) -> str:
     return render_template(
         "admin/settings_mail.html",
-        **{name: fields_of(in_forms(name), typed, errors) for name in ("mail", "sending")},
-        general=(errors or {}).get("", ""),
+        **form_fields(MAIL, typed, errors),
         unsaved=unsaved,
         wanting=[site for site in stores().sites.all() if ContactOptions.of(site.options).email],
         is_set=bool(configuration().settings.contact.smtp_url),

@@ -1,4 +1,4 @@
-"""What other systems are told: signed POST requests, and every try to deliver them."""
+"""Webhooks: signed POST requests to other systems, and every attempt to deliver them."""
 
 from __future__ import annotations
 

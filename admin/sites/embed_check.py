@@ -52,7 +52,7 @@ class PageTags:
 
 
 def tags_of(html: str, base: str) -> PageTags:
-    """Of any HTML, however broken; `base` is the page's address."""
+    """Find the widget's tags in HTML, however broken; `base` is the page's address."""
     parser = _Parser(base)
     parser.feed(html)
     parser.close()

@@ -111,7 +111,7 @@ dry_run_page = Page(under=sites_page.page)
 
 @dry_run_page.get("/dry-runs/<run_id>", role=Role.EDITOR)
 def dry_run(run_id: str) -> ResponseReturnValue:
-    """Of a new site: `address` and `name` are those of the form that it was begun from."""
+    """Show the dry run of a new site; `address` and `name` fill its form again."""
     address, name = request.args.get("address", "")[:2000], request.args.get("name", "")[:100]
     return render_template(
         "admin/dry_run.html", run=_run(run_id), site=None, address=address, name=name, pages=_most()
@@ -120,14 +120,14 @@ def dry_run(run_id: str) -> ResponseReturnValue:
 
 @dry_run_page.get("/dry-runs/<run_id>/progress", role=Role.EDITOR)
 def dry_run_progress(run_id: str) -> ResponseReturnValue:
-    """How it stands now, and whether to ask again; polled by progress.js."""
+    """Return the progress of a dry run; polled by progress.js."""
     run = _run(run_id)
     return progress("admin/_dry_run.html", active=run.active, version=run.version, run=run)
 
 
 @dry_run_page.get("/sites/<site_id>/dry-runs/<run_id>", role=Role.EDITOR)
 def site_dry_run(site: Site, run_id: str) -> ResponseReturnValue:
-    """Of a site that is known already."""
+    """Show the dry run of a site that exists."""
     return render_template("admin/dry_run.html", run=_run(run_id), site=site, pages=_most())
 
 

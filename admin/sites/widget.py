@@ -127,7 +127,7 @@ def filled(site: Site) -> WidgetForm:
 
 
 def with_proofs(form: WidgetForm, site: Site) -> WidgetForm:
-    """The same form, which offers the stored strength of the proof of work, too."""
+    """Add the stored strength of the proof of work to the form's choices."""
     bits = str(proof_bits(site.options))
     if bits not in [choice.value for choice in PROOFS]:
         form.proof_bits.choices = [*PROOFS, SelectChoice(bits, f"{bits} bits")]
@@ -136,7 +136,7 @@ def with_proofs(form: WidgetForm, site: Site) -> WidgetForm:
 
 @dataclass(frozen=True, slots=True)
 class _Checks:
-    """Reads the fields; what is wrong is noted beside each."""
+    """Reads the fields and notes at each what is wrong."""
 
     form: WidgetForm
 
@@ -212,8 +212,8 @@ def _suggested(site: Site, lines: list[str]) -> dict[str, object]:
 
 
 def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
-    """The site with what the form says, not stored; None when something in it is wrong, which then stands
-    beside its field. `base` is the address of this server."""
+    """Return the site with the values of the form, not stored; None when a value is wrong, with a message at
+    its field. `base` is the address of this server."""
     sound = form.validate()
     read = _Checks(form)
     consent = {
@@ -239,7 +239,7 @@ def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
 
 
 OWN_ACCENT = "#155e52"
-"""That of a widget for which none is chosen."""
+"""The colour of a widget for which none is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ def widget_save(site: Site) -> ResponseReturnValue:
 
 @page.get("/sites/<site_id>/widget/preview", framed=True)
 def widget_preview(site: Site) -> ResponseReturnValue:
-    """A page with the real widget on it, for the frame beside the form."""
+    """Show a page with the real widget, for the frame next to the form."""
     return render_template(
         "admin/widget_preview.html", site=site, loader=f"{request.script_root}/widget/embed.js"
     )
