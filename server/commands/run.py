@@ -5,104 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import subprocess
 import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-from server.commands.supervisor import Supervisor
-from server.errors import DocentError, StartError
-from server.jobs.site_setup import docs_site, site_from_address
-from server.models.embedded import is_built
-from server.runtime.runtime import Runtime, open_runtime
+from server.commands.supervisor import ROOT, Supervisor
+from server.errors import StartError
+from server.models.graph_file import is_built
 from server.settings import Settings
 from server.settings.reading import environment
 from server.storage.data_folder import DataFolder
-
-
-def onboard(settings: Settings, supervisor: Supervisor) -> None:
-    """Waits until the web workers answer, adds the first site, shows its crawl and prints the addresses."""
-    started = time.monotonic()
-    if not _answers(settings, supervisor):
-        return
-    try:
-        runtime = open_runtime(settings)
-        site_id, is_new = _first_site(settings, runtime)
-        _print_addresses(settings, runtime, site_id, time.monotonic() - started)
-        if is_new:
-            _follow_crawl(runtime, site_id, supervisor)
-        runtime.close()
-    except DocentError as error:
-        print(f"docent: {error}", flush=True)
-
-
-def _answers(settings: Settings, supervisor: Supervisor) -> bool:
-    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
-    while not supervisor.wait(0.1):
-        try:
-            with urllib.request.urlopen(f"http://{host}:{settings.serving.port}/healthz", timeout=2):
-                return True
-        except (urllib.error.URLError, OSError):
-            continue
-    return False
-
-
-def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
-    """(id of the site to show, whether it was just added)."""
-    wanted = (
-        site_from_address(settings.serving.site, settings) if settings.serving.site else docs_site(settings)
-    )
-    known = runtime.stores.sites.find(wanted.id)
-    if known is None and (settings.serving.site or not runtime.stores.sites.all()):
-        runtime.stores.sites.create(wanted)
-        runtime.crawling.start(wanted.id)
-        return wanted.id, True
-    shown = known or runtime.stores.sites.all()[0]
-    if (
-        runtime.stores.content(shown.id).live_generation() == 0
-        and runtime.stores.crawls.latest(shown.id) is None
-    ):
-        runtime.crawling.start(shown.id)
-        return shown.id, True
-    return shown.id, False
-
-
-def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds: float) -> None:
-    base = settings.serving.base_url
-    lines = [
-        f"Docent is up after {seconds:.1f} s.",
-        f"  Widget     {base}/demo/{site_id}",
-        f"  Dashboard  {base}/admin/",
-        f"  API        {base}/api/openapi.json",
-    ]
-    if runtime.people.operators.count() == 0:
-        token = runtime.people.operators.setup_token()
-        lines[2] = f"  Dashboard  {base}/admin/setup?token={token}"
-        lines.append("  The dashboard link works once: it makes the first operator's account.")
-    print("\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n", flush=True)
-
-
-def _follow_crawl(runtime: Runtime, site_id: str, supervisor: Supervisor) -> None:
-    shown = ""
-    while not supervisor.wait(0.5):
-        crawl = runtime.stores.crawls.latest(site_id)
-        if crawl is None:
-            return
-        line = (
-            f"Crawling {site_id}: {crawl.found} pages found, {crawl.fetched} fetched, {crawl.indexed} indexed"
-        )
-        if line != shown:
-            print(line, flush=True)
-            shown = line
-        if crawl.state == "done":
-            print(f"{site_id} is ready: ask it something.", flush=True)
-            return
-        if crawl.state in ("failed", "stopped"):
-            print(f"The crawl of {site_id} {crawl.state}: {crawl.message}", flush=True)
-            return
-
 
 HELP = "start everything: Chroma, web workers, job worker; crawl the first site"
 
@@ -125,9 +38,12 @@ def run(options: argparse.Namespace, settings: Settings) -> int:
 
 def _serve(settings: Settings, folder: DataFolder) -> int:
     if not settings.models.embedding_model and not is_built(folder.path / "models"):
-        from server.models.embedded import prepare  # costs a second, and is needed once
-
-        prepare(folder.path / "models", on_progress=lambda line: print(line, flush=True))
+        # In a process of its own: loading the model takes memory that this process would keep.
+        prepared = subprocess.run(
+            [sys.executable, "-m", "server", "prepare"], env=environment(settings), check=False
+        )
+        if prepared.returncode:
+            return prepared.returncode
     chroma_url = settings.storage.chroma_url
     supervisor = Supervisor(settings.serving.log_level)
     chroma_lock = None
@@ -141,17 +57,22 @@ def _serve(settings: Settings, folder: DataFolder) -> int:
     supervisor.add("worker", [sys.executable, "-m", "server", "worker"], child)
     folder.announce(chroma_url, settings.serving.port)
     served = settings.with_values({"chroma_url": chroma_url, "data_dir": folder.path})
-    threading.Thread(target=_onboard, args=(served, supervisor), name="onboarding", daemon=True).start()
+    onboarding = environment(served)
+    threading.Thread(target=_onboard, args=(onboarding, supervisor), name="onboarding", daemon=True).start()
     code = supervisor.run()
     if chroma_lock:
         chroma_lock.release()
     return code
 
 
-def _onboard(settings: Settings, supervisor: Supervisor) -> None:
-    # Imported beside the starting processes, which need the processors first.
-
-    onboard(settings, supervisor)
+def _onboard(values: dict[str, str], supervisor: Supervisor) -> None:
+    """Show the first site's crawl until it has ended, or the server ends."""
+    command = [sys.executable, "-m", "server.commands.onboarding"]
+    process = subprocess.Popen(command, env=values, cwd=ROOT)
+    while process.poll() is None:
+        if supervisor.wait(0.2):
+            process.terminate()
+            process.wait()
 
 
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:

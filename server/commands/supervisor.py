@@ -11,6 +11,13 @@ from pathlib import Path
 from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
+ROOT = Path(__file__).parent.parent.parent
+"""Where `python -m server` is found."""
+
+
+MEMORY = {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Unless the environment has others: by default each of many threads keeps memory of its own."""
+
 
 class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
     """Shows the processes' own lines; Honcho's about starting and stopping only when debugging."""
@@ -22,7 +29,7 @@ class _QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
         self._lock = threading.Lock()
 
     def write(self, message: Message) -> None:
-        """One line at a time, also when the onboarding thread prints between them."""
+        """One line at a time, from any thread."""
         if message.name == "system" and not self._everything:
             return
         with self._lock:
@@ -39,22 +46,13 @@ class Supervisor:
 
     def add(self, name: str, command: list[str], environment: dict[str, str], *, quiet: bool = False) -> None:
         """A process to start; `quiet` hides what it prints unless LOG_LEVEL is debug."""
-        keeper = [
-            sys.executable,
-            "-m",
-            "server.commands.keep",
-            "--supervisor",
-            str(os.getpid()),
-            "--",
-            *command,
-        ]
-        here = Path(__file__).parent.parent.parent
+        keep = [sys.executable, "-m", "server.commands.keep", "--supervisor", str(os.getpid()), "--"]
         self._manager.add_process(
             name,
-            f"exec {shlex.join(keeper)}",
+            f"exec {shlex.join([*keep, *command])}",
             quiet=quiet and not self._debug,
-            env={**environment, "PYTHONUNBUFFERED": "1"},
-            cwd=str(here),
+            env={**MEMORY, **environment, "PYTHONUNBUFFERED": "1"},
+            cwd=str(ROOT),
         )
 
     def run(self) -> int:

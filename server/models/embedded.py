@@ -19,9 +19,9 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from server.domain.protocols import ModelError, Vector
+from server.models.graph_file import GRAPH_VERSION, STEM, WEIGHTS_SHA256
 from server.models.minilm_weights import (
     MAX_TOKENS,
-    WEIGHTS_SHA256,
     find_model_folder,
     read_tokenizer,
     read_weights,
@@ -34,17 +34,13 @@ from server.models.minilm_weights import (
 # same time put the same file in the same place.
 
 
-GRAPH_VERSION = 1
-"""Raise it with every change of minilm_graph.py that alters the vectors: indexes are then built anew."""
-
 OnProgress = Callable[[str], None]
 
 
 def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> bytes:
     """The serialised graph from `cache_dir`, built there first when needed. Raises ModelError."""
-    stem = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
     try:
-        return _read(cache_dir, stem) or _build(cache_dir, stem, on_progress)
+        return _read(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
     except OSError as error:
         raise ModelError(
             "wrong_model",
@@ -52,12 +48,6 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
             "make it writable or set DATA_DIR to another folder",
             permanent=True,
         ) from error
-
-
-def is_built(cache_dir: Path) -> bool:
-    """Whether a graph lies there; whether it is whole is seen when it is loaded."""
-    stem = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
-    return any(cache_dir.glob(f"{stem}-*.onnx"))
 
 
 def _read(cache_dir: Path, stem: str) -> bytes | None:
@@ -114,12 +104,25 @@ def prepare(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> 
     EmbeddedEmbedder(cache_dir).embed(["ready"])
 
 
+_loading = threading.Lock()
+_models: dict[Path, tuple[Tokenizer, onnxruntime.InferenceSession]] = {}
+
+
+def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
+    """The tokenizer and the model of this process, loaded by the first call. Raises ModelError."""
+    with _loading:
+        if cache_dir not in _models:
+            _models[cache_dir] = (open_tokenizer(), _open_session(load_graph(cache_dir)))
+        return _models[cache_dir]
+
+
 class EmbeddedEmbedder:
     """Embeds with the model kept in `cache_dir`.
 
-    Nothing is loaded before the first call, so that processes can fork after making one. A call
-    with several texts works on `threads` of them at once; a single text is embedded in the
-    calling thread, so that visitors' queries do not wait for each other.
+    The first call loads the model, once for all embedders of the process. It has no threads, so that
+    processes that fork afterwards share its memory. A call with several texts works on `threads` of them
+    at once; a single text is embedded in the calling thread, so that visitors' queries do not wait for
+    each other.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -129,7 +132,6 @@ class EmbeddedEmbedder:
     def __init__(self, cache_dir: Path, threads: int = 1) -> None:
         self._cache_dir = cache_dir
         self._threads = threads
-        self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, onnxruntime.InferenceSession] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -158,9 +160,7 @@ class EmbeddedEmbedder:
 
     def _load(self) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
         if self._loaded is None:
-            with self._lock:
-                if self._loaded is None:
-                    self._loaded = (open_tokenizer(), _open_session(load_graph(self._cache_dir)))
+            self._loaded = load_model(self._cache_dir)
         return self._loaded
 
 
@@ -178,6 +178,8 @@ def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
     # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    # What a text needs is freed afterwards: an arena would keep as much as the longest text ever took.
+    options.enable_cpu_mem_arena = False
     # The graph is already as it should be; more "optimisation" would fuse what is faster apart.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

