@@ -37,10 +37,10 @@ from server.models.minilm_weights import (
 OnProgress = Callable[[str], None]
 
 
-def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> bytes:
-    """The serialised graph from `cache_dir`, built there first when needed. Raises ModelError."""
+def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> Path:
+    """The file of the graph in `cache_dir`, checked, and built first when needed. Raises ModelError."""
     try:
-        return _read(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
+        return _find(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
     except OSError as error:
         raise ModelError(
             "wrong_model",
@@ -50,15 +50,14 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
         ) from error
 
 
-def _read(cache_dir: Path, stem: str) -> bytes | None:
+def _find(cache_dir: Path, stem: str) -> Path | None:
     for path in sorted(cache_dir.glob(f"{stem}-*.onnx")):
-        content = path.read_bytes()
-        if path.name == _name(stem, content):
-            return content
+        if path.name == _name(stem, path.read_bytes()):
+            return path
     return None
 
 
-def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> bytes:
+def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
     on_progress("reading the embedded model's weights")
     weights = read_weights(find_model_folder())
     on_progress("quantising the embedded model")
@@ -70,7 +69,7 @@ def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> bytes:
     for path in cache_dir.glob("minilm-*.onnx"):
         if path.name != _name(stem, content):
             path.unlink(missing_ok=True)
-    return content
+    return cache_dir / _name(stem, content)
 
 
 def _name(stem: str, content: bytes) -> str:
@@ -172,7 +171,7 @@ def open_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
+def _open_session(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
@@ -182,4 +181,4 @@ def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
     options.enable_cpu_mem_arena = False
     # The graph is already as it should be; more "optimisation" would fuse what is faster apart.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -19,7 +19,7 @@ from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
 BATCH = 1000
-MOST_KEPT = 6000
+MOST_KEPT = 3000
 """Chunks, pages and texts of pages that a process keeps in memory, of all sites together."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
@@ -111,7 +111,7 @@ _NEXT_BATCH = (
 
 
 LiveState = tuple[str, int, datetime | None]
-"""Site, live generation, and when the site was created. The live content of a site changes with these alone."""
+"""Site, live generation, and when the site was created: live content changes with these alone."""
 
 
 class _Kept:
