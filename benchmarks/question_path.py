@@ -1,8 +1,9 @@
 """The whole path of a question over HTTP, keyless, on a real site: time, throughput, memory, code passed.
 
-    python -m benchmarks.question_path [--pages /usr/share/doc/apache2-doc/manual/en] [--questions 1500]
+    python -m benchmarks.question_path [--pages FOLDER] [--questions 2200]
 
-Serves the folder, crawls it, starts `python -m server run` on a free port, and asks distinct questions made
+Serves the folder (by default the Apache manual of Debian's package apache2-doc where it is installed, else
+docs/), crawls it, starts `python -m server run` on a free port, and asks distinct questions made
 of the site's headings. No answer comes from the cache. The last rows count what a single question passes
 through in one process, by `sys.setprofile`. The bars, on two quiet cores and a site of about 240 pages: 9 ms
 with one client, 190 questions a second with 32, a p95 of 2 s for 500 visitors, 0.6 GiB, 250 functions.
@@ -15,6 +16,7 @@ import asyncio
 import functools
 import http.server
 import os
+import random
 import signal
 import socket
 import statistics
@@ -39,7 +41,11 @@ from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
 
 SITE = "bench"
-WORDINGS = ("What is {}?", "How does {} work?", "Where do I find {}?", "What should I know about {}?")
+MANUAL = Path("/usr/share/doc/apache2-doc/manual/en")
+WORDINGS = (
+    *("What is {}?", "How does {} work?", "Where do I find {}?", "What should I know about {}?"),
+    *("When do I need {}?", "Can you explain {}?", "Why is there {}?", "Is {} described here?"),
+)
 TRACED = 12
 """Questions whose functions and calls are counted."""
 
@@ -92,7 +98,7 @@ def _is_up(port: int) -> bool:
 
 
 def headings(values: dict[str, str]) -> list[str]:
-    """Distinct questions that the site can be asked."""
+    """Distinct questions made of the headings of the crawled pages, in an order that is always the same."""
     runtime = open_runtime(load_settings(values))
     found = dict.fromkeys(
         (chunk.heading_path[-1] if chunk.heading_path else chunk.title).strip(" ?¶")
@@ -100,7 +106,9 @@ def headings(values: dict[str, str]) -> list[str]:
     )
     runtime.close()
     named = [heading for heading in found if 3 < len(heading) < 80]
-    return [wording.format(heading) for wording in WORDINGS for heading in named]
+    questions = [wording.format(heading) for wording in WORDINGS for heading in named]
+    random.Random(1).shuffle(questions)
+    return questions
 
 
 async def crowd(address: str, site: str, questions: list[str], within_s: float) -> list[float]:
@@ -119,7 +127,7 @@ async def crowd(address: str, site: str, questions: list[str], within_s: float) 
 
 
 def memory_gib(server: int) -> float:
-    """Of the process and all its children, shared pages counted once."""
+    """Memory of the process and all its descendants, shared pages counted once."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -130,7 +138,10 @@ def memory_gib(server: int) -> float:
         family |= more
     total = 0
     for process in family:
-        rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+        try:
+            rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+        except OSError:  # it has ended meanwhile
+            continue
         total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
     return total / 2**20
 
@@ -144,13 +155,16 @@ def over_http(values: dict[str, str], questions: list[str]) -> list[tuple[str, s
     with running(values) as (address, server):
         asyncio.run(ask_all(address, SITE, some(30), 1))
         alone = [answer.seconds for answer in asyncio.run(ask_all(address, SITE, some(100), 1))]
-        count = max(100, (len(questions) - 700) // 2)
-        asyncio.run(ask_all(address, SITE, some(count // 4), 32))
+        # Of what is left after 130, at most 500 are the visitors', and a fifth of the rest warms up.
+        crowded = min(500, (len(questions) - 130) // 2)
+        warming = (len(questions) - 130 - crowded) // 5
+        count = len(questions) - 130 - crowded - warming
+        asyncio.run(ask_all(address, SITE, some(warming), 32))
         began = time.perf_counter()
         answers = asyncio.run(ask_all(address, SITE, some(count), 32))
         lasted = time.perf_counter() - began
         failed = sum(answer.status != 200 for answer in answers)
-        visitors = [question["message"] for question in some(min(500, count))]
+        visitors = [question["message"] for question in some(crowded)]
         waited = asyncio.run(crowd(address, SITE, visitors, 2.0))
         return [
             ("1 client, p50", f"{1000 * statistics.median(alone):.1f} ms"),
@@ -218,8 +232,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pages", type=Path, default=Path("/usr/share/doc/apache2-doc/manual/en"))
-    parser.add_argument("--questions", type=int, default=1500)
+    parser.add_argument("--pages", type=Path, default=MANUAL if MANUAL.is_dir() else ROOT / "docs")
+    parser.add_argument("--questions", type=int, default=2200)
     parser.add_argument("--no-http", action="store_true", help="count in one process only")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, website(given.pages) as start:
@@ -233,6 +247,8 @@ def main() -> None:
         crawl = [sys.executable, "-m", "server", "crawl", start, "--site", SITE, "--allow-private"]
         subprocess.run(crawl, cwd=ROOT, env=os.environ | values, check=True, stderr=subprocess.DEVNULL)
         questions = headings(values)[: given.questions]
+        if len(questions) < 300:
+            raise SystemExit(f"{given.pages} gives only {len(questions)} questions; 300 are needed")
         rows = [] if given.no_http else over_http(values, questions)
         for name, figure in [*rows, *in_process(values, questions)]:
             print(f"{name:36} {figure}")

@@ -8,6 +8,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from flask import Flask
@@ -16,9 +17,11 @@ from gunicorn.glogging import Logger
 
 from server.api.health import start_warm_up
 from server.app import create_app
+from server.domain.protocols import ModelError
 from server.errors import StartError
 from server.logs import configure_logging
 from server.settings import Settings
+from server.storage.data_folder import DataFolder
 
 GRACE_S = 10
 """Seconds that open streams get to end when the server is stopped or reloaded (SIGHUP)."""
@@ -43,10 +46,22 @@ def serve(settings: Settings, make_app: MakeApp = create_app) -> None:
     configure_logging(settings.serving.log_level)
     _check_address(settings)
     _raise_file_limit(settings)
-    # Importing Chroma takes two seconds: once here, instead of in every worker after the fork.
+    _load_before_forking(settings)
+    _Server(settings, make_app).run()
+
+
+def _load_before_forking(settings: Settings) -> None:
+    """What every web process needs is loaded here once, and its memory shared by all of them."""
+    # Importing Chroma takes two seconds.
     import server.indexes.vectors  # noqa: F401
 
-    _Server(settings, make_app).run()
+    if not settings.models.embedding_model:
+        from server.models.embedded import load_model
+
+        with suppress(ModelError):  # a web process tries again, and reports what is wrong
+            load_model(DataFolder(settings.storage.data_dir).path / "models")
+    # Python's own objects stay shared as long as nothing writes to them, and the search for garbage does.
+    _keep_what_is_loaded()
 
 
 class _Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
@@ -99,7 +114,6 @@ def options(settings: Settings) -> dict[str, Any]:
 
 
 def _worker_starts(worker: Any) -> None:
-    _keep_what_is_loaded()
     gc.set_threshold(GARBAGE, 20, 50)
     sys.setswitchinterval(SWITCH_S)
     start_warm_up(worker.wsgi, then=_keep_what_is_loaded)

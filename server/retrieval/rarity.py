@@ -71,20 +71,20 @@ def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> f
     return held / total if total else 0.0
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_000)
 def text_tokens(text: str, language: str) -> tuple[str, ...]:
     """Tokens of a chunk's text or heading; remembered, since the same chunks are read again and again."""
     return tuple(page_tokens(text, language))
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=500)
 def chunk_words(chunk: Chunk) -> frozenset[str]:
     """The tokens of the chunk's text, title and headings, each once."""
     body, heading = chunk_tokens(chunk)
     return heading.union(body)
 
 
-@lru_cache(maxsize=4_000)
+@lru_cache(maxsize=500)
 def chunk_tokens(chunk: Chunk) -> tuple[tuple[str, ...], frozenset[str]]:
     """Tokens of the chunk's text in order, and the set of those of its title and headings."""
     return text_tokens(chunk.text, chunk.language), frozenset(text_tokens(chunk.heading, chunk.language))

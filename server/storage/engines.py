@@ -18,8 +18,8 @@ SQLITE_CONNECTIONS = 8
 POSTGRESQL_CONNECTIONS = 10
 """Per process: a server with the usual limit of 100 serves eight processes."""
 POOL_WAIT_S = 60.0
-SQLITE_CACHE_KIB = 16_384
-"""Per connection: chunks of a site that is asked often stay in memory."""
+SQLITE_CACHE_KIB = 2_048
+"""Per connection, and each process has several: the system's own cache of the file is shared by all."""
 BUSY_MS = 30_000
 
 READ_ONLY = {"docent_reads": True}

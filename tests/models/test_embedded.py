@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from server.commands import prepare
 from server.domain.protocols import ModelError
 from server.models import embedded as minilm_cache
 from server.models import minilm_weights
-from server.models.embedded import EmbeddedEmbedder, prepare
+from server.models.embedded import EmbeddedEmbedder
 
 REFERENCE = json.loads(Path(__file__).with_name("reference_vectors.json").read_text(encoding="utf-8"))
 

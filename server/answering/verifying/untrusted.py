@@ -9,7 +9,7 @@ from server.answering.writing.units import Unit, units
 from server.guards.commands import command_in
 
 
-@lru_cache(maxsize=5_000)
+@lru_cache(maxsize=1_500)
 def trusted_units(text: str) -> tuple[Unit | None, ...]:
     """The units of a chunk's text, with None in the place of those that are not trusted.
 
@@ -27,7 +27,7 @@ def trusted_units(text: str) -> tuple[Unit | None, ...]:
     return tuple(kept)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=500)
 def trusted_text(text: str) -> str:
     """The words of the trusted units of a chunk's text, white space folded."""
     return " ".join(unit.quote for unit in trusted_units(text) if unit)

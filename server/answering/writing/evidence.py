@@ -93,14 +93,14 @@ class Evidence:
         return form + AMOUNT if self._amount and has_number else form
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def _form(quote: str) -> tuple[float, bool]:
     """What the form of a unit says for it, and whether it holds a number."""
     long = LONG * math.log1p(min(_length(quote), LONGEST))
     return long - (ASKS if asks(quote) else 0.0), re.search(r"\d", quote) is not None
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
 

@@ -40,7 +40,7 @@ class Unit:
         object.__setattr__(self, "quote", " ".join(self.text.split()))
 
 
-@lru_cache(maxsize=5_000)
+@lru_cache(maxsize=1_500)
 def units(text: str) -> tuple[Unit, ...]:
     """The units of a chunk's text in order; line conventions as in `crawler.page`.
 

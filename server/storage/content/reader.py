@@ -19,7 +19,7 @@ from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
 BATCH = 1000
-MOST_KEPT = 6000
+MOST_KEPT = 3000
 """Chunks, pages and texts of pages that a process keeps in memory, of all sites together."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")

@@ -1,0 +1,108 @@
+"""`python -m server.commands.onboarding`: the first site of a server that is starting.
+
+A process of its own, which ends when there is nothing more to show: what it imports is not kept in memory
+for as long as the server runs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+
+from server.errors import DocentError
+from server.jobs.site_setup import docs_site, site_from_address
+from server.runtime.runtime import Runtime, open_runtime
+from server.settings import Settings
+from server.settings.reading import load_settings
+
+
+def onboard(settings: Settings) -> None:
+    """Waits until the web workers answer, adds the first site, shows its crawl and prints the addresses."""
+    started = time.monotonic()
+    _wait_until_it_answers(settings)
+    try:
+        runtime = open_runtime(settings)
+        site_id, is_new = _first_site(settings, runtime)
+        _print_addresses(settings, runtime, site_id, time.monotonic() - started)
+        if is_new:
+            _follow_crawl(runtime, site_id)
+        runtime.close()
+    except DocentError as error:
+        print(f"docent: {error}", flush=True)
+
+
+def _wait_until_it_answers(settings: Settings) -> None:
+    host = "127.0.0.1" if settings.serving.host in ("0.0.0.0", "") else settings.serving.host
+    server = os.getppid()
+    while os.getppid() == server:
+        time.sleep(0.1)
+        try:
+            with urllib.request.urlopen(f"http://{host}:{settings.serving.port}/healthz", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            continue
+
+
+def _first_site(settings: Settings, runtime: Runtime) -> tuple[str, bool]:
+    """(id of the site to show, whether it was just added)."""
+    wanted = (
+        site_from_address(settings.serving.site, settings) if settings.serving.site else docs_site(settings)
+    )
+    known = runtime.stores.sites.find(wanted.id)
+    if known is None and (settings.serving.site or not runtime.stores.sites.all()):
+        runtime.stores.sites.create(wanted)
+        runtime.crawling.start(wanted.id)
+        return wanted.id, True
+    shown = known or runtime.stores.sites.all()[0]
+    if (
+        runtime.stores.content(shown.id).live_generation() == 0
+        and runtime.stores.crawls.latest(shown.id) is None
+    ):
+        runtime.crawling.start(shown.id)
+        return shown.id, True
+    return shown.id, False
+
+
+def _print_addresses(settings: Settings, runtime: Runtime, site_id: str, seconds: float) -> None:
+    base = settings.serving.base_url
+    lines = [
+        f"Docent is up after {seconds:.1f} s.",
+        f"  Widget     {base}/demo/{site_id}",
+        f"  Dashboard  {base}/admin/",
+        f"  API        {base}/api/openapi.json",
+    ]
+    if runtime.people.operators.count() == 0:
+        token = runtime.people.operators.setup_token()
+        lines[2] = f"  Dashboard  {base}/admin/setup?token={token}"
+        lines.append("  The dashboard link works once: it makes the first operator's account.")
+    print("\n" + "\n".join(lines) + "\n  Ctrl-C stops everything.\n", flush=True)
+
+
+def _follow_crawl(runtime: Runtime, site_id: str) -> None:
+    shown = ""
+    server = os.getppid()
+    while os.getppid() == server:
+        time.sleep(0.5)
+        crawl = runtime.stores.crawls.latest(site_id)
+        if crawl is None:
+            return
+        line = (
+            f"Crawling {site_id}: {crawl.found} pages found, {crawl.fetched} fetched, {crawl.indexed} indexed"
+        )
+        if line != shown:
+            print(line, flush=True)
+            shown = line
+        if crawl.state == "done":
+            print(f"{site_id} is ready: ask it something.", flush=True)
+            return
+        if crawl.state in ("failed", "stopped"):
+            print(f"The crawl of {site_id} {crawl.state}: {crawl.message}", flush=True)
+            return
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        onboard(load_settings({}))
