@@ -53,7 +53,7 @@ CONFINED = {
     "segno": ["admin/people/totp.py"],
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
-    "honcho": ["server/commands/run.py"],
+    "honcho": ["server/commands/supervisor.py"],
     "graspologic_native": ["server/retrieval/published/graphrag/reports.py"],
     "gunicorn": ["server/serving.py"],
     "minify": ["server/api/assets/widget_files.py"],

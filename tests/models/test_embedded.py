@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from server.commands import prepare
 from server.domain.protocols import ModelError
 from server.models import embedded as minilm_cache
 from server.models import minilm_weights
-from server.models.embedded import EmbeddedEmbedder
+from server.models.embedded import EmbeddedEmbedder, prepare
 
 REFERENCE = json.loads(Path(__file__).with_name("reference_vectors.json").read_text(encoding="utf-8"))
 
