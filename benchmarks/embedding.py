@@ -35,7 +35,7 @@ from crawler.extractors import SourceDocument  # noqa: E402
 from crawler.extractors.html.extractor import extract  # noqa: E402
 from server.domain.chunk import Chunk  # noqa: E402
 from server.indexing.chunker import ChunkSizes, chunk_page  # noqa: E402
-from server.models.embedded import EmbeddedEmbedder, open_tokenizer, prepare
+from server.models.embedded import EmbeddedEmbedder, open_tokenizer, prepare  # noqa: E402
 from server.models.minilm_weights import find_model_folder, read_weights  # noqa: E402
 
 QUERY = "how do I reset my password on windows"

@@ -57,7 +57,7 @@ def node():
 @pytest.fixture(scope="session")
 def model_cache(tmp_path_factory):
     """Folder with the embedded model, prepared once for all tests."""
-    from server.commands import prepare
+    from server.models.embedded import prepare
 
     folder = tmp_path_factory.mktemp("models")
     prepare(folder)
