@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Table, and_, bindparam, func, literal_column, or_, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
@@ -128,7 +129,8 @@ class _Kept:
             self.chunks, self.pages, self.texts = {}, {}, {}
 
 
-_kept = _Kept()
+_kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
+"""By database, for all readers of it."""
 
 
 @dataclass(slots=True)
@@ -166,6 +168,7 @@ class ContentReader:
         self._values = {"site": site_id} | ({} if generation is None else {"generation": generation})
         self.holdout = holdout or Holdout()
         self._readings = threading.local()
+        self._kept = _kept.setdefault(db, _Kept())
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -210,14 +213,14 @@ class ContentReader:
             found = self._loaded(ids, self._values)
         else:
             state = self._state()
-            kept = _kept.chunks
+            kept = self._kept.chunks
             found = {id: kept[state, id] for id in ids if (state, id) in kept}
             missing = [id for id in ids if id not in found]
             if missing:
                 read = self._loaded(missing, {**self._values, "generation": state[1]})
                 found |= read
                 kept.update({(state, id): chunk for id, chunk in read.items()})
-                _kept.bound()
+                self._kept.bound()
         hides = self.holdout.hides
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
@@ -230,20 +233,20 @@ class ContentReader:
         if self._generation is not None:
             return self._page(url, self._values)
         state = self._state()
-        kept = _kept.pages
+        kept = self._kept.pages
         found = kept.get((state, url))
         if found is None:
             found = self._page(url, {**self._values, "generation": state[1]})
             if found:
                 kept[state, url] = found
-                _kept.bound()
+                self._kept.bound()
         return list(found)
 
     def page_text(self, url: str) -> str:
         """The text of a page; "" for an unknown page."""
         if self._generation is not None or url in self.holdout.added or self.holdout.hides(url):
             return joined_text(self.page(url))
-        key, kept = (self._state(), url), _kept.texts
+        key, kept = (self._state(), url), self._kept.texts
         text = kept.get(key)
         if text is None:
             text = joined_text(self.page(url))
