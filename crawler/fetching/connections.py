@@ -22,7 +22,8 @@ from urllib3.exceptions import NewConnectionError
 from crawler.errors import FetchError
 from crawler.fetching.addresses import AddressGuard
 
-_LONGEST_WAIT_S = 3600.0
+_IDLE_S = 1.0
+"""Seconds without a request after which the thread that watches deadlines ends."""
 
 
 class Deadlines:
@@ -33,8 +34,8 @@ class Deadlines:
         self._due: dict[int, float] = {}
         self._sockets: dict[int, socket.socket] = {}
         self._closed = False
-        self._watcher = threading.Thread(target=self._watch, name="crawl-deadlines", daemon=True)
-        self._watcher.start()
+        self._watched = False
+        """Whether a thread looks after the deadlines now: it ends when there was none for a while."""
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[float]:
@@ -42,6 +43,9 @@ class Deadlines:
         thread, due = threading.get_ident(), time.monotonic() + seconds
         with self._changed:
             self._due[thread] = due
+            if not self._watched and not self._closed:
+                self._watched = True
+                threading.Thread(target=self._watch, name="crawl-deadlines", daemon=True).start()
             self._changed.notify()
         try:
             yield due
@@ -85,7 +89,10 @@ class Deadlines:
                 for thread in [thread for thread in self._sockets if self._due.get(thread, now) <= now]:
                     _cut(self._sockets.pop(thread))
                 coming = [due for thread, due in self._due.items() if thread in self._sockets]
-                self._changed.wait(min(coming, default=now + _LONGEST_WAIT_S) - now)
+                called = self._changed.wait(min(coming, default=now + _IDLE_S) - now)
+                if not called and not self._due:
+                    break
+            self._watched = False
 
 
 def _cut(sock: socket.socket | None) -> None:

@@ -158,7 +158,7 @@ def test_a_model_writes_questions_whose_evidence_stands_on_the_page(testset):
     assert [case.expected_urls[0].rpartition("/")[2] for case in cases] == ["shipping"]
     assert cases[0].evidence.startswith("Parcels to islands take five working days")
     assert "1 replies could not be read" in said
-    assert "evidence of 1 does not stand" in said
+    assert "evidence of 1 is not on its page" in said
 
 
 def test_a_model_that_writes_nothing_usable_is_told_of(testset):

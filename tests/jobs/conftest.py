@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from server.answering.grading import compared_texts
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
@@ -194,6 +195,10 @@ class Installation:
         assert parts.vectors.ids() == live
         assert parts.words.count() == len(live)
         return len(live)
+
+    def sentences(self):
+        """How many texts of the live chunks are kept as vectors for the comparison with questions."""
+        return sum(len(compared_texts(one)) for one in self.runtime.stores.content("shop").every_chunk())
 
     def close(self):
         for worker in self.workers:
