@@ -233,6 +233,8 @@ def test_axe_finds_nothing_in_what_asks_the_visitor_for_something(visit, script)
         "context": {"page": True, "selection": True},
     }
     page = visit(body="<aside><p id='words'>Berths are deep.</p></aside>")
+    page.locator(".launcher").hover()  # its modules are there before the words are marked
+    page.wait_for_load_state("networkidle")
     page.locator("#words").click(click_count=3)
     page.locator(".launcher").click()
     expect(page.locator(".about")).to_be_visible()

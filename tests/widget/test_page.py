@@ -17,6 +17,9 @@ def allowed(script):
 
 
 def mark(page: Page, which: str = "words") -> None:
+    if page.locator(".launcher").is_visible():
+        page.locator(".launcher").hover()  # its modules are there before the words are marked
+        page.wait_for_load_state("networkidle")
     page.locator(f"#{which}").click(click_count=3)
 
 
