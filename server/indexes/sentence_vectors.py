@@ -1,4 +1,4 @@
-"""Vectors of the sentences and headings of chunks, stored when the chunks are indexed.
+"""Vectors of the sentences and headings of chunks, stored once a crawl is live, or when first compared.
 
 The relevance judgement compares a question with single sentences. With their vectors in the database, a
 question embeds one text: its own. Everything here is derived from chunks and can be computed again.
@@ -7,7 +7,8 @@ question embeds one text: its own. Everything here is derived from chunks and ca
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from server.storage.statements import among, upsert
 LOCK = 0x73656E7473
 """Advisory lock of PostgreSQL that makes one process create the table."""
 REMOVED_AT_ONCE = 500
+FILLED_AT_ONCE = 16
+"""Chunks whose sentences are embedded together; between two batches others get their turn."""
 
 _metadata = MetaData()
 _table = Table(
@@ -42,6 +45,9 @@ _OF_CHUNKS = {
     )
     for dialect in ("sqlite", "postgresql")
 }
+_KNOWN = select(_table.c.chunk_id).where(
+    _table.c.site_id == bindparam("site"), _table.c.embedder == bindparam("embedder")
+)
 _REMOVED = {
     dialect: delete(_table).where(
         _table.c.site_id == bindparam("site"), among(dialect, _table.c.chunk_id, "ids")
@@ -68,20 +74,23 @@ class SentenceVectors:
         self._site_id = site_id
         self._embedder = embedder
         self._texts = texts
-        self.ahead = True
-        """False: `add` stores nothing, and vectors are stored when they are first asked for."""
         _ensure_table(database)
 
-    def add(self, chunks: Sequence[Chunk]) -> None:
-        """Embed and store the texts of chunks that the embedder can read. Raises ModelError."""
-        reads = self._embedder.languages
-        wanted = {
-            chunk.id: self._texts(chunk)
+    def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
+        """Embed and store the texts of chunks that have none yet and that the embedder can read, until `go_on`
+        says no; returns how many chunks. Raises ModelError."""
+        reads, filled = self._embedder.languages, 0
+        with self._db.connect() as connection:
+            known = set(connection.execute(_KNOWN, self._key_values()).scalars())
+        lacking = (
+            chunk
             for chunk in chunks
-            if self.ahead and (not reads or not chunk.language or chunk.language in reads)
-        }
-        if wanted:
-            self._store({}, self._missing({}, wanted))
+            if chunk.id not in known and (not reads or not chunk.language or chunk.language in reads)
+        )
+        while go_on() and (batch := list(islice(lacking, FILLED_AT_ONCE))):
+            self._store({}, self._missing({}, {chunk.id: self._texts(chunk) for chunk in batch}))
+            filled += len(batch)
+        return filled
 
     def remove(self, ids: Sequence[str]) -> None:
         """Unknown ids are no error."""
@@ -93,7 +102,7 @@ class SentenceVectors:
     def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, NDArray[np.float32]]:
         """The vector of each text, by the text; `wanted` names texts by chunk id. Texts that are not stored
         are embedded and stored. Raises ModelError."""
-        values = {"site": self._site_id, "embedder": self._embedder.fingerprint, "ids": list(wanted)}
+        values = {**self._key_values(), "ids": list(wanted)}
         with self._db.connect() as connection:
             rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
         stored = {chunk_id: _read(data) for chunk_id, data in rows}
@@ -102,6 +111,9 @@ class SentenceVectors:
             self._store(stored, missing)
         known = {key: vector for own in (*stored.values(), *missing.values()) for key, vector in own.items()}
         return {text: known[_key(text)] for texts in wanted.values() for text in texts}
+
+    def _key_values(self) -> dict[str, str]:
+        return {"site": self._site_id, "embedder": self._embedder.fingerprint}
 
     def _missing(
         self, stored: Mapping[str, Vectors], wanted: Mapping[str, Sequence[str]]
@@ -130,6 +142,8 @@ class SentenceVectors:
             }
             for chunk_id, vectors in new.items()
         ]
+        if not rows:
+            return
         key = ("site_id", "chunk_id", "embedder")
         with self._db.begin() as connection:
             connection.execute(upsert(self._db.dialect, _table, key), rows)

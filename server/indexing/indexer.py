@@ -161,7 +161,7 @@ class Indexer:
         self._text = text
         self.monitor: Monitor = Unwatched()
         self.sentences: SentenceVectors | None = None
-        """Keeps the vectors of the chunks' sentences, where set."""
+        """Vectors of the chunks' sentences: those of removed chunks leave with them."""
         self._builders = tuple(builders)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
@@ -345,8 +345,6 @@ class Indexer:
             twins = self._twins.of(batch)
             for builder in self._builders:
                 builder.index(Changes(added=batch, twins=twins))
-            if self.sentences is not None:
-                self.sentences.add(batch)
             self.report.chunks_embedded += len(batch) - len(twins)
             self._progress()
 

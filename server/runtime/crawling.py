@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
 
+from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.gaps.gap_work import GapWork
 from server.indexes.sentence_vectors import drop_sentence_vectors
@@ -27,7 +29,10 @@ from server.runtime.shared import Shared
 from server.runtime.sites import open_indexer
 from server.runtime.stores import SiteStores
 from server.storage.database import Database
+from server.storage.errors import StorageError
 from server.storage.sites.sites import talked_since
+
+log = logging.getLogger(__name__)
 
 
 class Crawling:
@@ -109,6 +114,19 @@ class Crawling:
         if self.refresh(site_id, crawl_id, interrupt=Interrupt(self.ending)) and not self.ending.is_set():
             # What came meanwhile for this site had to wait for it.
             self.upkeep().queue_waiting()
+            self._fill_sentences(site_id)
+
+    def _fill_sentences(self, site_id: str) -> None:
+        """Embeds the sentences that questions are compared with, once their pages are live. With an embedding
+        service, which is paid by the word, only what questions are compared with is sent to it."""
+        if self._configuration.settings.models.embedding_model:
+            return
+        parts = self._engine.parts(site_id, self._engine.document_embedder)
+        if parts.sentences is not None:
+            try:
+                parts.sentences.fill(parts.content.every_chunk(), lambda: not self.ending.is_set())
+            except (ModelError, StorageError) as error:
+                log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
 
     def _removal(self) -> SiteRemoval:
         return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_talk)

@@ -103,10 +103,7 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
         return StoredText(content.newest(), parts.facts)
 
     indexer = Indexer(content, [strategy.builder], sizes, text=text, facts=parts.facts)
-    if parts.sentences is not None:
-        # An embedding service is paid by the word: only what questions are compared with is sent to it.
-        parts.sentences.ahead = not settings.models.embedding_model
-        indexer.sentences = parts.sentences
+    indexer.sentences = parts.sentences
     return indexer
 
 

@@ -1,10 +1,10 @@
-"""Sentence vectors are stored with their chunks, so that a question embeds one text."""
+"""Sentence vectors are stored for each chunk, so that a question embeds one text."""
 
 import numpy as np
 import pytest
 
 from server.domain.chunk import Chunk
-from server.indexes.sentence_vectors import SentenceVectors, drop_sentence_vectors
+from server.indexes.sentence_vectors import FILLED_AT_ONCE, SentenceVectors, drop_sentence_vectors
 from server.storage.database import Database
 
 
@@ -40,9 +40,9 @@ def stored(database, embedder, site="shop"):
     return SentenceVectors(database, site, embedder, sentences)
 
 
-def test_what_was_indexed_is_not_embedded_again(database):
+def test_what_was_filled_in_is_not_embedded_again(database):
     embedder = Counting()
-    stored(database, embedder).add([chunk("a", "Parcels take two days. Lamps are free.")])
+    stored(database, embedder).fill([chunk("a", "Parcels take two days. Lamps are free.")], lambda: True)
     assert embedder.asked == ["Parcels take two days", "Lamps are free"]
     later = Counting()
     found = stored(database, later).of({"a": ["Lamps are free"]})
@@ -62,22 +62,24 @@ def test_an_older_index_is_filled_in_when_a_question_needs_it(database):
 
 def test_a_language_that_the_embedder_cannot_read_costs_nothing(database):
     embedder = Counting()
-    stored(database, embedder).add([chunk("a", "Lampen sind frei.", "de")])
+    stored(database, embedder).fill([chunk("a", "Lampen sind frei.", "de")], lambda: True)
     assert embedder.asked == []
 
 
-def test_an_embedding_service_is_only_asked_for_what_is_compared(database):
-    embedder = Counting()
-    vectors = stored(database, embedder)
-    vectors.ahead = False
-    vectors.add([chunk("a", "Lamps are free.")])
-    assert embedder.asked == []
+def test_filling_in_goes_on_where_it_was_cut_off(database):
+    embedder, rest = Counting(), Counting()
+    chunks = [chunk(str(number), f"Sentence {number}.") for number in range(FILLED_AT_ONCE + 3)]
+    once = iter((True, False))
+    assert stored(database, embedder).fill(chunks, lambda: next(once)) == FILLED_AT_ONCE
+    assert stored(database, rest).fill(chunks, lambda: True) == 3
+    assert len(embedder.asked) == FILLED_AT_ONCE
+    assert rest.asked == [f"Sentence {number}" for number in range(FILLED_AT_ONCE, FILLED_AT_ONCE + 3)]
 
 
 def test_vectors_go_with_their_chunks_and_with_their_site(database):
     embedder = Counting()
     for site in ("shop", "other"):
-        stored(database, embedder, site).add([chunk("a", "One."), chunk("b", "Two.")])
+        stored(database, embedder, site).fill([chunk("a", "One."), chunk("b", "Two.")], lambda: True)
     stored(database, embedder).remove(["a", "unknown"])
     drop_sentence_vectors(database, "other")
     embedder.asked.clear()
