@@ -77,8 +77,8 @@ class SentenceVectors:
         _ensure_table(database)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
-        """Embed and store the texts of chunks that have none yet and that the embedder can read, until `go_on`
-        says no; returns how many chunks. Raises ModelError."""
+        """Embed and store the texts of chunks that have none yet and that the embedder can read, as long as
+        `go_on` says yes; returns how many chunks. Raises ModelError."""
         reads, filled = self._embedder.languages, 0
         with self._db.connect() as connection:
             known = set(connection.execute(_KNOWN, self._key_values()).scalars())
