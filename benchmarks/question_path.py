@@ -112,7 +112,7 @@ def headings(values: dict[str, str]) -> list[str]:
 
 
 async def crowd(address: str, site: str, questions: list[str], within_s: float) -> list[float]:
-    """Seconds of each answer to visitors who arrive evenly within so many seconds."""
+    """Return the seconds of each answer to visitors who arrive evenly over this time, in seconds."""
     known = await tokens(address, site, len(questions))
 
     async def visitor(place: int, token: str) -> float:

@@ -128,7 +128,7 @@ def content_keep(site: Site) -> ResponseReturnValue:
     url, seen = _url(site), request.form.get("seen", "")[:100]
     crawling().pages.keep_edit(site.id, url, seen, operator_email())
     changed("kept the corrected version of a page", page=url)
-    message = "Your version stays. You are told when the website changes the page again."
+    message = "Your version stays. Docent tells you when the website changes the page again."
     return done(message, "content_page", url=url)
 
 

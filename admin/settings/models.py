@@ -32,7 +32,7 @@ ADVICE = {
     "timeout": "Try again; if it stays slow, choose a smaller model or raise MODEL_TIMEOUT_S.",
     "rate_limited": "Wait a minute and try again, or look at the limits and the credit of your account.",
     "server_error": "The provider has a fault; try again later.",
-    "wrong_key": "Copy the key anew from your provider's page.",
+    "wrong_key": "Copy the key again from your provider's page.",
     "wrong_model": "Choose one of the names that the provider offers.",
     "bad_reply": "Check that the address speaks the OpenAI protocol; most end in /v1.",
     "budget_spent": "Raise the daily budget, or wait for midnight (UTC).",

@@ -46,7 +46,7 @@ class PageTags:
     loaders: list[tuple[str, str]] = field(default_factory=list)
     """(address of the loader, site that it names) of each tag."""
     elements: list[str] = field(default_factory=list)
-    """Sites of elements that stand in the page by hand; empty where they name none."""
+    """The site that each widget element in the page names; empty where it names no site."""
     policies: list[str] = field(default_factory=list)
     """In meta elements."""
 
@@ -104,7 +104,7 @@ class _Parser(HTMLParser):
             self.found.policies.append(given.get("content", ""))
 
     def _whole(self, address: str) -> str:
-        """The address as the page means it; empty for what is none."""
+        """Return the absolute address that the page links; empty when it is not an address."""
         try:
             return urljoin(self._base, address.strip()) if address.strip() else ""
         except ValueError:

@@ -258,7 +258,7 @@ class Contrast:
 
 
 def contrasts(accent: str) -> list[Contrast]:
-    """Against its text and both panels; for the widget's own colour when there is none."""
+    """Contrasts with its text and both panels; of the widget's default colour when none is set."""
     colour = accent or OWN_ACCENT
     rows = [Contrast("Text on it", "", contrast(colour, text_on(colour)), TEXT)]
     names = {"white": "On the light panel", "dark": "On the dark panel"}

@@ -238,7 +238,7 @@ def test_the_test_asks_what_is_typed_and_saves_nothing(operator, runtime):
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (401, "Copy the key anew"),
+        (401, "Copy the key again"),
         (404, "Choose one of the names"),
         (500, "The provider has a fault"),
         (429, "Wait a minute"),
