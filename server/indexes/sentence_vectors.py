@@ -12,16 +12,14 @@ from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, inspect, select
+from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, bindparam, delete, select
 
 from server.domain.chunk import Chunk
 from server.domain.protocols import Embedder
-from server.indexes.word_tables import lock
+from server.indexes.word_tables import ensure_tables_of
 from server.storage.database import Database
 from server.storage.statements import among, upsert
 
-LOCK = 0x73656E7473
-"""Advisory lock of PostgreSQL that makes one process create the table."""
 REMOVED_AT_ONCE = 500
 FILLED_AT_ONCE = 16
 """Chunks whose sentences are embedded together; between two batches others get their turn."""
@@ -74,7 +72,7 @@ class SentenceVectors:
         self._site_id = site_id
         self._embedder = embedder
         self._texts = texts
-        _ensure_table(database)
+        ensure_tables_of(_metadata, database)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
         """Embed and store the texts of chunks that have none yet and that the embedder can read, as long as
@@ -151,19 +149,9 @@ class SentenceVectors:
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:
     """Remove the vectors of a site, of every embedder. Raises StorageError."""
-    _ensure_table(database)
+    ensure_tables_of(_metadata, database)
     with database.begin() as connection:
         connection.execute(delete(_table).where(_table.c.site_id == site_id))
-
-
-def _ensure_table(database: Database) -> None:
-    """Create the table where it is missing; safe when several processes call it at once."""
-    with database.connect() as connection:
-        if inspect(connection).has_table(_table.name):
-            return
-    with database.begin() as connection:
-        lock(connection, LOCK)
-        _metadata.create_all(connection)
 
 
 def _key(text: str) -> int:

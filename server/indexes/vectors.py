@@ -25,6 +25,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from server.domain.chunk import Chunk
 from server.domain.protocols import Vector
 from server.indexes.errors import IndexRejected, IndexUnavailable
+from server.indexes.vector_copies import VectorCopies
 
 IDLE_CONNECTIONS = 32
 TIMEOUT_S = 10.0
@@ -122,10 +123,18 @@ T = TypeVar("T")
 class Chroma:
     """One Chroma, a server or a folder; shared by all indexes of a process. Thread-safe."""
 
-    def __init__(self, client: Client, place: str, queries: ChromaQueries | None) -> None:
+    def __init__(
+        self, client: Client, place: str, queries: ChromaQueries | None, copies: VectorCopies | None = None
+    ) -> None:
         self.client = client
         self.place = place
         self.queries = queries
+        self.copies = copies
+
+    def note_change(self, name: str) -> None:
+        """Call after a change of a collection: copies of it are outdated. Raises StorageError."""
+        if self.copies is not None:
+            self.copies.note_change(name)
 
     def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
         """The vectors of one site by one embedder."""
@@ -140,6 +149,7 @@ class Chroma:
             if name.partition(".")[0] == site_id:
                 with suppress(NotFoundError), self.explained():
                     self.client.delete_collection(name)
+                self.note_change(name)
 
     def ping(self) -> None:
         """Raises IndexUnavailable when Chroma does not answer."""
@@ -171,8 +181,9 @@ class Chroma:
             raise kind(f"Chroma at {self.place} refused: {_first_line(error)}") from error
 
 
-def open_chroma(place: str | Path) -> Chroma:
-    """The Chroma server at an http(s) address, or the Chroma in a folder (made when missing).
+def open_chroma(place: str | Path, copies: VectorCopies | None = None) -> Chroma:
+    """The Chroma server at an http(s) address, or the Chroma in a folder (made when missing). Small indexes
+    are searched in `copies`, where they are given.
 
     Only one process may have a folder open: taking its lock is the caller's part.
     Raises IndexUnavailable.
@@ -183,12 +194,13 @@ def open_chroma(place: str | Path) -> Chroma:
     try:
         if not re.match(r"^https?://", address):
             Path(address).mkdir(parents=True, exist_ok=True)
-            return Chroma(cast(Client, chromadb.PersistentClient(address, settings=settings)), address, None)
+            embedded = cast(Client, chromadb.PersistentClient(address, settings=settings))
+            return Chroma(embedded, address, None, copies)
         parts = urlsplit(address)
         ssl = parts.scheme == "https"
         port = parts.port or (443 if ssl else 80)
         client = chromadb.HttpClient(parts.hostname or "", port, ssl=ssl, settings=settings)
-        return Chroma(cast(Client, client), address, ChromaQueries(address.rstrip("/")))
+        return Chroma(cast(Client, client), address, ChromaQueries(address.rstrip("/")), copies)
     except (ValueError, OSError, httpx.TransportError, ChromaError) as error:
         if isinstance(error, OSError) or not re.match(r"^https?://", address):
             raise IndexUnavailable(
@@ -221,17 +233,25 @@ class ChromaVectorIndex:
         items = list(records.items())
         for start in range(0, len(items), size):
             self._upsert(items[start : start + size])
+        self._chroma.note_change(self.name)
 
     def remove(self, ids: Sequence[str]) -> None:
         """Unknown ids are no error."""
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
             self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
+        self._chroma.note_change(self.name)
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
         """(chunk id, 1 - cosine distance), best first, at most `limit`; [] while there is no index."""
         if limit < 1:
             return []
+        if self._chroma.copies is not None:
+            # A folder's owner is a command of the shell, which ends too soon to make a copy.
+            read = self._pages if self._chroma.queries is not None else None
+            copied = self._chroma.copies.search(self.name, vector, limit, read)
+            if copied is not None:
+                return copied
         none: tuple[list[str], list[float]] = ([], [])
         ids, distances = self._with_handle(lambda handle: self._nearest(handle, vector, limit), none)
         return [(chunk_id, 1.0 - distance) for chunk_id, distance in zip(ids, distances, strict=True)]
@@ -252,11 +272,17 @@ class ChromaVectorIndex:
     def drop(self) -> None:
         """Removes the whole index. Adding afterwards starts a new one."""
         self._handle = None
-        try:
-            with self._chroma.explained():
-                self._chroma.client.delete_collection(self.name)
-        except NotFoundError:
-            return
+        with suppress(NotFoundError), self._chroma.explained():
+            self._chroma.client.delete_collection(self.name)
+        self._chroma.note_change(self.name)
+
+    def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
+        """All ids with their vectors, some at a time. Raises IndexFailure."""
+        offset = 0
+        while ids := self._with_handle(partial(_page_of_ids, offset=offset), []):
+            stored = self.vectors(ids)
+            yield list(stored), list(stored.values())
+            offset += len(ids)
 
     def _upsert(self, items: Sequence[tuple[str, tuple[Chunk, Vector]]]) -> None:
         arguments: dict[str, Any] = {
@@ -317,6 +343,10 @@ def _all_ids(handle: Collection) -> set[str]:
     for offset in range(0, handle.count(), IDS_PAGE):
         found.update(handle.get(include=[], limit=IDS_PAGE, offset=offset)["ids"])
     return found
+
+
+def _page_of_ids(handle: Collection, offset: int) -> list[str]:
+    return list(handle.get(include=[], limit=VECTORS_PAGE, offset=offset)["ids"])
 
 
 def _stored(handle: Collection, ids: list[str]) -> dict[str, Vector]:

@@ -85,12 +85,18 @@ VERSION = 3
 
 def ensure_tables(database: Database) -> None:
     """Makes the tables where they are missing; safe when several processes call it at once."""
+    ensure_tables_of(_metadata, database)
+
+
+def ensure_tables_of(metadata: MetaData, database: Database) -> None:
+    """Create the tables of `metadata` where they are missing; safe when several processes call it at once."""
+    names = set(metadata.tables)
     with database.connect() as connection:
-        if inspect(connection).has_table(word_sites.name):
+        if names <= set(inspect(connection).get_table_names()):
             return
     with database.begin() as connection:
         lock(connection, LOCK)
-        _metadata.create_all(connection)
+        metadata.create_all(connection)
 
 
 def lock(connection: Connection, key: int) -> None:

@@ -115,7 +115,7 @@ class SiteEngine:
     @property
     def vector_store(self) -> VectorStore:
         """Chroma at CHROMA_URL, of a running server, or in DATA_DIR. Raises IndexUnavailable, StartError."""
-        make = partial(open_vector_store, folder=self._configuration.folder)
+        make = partial(open_vector_store, folder=self._configuration.folder, database=self._database)
         return self._of_settings("vectors", make, ())
 
     def parts(self, site_id: str, embedder: Embedder | None = None) -> SiteParts:

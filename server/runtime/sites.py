@@ -17,6 +17,7 @@ from server.domain.protocols import (
 from server.domain.site import Site
 from server.domain.spending import Spending
 from server.indexes.sentence_vectors import SentenceVectors
+from server.indexes.vector_copies import VectorCopies
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
@@ -57,18 +58,20 @@ class VectorStore:
             self._lock.release()
 
 
-def open_vector_store(settings: Settings, folder: DataFolder) -> VectorStore:
+def open_vector_store(settings: Settings, folder: DataFolder, database: Database) -> VectorStore:
     """The Chroma server of CHROMA_URL or of a running server, else the folder, locked for this process.
 
     Raises IndexUnavailable, StartError.
     """
     from server.indexes.vectors import open_chroma  # importing Chroma takes two seconds
 
+    most = settings.retrieval.exact_search_chunks
+    copies = VectorCopies(database, folder.path / "cache" / "vectors", most)
     address = settings.storage.chroma_url or folder.running_chroma()
     if address:
-        return VectorStore(open_chroma(address), None)
+        return VectorStore(open_chroma(address, copies), None)
     lock = folder.claim_chroma()
-    return VectorStore(open_chroma(folder.path / "chroma"), lock)
+    return VectorStore(open_chroma(folder.path / "chroma", copies), lock)
 
 
 def open_parts(

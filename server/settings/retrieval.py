@@ -27,6 +27,13 @@ class RetrievalSettings(Group):
         le=2000,
         description="Characters that neighbouring chunks of one section share, at most half of CHUNK_CHARS.",
     )
+    exact_search_chunks: int = Field(
+        default=20_000,
+        ge=0,
+        le=1_000_000,
+        description="Sites with at most this many chunks are searched exactly, in a copy of their vectors in "
+        "DATA_DIR; larger ones by Chroma's approximate index. 0: always by Chroma.",
+    )
     strategy: str = Field(
         default="hybrid",
         description="Retrieval strategy of new sites, such as dense, lexical or hybrid. "

@@ -1,4 +1,4 @@
-"""What the vector index promises, in a folder and on a Chroma server."""
+"""What the vector index promises: in a folder, on a Chroma server, and with copies searched in the process."""
 
 import threading
 
@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from server.domain.chunk import Chunk
+from server.indexes import vector_copies
 from server.indexes.errors import IndexRejected
+from server.indexes.vector_copies import VectorCopies
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
+from server.storage.database import Database
 
 SIZE = 16
 
@@ -22,16 +25,19 @@ def unit(*numbers):
     return vector / np.linalg.norm(vector)
 
 
-@pytest.fixture(scope="module", params=["folder", "server"])
+@pytest.fixture(scope="module", params=["folder", "server", "copies"])
 def chroma(request, tmp_path_factory):
-    place = (
-        tmp_path_factory.mktemp("vectors")
-        if request.param == "folder"
-        else request.getfixturevalue("chroma_url")
-    )
-    opened = open_chroma(place)
+    folder = tmp_path_factory.mktemp("vectors")
+    place = folder if request.param == "folder" else request.getfixturevalue("chroma_url")
+    copies = None
+    if request.param == "copies":
+        copies = VectorCopies(Database(f"sqlite:///{folder / 'docent.sqlite3'}"), folder / "copies", 1000)
+        vector_copies.SETTLED_S, settled = 0.0, vector_copies.SETTLED_S
+    opened = open_chroma(place, copies)
     yield opened
     opened.close()
+    if copies:
+        vector_copies.SETTLED_S = settled
 
 
 @pytest.fixture

@@ -1,0 +1,164 @@
+"""Copies of small vector indexes, compared with a question one by one in the process that answers.
+
+A question to the Chroma server takes several milliseconds, most of them for the request itself. The vectors
+of a site of usual size fit a file that all processes of the machine map into memory. Comparing all of them
+is faster, and exact. Chroma remains the store: a copy is made from it again after every change.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+from sqlalchemy import Column, Float, MetaData, Table, Text, bindparam, select
+
+from server.domain.protocols import Vector
+from server.indexes.errors import IndexFailure
+from server.indexes.word_tables import ensure_tables_of
+from server.storage.database import Database
+from server.storage.errors import StorageError
+from server.storage.statements import upsert
+
+log = logging.getLogger(__name__)
+
+SETTLED_S = 3.0
+"""Seconds without a change after which a copy is made: a crawl changes the vectors again and again."""
+
+_metadata = MetaData()
+_revisions = Table(
+    "vector_revisions",
+    _metadata,
+    Column("name", Text, primary_key=True),
+    Column("revision", Text, nullable=False),
+    Column("changed_at", Float, nullable=False),
+)
+"""Another random revision of a collection after each change, and the time of it in seconds since 1970."""
+
+_REVISION = select(_revisions.c.revision, _revisions.c.changed_at).where(_revisions.c.name == bindparam("of"))
+
+Page = tuple[Sequence[str], Sequence[Vector]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """All vectors of a collection at one revision; no ids where there are too many to be copied."""
+
+    revision: str
+    ids: tuple[str, ...] = ()
+    matrix: NDArray[np.float32] | None = None
+
+
+class VectorCopies:
+    """The copies of one process. Thread-safe. Raises StorageError."""
+
+    def __init__(self, database: Database, folder: Path, most: int) -> None:
+        """`folder` holds the files; collections of more than `most` vectors are not copied."""
+        ensure_tables_of(_metadata, database)
+        self._db = database
+        self._folder = folder
+        self._most = most
+        self._copies: dict[str, _Copy] = {}
+        self._copying: set[str] = set()
+
+    def note_change(self, name: str) -> None:
+        """Makes every copy of the collection outdated, in all processes."""
+        row = {"name": name, "revision": uuid4().hex, "changed_at": time.time()}
+        with self._db.begin() as connection:
+            connection.execute(upsert(self._db.dialect, _revisions, ("name",)), row)
+
+    def search(
+        self, name: str, vector: Vector, limit: int, read: Callable[[], Iterator[Page]] | None
+    ) -> list[tuple[str, float]] | None:
+        """(chunk id, cosine), best first, at most `limit`; None where there is no current copy. Then one is
+        made in the background from what `read` gives, for later questions."""
+        with self._db.connect() as connection:
+            row = connection.execute(_REVISION, {"of": name}).first()
+        if row is None or not self._most:
+            return None
+        copy = self._copies.get(name)
+        if copy is None or copy.revision != row.revision:
+            copy = self._opened(name, row.revision)
+            if copy is None:
+                if read is not None and time.time() - row.changed_at > SETTLED_S:
+                    self._copy_later(name, row.revision, read)
+                return None
+        return None if copy.matrix is None else _nearest(copy.ids, copy.matrix, vector, limit)
+
+    def _opened(self, name: str, revision: str) -> _Copy | None:
+        """The file of another process, or of an earlier run."""
+        vectors, ids = self._files(name, revision)
+        try:
+            # Written last, so the vectors are whole.
+            known = tuple(json.loads(ids.read_bytes()))
+            matrix = np.load(vectors, mmap_mode="r") if known else None
+        except (OSError, ValueError):
+            return None
+        self._copies[name] = copy = _Copy(revision, known, matrix)
+        return copy
+
+    def _copy_later(self, name: str, revision: str, read: Callable[[], Iterator[Page]]) -> None:
+        if name not in self._copying:
+            self._copying.add(name)
+            arguments = (name, revision, read)
+            threading.Thread(target=self._copy, args=arguments, name="vector-copy", daemon=True).start()
+
+    def _copy(self, name: str, revision: str, read: Callable[[], Iterator[Page]]) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(self._folder / f"{name}.lock", timeout=0):
+                if self._opened(name, revision) is None:
+                    self._write(name, revision, read)
+        except Timeout:
+            pass  # another process is making it
+        except (OSError, IndexFailure, StorageError) as error:
+            log.warning("no copy of the vectors %s: %s. Chroma is asked instead.", name, error)
+            self._copies[name] = _Copy(revision)
+        finally:
+            self._copying.discard(name)
+
+    def _write(self, name: str, revision: str, read: Callable[[], Iterator[Page]]) -> None:
+        known: list[str] = []
+        rows: list[NDArray[np.float32]] = []
+        for ids, vectors in read():
+            known.extend(ids)
+            rows.append(np.asarray(vectors, np.float32))
+            if len(known) > self._most:
+                known, rows = [], []
+                break
+        with self._db.connect() as connection:
+            row = connection.execute(_REVISION, {"of": name}).first()
+        if row is None or row.revision != revision:
+            return  # changed while it was read
+        for old in self._folder.glob(f"{name}-*"):
+            old.unlink(missing_ok=True)
+        file, id_file = self._files(name, revision)
+        if known:
+            matrix = np.concatenate(rows)
+            np.save(file, matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12))
+        id_file.write_text(json.dumps(known))
+
+    def _files(self, name: str, revision: str) -> tuple[Path, Path]:
+        return self._folder / f"{name}-{revision}.npy", self._folder / f"{name}-{revision}.json"
+
+
+def _nearest(
+    ids: Sequence[str], matrix: NDArray[np.float32], vector: Vector, limit: int
+) -> list[tuple[str, float]]:
+    asked = np.asarray(vector, np.float32)
+    cosines = matrix @ (asked / max(float(np.linalg.norm(asked)), 1e-12))
+    places = np.arange(len(cosines))
+    if limit < len(cosines):
+        places = np.argpartition(-cosines, limit)[:limit]
+    places = places[np.argsort(-cosines[places], kind="stable")]
+    return [
+        (ids[place], cosine) for place, cosine in zip(places.tolist(), cosines[places].tolist(), strict=True)
+    ]
