@@ -66,7 +66,7 @@ CONFINED = {
     "sklearn": ["server/retrieval"],
     "threadpoolctl": ["server/retrieval/published/raptor/build.py"],
     "umap": ["server/retrieval/published/raptor"],
-    "filelock": ["server/storage", "server/runtime/sites.py"],
+    "filelock": ["server/storage", "server/runtime/sites.py", "server/indexes/vector_copies.py"],
     "pydantic_settings": ["server/settings/reading.py"],
 }
 

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 from server.commands.supervisor import ROOT, Supervisor
 from server.errors import StartError
@@ -76,17 +75,8 @@ def _onboard(values: dict[str, str], supervisor: Supervisor) -> None:
 
 
 def _chroma_command(folder: DataFolder, port: int) -> list[str]:
-    program = Path(sys.executable).parent / "chroma"
-    return [
-        str(program),
-        "run",
-        "--path",
-        str(folder.path / "chroma"),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
+    program = [sys.executable, "-m", "server.indexes.chroma_server", "run"]
+    return [*program, "--path", str(folder.path / "chroma"), "--host", "127.0.0.1", "--port", str(port)]
 
 
 def _check_port(settings: Settings) -> None:

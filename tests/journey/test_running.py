@@ -66,7 +66,7 @@ def test_a_killed_supervisor_leaves_no_process_behind(server):
     assert gone(pids, 20)
 
 
-@pytest.mark.parametrize("name", ["chroma run", "server worker", "server web"])
+@pytest.mark.parametrize("name", ["chroma_server run", "server worker", "server web"])
 def test_a_killed_process_is_started_again(server, name):
     server.start()
     server.wait_until_ready()
