@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from lxml.etree import _Element
 
@@ -11,38 +12,81 @@ _ANCHOR_HOLDERS = frozenset({"section", "div", "article", "header", "hgroup", "m
 _CLIMB = 5
 
 
-class Outline:
-    """A stack of (level, heading, anchor)."""
+@dataclass(slots=True, eq=False)
+class _Heading:
+    level: int
+    text: str
+    anchor: str
+    is_used: bool = False
+    """Whether anything is under it."""
+    is_lent: bool = False
+    """Whether it stands in a block that has ended."""
 
-    def __init__(self) -> None:
-        self._stack: list[tuple[int, str, str]] = []
+
+class Outline:
+    """A stack of headings. One that is closed with nothing under it is given to `on_unused`, when its parents
+    are the path: it may be all that its part of the page says."""
+
+    def __init__(self, on_unused: Callable[[str], None] = lambda heading: None) -> None:
+        self._stack: list[_Heading] = []
         self._floor = 0
+        self._on_unused = on_unused
         self.path: tuple[str, ...] = ()
         self.anchor = ""
 
     def push(self, level: int, heading: str, anchor: str) -> None:
         """Open a section and close those of the same or a deeper level."""
         level = max(level, self._floor + 1)
-        while self._stack and self._stack[-1][0] >= level:
-            self._stack.pop()
-        self._stack.append((level, heading, anchor))
+        self._close(next((at for at, one in enumerate(self._stack) if one.level >= level), len(self._stack)))
+        self._stack.append(_Heading(level, heading, anchor))
         self._refresh()
+
+    def use(self) -> None:
+        """Note that there is something under the headings of the path."""
+        for heading in self._stack:
+            heading.is_used = True
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
+    def scope(self, *, lends: bool = False) -> Iterator[None]:
         """Keep headings opened inside below those outside, and close them with the block.
 
-        A note under an <h4> may well be titled with an <h3>: it must not close its section.
+        A note under an <h4> may well be titled with an <h3>: it must not close its section. With `lends` a
+        heading that nothing inside is under heads what follows the block.
         """
-        stack, floor = list(self._stack), self._floor
-        self._floor = self._stack[-1][0] if self._stack else self._floor
+        outside, floor = len(self._stack), self._floor
+        self._floor = self._stack[-1].level if self._stack else self._floor
         yield
-        self._stack, self._floor = stack, floor
-        self._refresh()
+        lent = [one for one in self._stack[outside:] if not one.is_used] if lends else []
+        if lent:
+            del self._stack[outside:]
+        self._close(outside)
+        self._floor = floor
+        for one in lent:
+            self.push(one.level, one.text, one.anchor)
+            self._stack[-1].is_lent = True
+
+    @contextmanager
+    def card(self) -> Iterator[None]:
+        """Close the headings opened inside with the block; they may close those outside, as anywhere."""
+        before = list(self._stack)
+        yield
+        self._close(next((at for at, one in enumerate(self._stack) if one not in before), len(self._stack)))
+
+    def end_lent(self) -> None:
+        """Close the headings that were lent by the block before."""
+        self._close(next((at for at, one in enumerate(self._stack) if one.is_lent), len(self._stack)))
+
+    def _close(self, length: int) -> None:
+        """Close the headings from this place of the stack on."""
+        while len(self._stack) > length:
+            closed = self._stack.pop()
+            self._refresh()
+            if not closed.is_used:
+                self._on_unused(closed.text)
 
     def _refresh(self) -> None:
-        self.path = tuple(heading for _, heading, _ in self._stack)
-        self.anchor = self._stack[-1][2] if self._stack else ""
+        self.path = tuple(heading.text for heading in self._stack)
+        self.anchor = self._stack[-1].anchor if self._stack else ""
 
 
 def anchor_of(heading: _Element) -> str:

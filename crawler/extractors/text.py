@@ -89,6 +89,29 @@ def raw_text(element: _Element, dropped: Callable[[_Element], bool], depth: int 
     return "".join(parts)
 
 
+_YES = re.compile(r"(?:^|[\s_-])(?:check|tick|checkmark|yes|included|available)(?:$|[\s_-])", re.IGNORECASE)
+_NO = re.compile(
+    r"(?:^|[\s_-])(?:times|cross|xmark|close|remove|no|excluded|unavailable)(?:$|[\s_-])", re.IGNORECASE
+)
+_NAMED = ("img", "svg", "i", "span", "a", "button", "abbr", "area")
+
+
+def name_of_wordless(element: _Element) -> str:
+    """What a reader takes from an element without text: the name of a picture in it, or a check mark."""
+    for here in element.iter(*_NAMED):
+        title = here.find(".//title") if here.tag == "svg" else None
+        said = here.get("alt") or here.get("aria-label") or (plain_text(title) if title is not None else "")
+        if name := fold(said or here.get("title") or ""):
+            return name
+        names = here.get("class") or ""
+        if here.tag in ("i", "span", "svg") and names:
+            if _YES.search(names):
+                return "✓"
+            if _NO.search(names):
+                return "✗"
+    return ""
+
+
 def code_text(element: _Element, dropped: Callable[[_Element], bool], depth: int = 0) -> str:
     """Text of a <pre>: lines kept as they are."""
     if depth > _DEEPEST:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from lxml.etree import _Element
 
@@ -27,15 +28,32 @@ from crawler.extractors.html.lists_and_tables import (
 from crawler.extractors.html.main_content import Boilerplate, is_callout
 from crawler.extractors.language import primary_language
 from crawler.extractors.outline import Outline, anchor_of
-from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text
+from crawler.extractors.text import BLOCK_TAGS, code_text, fold, plain_text, raw_text, text_length
 from crawler.page import Block, BlockKind
+from crawler.wordset import wordset
 
 _DEEPEST = 120
 _TERM_LEVEL = 7
 _REAL_TEXT = 60
 _CALLOUTS = frozenset({"div", "section", "aside", "blockquote", "details", "table"})
+_LABELS = wordset(
+    "note notes tip tips warning caution important danger info information hint example attention notice "
+    "hinweis achtung warnung tipp wichtig beispiel remarque astuce avertissement attention conseil exemple "
+    "nota aviso consejo advertencia importante ejemplo dica atenção cuidado exemplo avviso attenzione "
+    "suggerimento esempio opmerking waarschuwing let-op uwaga wskazówka примечание внимание совет важно "
+    "注意 提示 警告 重要 信息 示例 注 说明 ヒント メモ 例 備考 補足 참고 주의 경고 팁 중요 예"
+)
+"""Titles of notes that say nothing of their subject."""
 _TITLE = re.compile(r"(?:^|[\s_-])(?:title|heading|label)(?:$|\s)")
-_SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "aside", "fieldset"})
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_CARDS = frozenset({"div", "article", "section", "a"})
+_CARD_PARENTS = frozenset({"div", "section", "main", "article"})
+_NAMED = frozenset({"a", "span", "i"})
+_TELLING = 20
+"""Characters from which on the name of a picture tells something."""
+_SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
+_LENDING = frozenset({"td", "th"})
+"""A heading alone in a cell heads the rest of its row."""
 
 
 def read_blocks(
@@ -44,7 +62,7 @@ def read_blocks(
     """All content below `main`; `panels` are its tabs and folded sections with their labels."""
     walk = _Walk(boilerplate, panels or {})
     walk.container(main, 0)
-    walk.flush()
+    walk.flush()  # a heading that nothing follows any more is that of a menu or of comments
     return tuple(_without_menus(walk.blocks, walk.linkish))
 
 
@@ -56,7 +74,7 @@ class _Walk:
         self._drops = boilerplate.drops
         self._panels = panels
         self._is_link_list = boilerplate.is_link_list
-        self._outline = Outline()
+        self._outline = Outline(self._heading_alone)
         self._inline: list[str] = []
         self._marker = ""
         self._callouts = 0
@@ -73,7 +91,7 @@ class _Walk:
             "table": self._table,
             "details": self._details,
             "img": self._image,
-            **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), self._heading),
+            **dict.fromkeys(_HEADINGS, self._heading),
         }
 
     def container(self, element: _Element, depth: int) -> None:
@@ -83,21 +101,40 @@ class _Walk:
             return
         if element.text:
             self._inline.append(element.text)
+        cards = _cards(element)
         for child in element:
-            if isinstance(child.tag, str):
+            if child in cards:
+                self._card(child, depth)
+            elif isinstance(child.tag, str):
                 self._element(child, depth)
             if child.tail:
                 self._inline.append(child.tail)
+
+    def _card(self, element: _Element, depth: int) -> None:
+        self.flush()
+        with self._outline.card():
+            self._element(element, depth)
+            self.flush()
 
     def flush(self) -> None:
         """End the current paragraph."""
         text = fold("".join(self._inline))
         self._inline.clear()
         if text and any(map(str.isalnum, text)):
-            marker, self._marker = self._marker, ""
-            self._add(marker + text, "list" if marker else "text")
+            self._paragraph(text)
+
+    def _paragraph(self, text: str) -> None:
+        marker, self._marker = self._marker, ""
+        self._add(marker + text, "list" if marker else "text")
+
+    def _heading_alone(self, heading: str) -> None:
+        """Read a heading with nothing under it as text: a name on a card, a title beside its time. At the top
+        of the page it is a logo."""
+        if self.blocks or self._outline.path:
+            self._paragraph(heading)
 
     def _add(self, text: str, kind: BlockKind) -> None:
+        self._outline.use()
         self.blocks.append(Block(text, self._outline.path, kind, self._outline.anchor, self._language))
 
     def _element(self, element: _Element, depth: int) -> None:
@@ -105,6 +142,8 @@ class _Walk:
         if self._drops(element):
             if tag in BLOCK_TAGS:
                 self.flush()
+                if text_length(element):
+                    self._outline.use()  # the heading of a menu goes with it
             return
         if element.get("lang", self._declared) != self._declared and tag in BLOCK_TAGS:
             self._in_language(element, depth)
@@ -121,6 +160,8 @@ class _Walk:
         elif tag == "br":
             self._inline.append(" ")
         elif tag not in BLOCK_TAGS:
+            if tag in _NAMED and not text_length(element):
+                self._wordless(element)
             self.container(element, depth + 1)
         elif tag in _CALLOUTS and is_callout(element):
             self._callouts += 1
@@ -157,7 +198,7 @@ class _Walk:
 
     def _scoped(self, element: _Element, depth: int) -> None:
         self.flush()
-        with self._outline.scope():
+        with self._outline.scope(lends=element.tag in _LENDING):
             self.container(element, depth + 1)
             self.flush()
 
@@ -174,7 +215,7 @@ class _Walk:
         """Read the title of a note, which is a heading if it is more than one word such as "Note"."""
         self.flush()
         text = fold(raw_text(element, self._drops))
-        if " " in text:
+        if text and text.strip(":!. ").casefold() not in _LABELS:
             self._outline.push(_TERM_LEVEL, text, anchor_of(element) or self._outline.anchor)
 
     def _code(self, element: _Element, depth: int) -> None:
@@ -197,9 +238,11 @@ class _Walk:
         for number, item in enumerate(element.iterchildren("li")):
             if self._drops(item):
                 continue
+            first = len(self.blocks)
             self._marker = marker_of(element, item, number)
             self._scoped(item, depth + 1)
             self._marker = ""
+            self.blocks[first:] = _joined_item(self.blocks[first:])
 
     def _definitions(self, element: _Element, depth: int) -> None:
         self.flush()
@@ -227,9 +270,13 @@ class _Walk:
     def _table(self, element: _Element, depth: int) -> None:
         self.flush()
         if not is_data_table(element):
-            for header in element.findall("thead"):
-                header.clear()  # names of columns, which are not read as columns
-            self._block(element, depth)
+            with self._outline.scope():
+                for header in element.findall("thead"):
+                    name = fold(raw_text(header, self._drops))
+                    if name and len(list(header.iter("td", "th"))) == 1:
+                        self._outline.push(_TERM_LEVEL, name, self._outline.anchor)
+                    header.clear()  # names of columns, which are not read as columns
+                self._block(element, depth)
             return
         for caption in element.iterchildren("caption"):
             self._block(caption, depth)
@@ -247,7 +294,8 @@ class _Walk:
 
     def _details(self, element: _Element, depth: int) -> None:
         self.flush()
-        with self._outline.scope():
+        self._outline.end_lent()
+        with self._outline.scope(lends=True):
             summary = element.find("summary")
             if summary is not None:
                 heading = fold(raw_text(summary, self._drops))
@@ -264,10 +312,54 @@ class _Walk:
         """Add a meaningful alternative text as a paragraph of its own, so that invisible words do not
         break a sentence of the page."""
         alt = fold(element.get("alt") or "")
-        if len(alt) < 20 or " " not in alt or "".join(self._inline).strip():
+        if len(alt) < _TELLING or " " not in alt or "".join(self._inline).strip():
             return
         self.flush()
         self._add(alt, "text")
+
+    def _wordless(self, element: _Element) -> None:
+        """Read the label of a link or a picture without text: inside a sentence as its words, else as a
+        paragraph if it says something."""
+        label = fold(element.get("aria-label") or "")
+        if element.tag == "a" and "".join(self._inline).strip():
+            self._inline.append(label)
+        elif len(label) >= _TELLING and " " in label and not "".join(self._inline).strip():
+            self.flush()
+            self._add(label, "text")
+
+
+def _cards(element: _Element) -> frozenset[_Element]:
+    """Children of one kind that each have a heading: the headings end with them."""
+    if element.tag not in _CARD_PARENTS or len(element) < 2:
+        return frozenset()
+    kinds: dict[tuple[object, str | None], list[_Element]] = {}
+    for child in element:
+        if child.tag in _CARDS and child.get("class"):
+            kinds.setdefault((child.tag, child.get("class")), []).append(child)
+    groups = (some for some in kinds.values() if len(some) > 1)
+    return frozenset(
+        child
+        for some in groups
+        if all(next(one.iter(*_HEADINGS), None) is not None for one in some)
+        for child in some
+    )
+
+
+def _joined_item(blocks: list[Block]) -> list[Block]:
+    """The blocks of one list item, with what is under its first line in the same block, indented."""
+    joined: list[Block] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and (last.kind, last.heading_path, last.language) == ("list", block.heading_path, block.language)
+            and block.kind in ("text", "list")
+        ):
+            lines = "\n".join(f"  {line}" for line in block.text.split("\n"))
+            joined[-1] = replace(last, text=f"{last.text}\n{lines}")
+        else:
+            joined.append(block)
+    return joined
 
 
 def _is_label(element: _Element) -> bool:

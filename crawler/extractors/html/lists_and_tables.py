@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element
 
-from crawler.extractors.text import BLOCK_TAGS, fold, plain_text, raw_text, text_length
+from crawler.extractors.text import BLOCK_TAGS, fold, name_of_wordless, plain_text, raw_text, text_length
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _RICH = (
@@ -155,6 +155,8 @@ def term_name(term: str) -> str:
 _LAYOUT_CONTENT = ("table", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "form")
 _ROW_GROUPS = ("thead", "tbody", "tfoot")
 _LONG_CELL = 600
+_SHORT_CELL = 120
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _WIDEST = 20
 
 
@@ -171,9 +173,17 @@ def is_data_table(element: _Element) -> bool:
         return False
     if element.find("caption") is not None or next(element.iter("th"), None) is not None:
         return not _holds_long_code(element)
-    if any(child is not element for child in element.iter(*_LAYOUT_CONTENT)):
+    layout = {child.tag for child in element.iter(*_LAYOUT_CONTENT) if child is not element}
+    if layout and not (layout <= _HEADINGS and _is_grid(rows)):
         return False
     return len(rows) > 1 or all(text_length(cell) < _LONG_CELL for cell in rows[0])
+
+
+def _is_grid(rows: list[list[_Element]]) -> bool:
+    """Return whether all cells are short, and as many in each row: names written as headings, with times."""
+    cells = [cell for row in rows for cell in row]
+    short = all(text_length(cell) < _SHORT_CELL and len(cell.findall(".//p")) < 2 for cell in cells)
+    return short and len({len(row) for row in rows}) == 1 and len(rows) > 1
 
 
 def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[str]:
@@ -189,7 +199,8 @@ def table_lines(element: _Element, dropped: Callable[[_Element], bool]) -> list[
         line = _Row(above)
         for cell in own:
             wide = min(_table_number(cell.get("colspan")), _WIDEST) if len(own) > 1 or above else 1
-            line.add(fold(raw_text(cell, dropped)), wide, _table_number(cell.get("rowspan")))
+            text = fold(raw_text(cell, dropped)) or name_of_wordless(cell)
+            line.add(text, wide, _table_number(cell.get("rowspan")))
         line.fill()
         above = line.below
         if any(line.cells):

@@ -217,7 +217,7 @@ class Boilerplate:
     ) -> bool:
         names = ""
         for name, value in items:
-            if name == "class" or (name == "id" and not _is_section(element, tag)):
+            if name == "class" or (name == "id" and not _names_section(element, tag)):
                 names += f" {value}"
             elif name in _DECIDING and (name == "data-nosnippet" or _is_hidden(element)):
                 return True
@@ -263,12 +263,13 @@ _LISTS = frozenset({"ul", "ol", "dl", "div", "p", "section", "table", "menu"})
 _WRAPPERS = frozenset({"div", "section", "table"})
 _COUNTED = _LISTS | {"aside", "header", "form", "td", "li", "figure", "center", "span"}
 _FIELDS = ("input", "select", "textarea")
+_SECTIONS = frozenset({"section", "h2", "h3", "h4"})
 _DECIDING = frozenset({"role", "hidden", "style", "aria-hidden", "data-nosnippet"})
 
 
-def _is_section(element: _Element, tag: object) -> bool:
-    """Return whether the id is made from a heading: the section "cookie-management" is no banner."""
-    return tag == "section" or "sect" in (element.get("class") or "")
+def _names_section(element: _Element, tag: object) -> bool:
+    """Return whether the id is made from a heading: the heading "social-event" is no row of buttons."""
+    return tag in _SECTIONS or "sect" in (element.get("class") or "")
 
 
 def is_callout(element: _Element) -> bool:
@@ -307,6 +308,8 @@ def _is_permalink(link: _Element) -> bool:
     text = plain_text(link).strip().lower()
     if text not in _PERMALINK_TEXT:
         return False
+    if not text and link.get("aria-label"):
+        return (link.get("href") or "#").startswith("#")
     return not text or text.startswith("[") or (link.get("href") or "").startswith("#")
 
 

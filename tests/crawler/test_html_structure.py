@@ -1,0 +1,108 @@
+"""Each piece of a page is read as its reader sees it: below the heading that heads it, and nothing lost."""
+
+from __future__ import annotations
+
+import pytest
+
+FILLER = "<p>" + "Some words of real content stand here. " * 4 + "</p>"
+
+CASES = {
+    "headings alone in list items are the items": (
+        "<h2>Programme</h2><ul><li><h3>Opening keynote</h3></li><li><h3>Workshop for all</h3></li></ul>",
+        [("Programme", "- Opening keynote"), ("Programme", "- Workshop for all")],
+    ),
+    "a heading in a cell heads the rest of its row": (
+        "<table role=presentation><tr><td><h4>Ten o'clock</h4></td><td><p>Doors open.</p><p>Get a badge.</p></td></tr>"
+        "<tr><td><h4>Eleven</h4></td><td><p>Talks begin.</p><p>Find a seat.</p></td></tr></table>",
+        [
+            ("Ten o'clock", "Doors open."),
+            ("Ten o'clock", "Get a badge."),
+            ("Eleven", "Talks begin."),
+            ("Eleven", "Find a seat."),
+        ],
+    ),
+    "short cells with headings are a table": (
+        "<h2>Day one</h2><table><tr><td><h4>10:00</h4></td><td>Registration</td></tr>"
+        "<tr><td><h4>11:00</h4></td><td>Keynote</td></tr></table>",
+        [("Day one", "10:00\tRegistration\n11:00\tKeynote")],
+    ),
+    "a card's heading ends with the card": (
+        "<h2>Prices</h2><div class=grid><div class=card><h3>Student</h3><p>Ten pounds a month.</p></div>"
+        "<div class=card><h3>Adult</h3><p>Twenty pounds a month.</p></div></div><p>All prices include tax.</p>",
+        [
+            ("Prices > Student", "Ten pounds a month."),
+            ("Prices > Adult", "Twenty pounds a month."),
+            ("Prices", "All prices include tax."),
+        ],
+    ),
+    "cards that are headings only are read": (
+        "<h2>Rooms</h2><div><div class=card><h3>North hall</h3></div><div class=card><h3>South hall</h3></div></div>"
+        "<p>Both have step-free access.</p>",
+        [("Rooms", "North hall"), ("Rooms", "South hall"), ("Rooms", "Both have step-free access.")],
+    ),
+    "a summary without anything folded heads what follows": (
+        "<details><summary><h2>Is it free?</h2></summary></details><p>Yes, for members.</p>"
+        "<details><summary><h2>Is it open?</h2></summary></details><p>On Mondays.</p>",
+        [("Is it free?", "Yes, for members."), ("Is it open?", "On Mondays.")],
+    ),
+    "a section without text keeps its name": (
+        "<h2>Floors</h2><h3>First floor: workshops</h3><h3>Second floor: quiet room</h3><p>Ask at the desk.</p>",
+        [("Floors", "First floor: workshops"), ("Floors > Second floor: quiet room", "Ask at the desk.")],
+    ),
+    "the heading of a menu goes with the menu": (
+        f"{FILLER}<h2>Related articles</h2><ul class=related><li><a href=/a>One</a></li><li><a href=/b>Two</a></li>"
+        f"<li><a href=/c>Three</a></li></ul><h2>Fees</h2><p>None at all.</p>",
+        [("", None), ("Fees", "None at all.")],
+    ),
+    "a note in a language without spaces keeps its heading": (
+        "<section class=info><h2>选民登记截止日期</h2><p>选举日前 20 天</p></section>",
+        [("选民登记截止日期", "选举日前 20 天")],
+    ),
+    "the id of a heading makes it no furniture": (
+        "<h3 id=social-event>Social event</h3><p>On Thursday evening.</p>",
+        [("Social event", "On Thursday evening.")],
+    ),
+    "the nested bullets of a step belong to the step": (
+        "<ol><li><p>Fill in the form:</p><ul><li>your name</li><li>your age</li></ul><figure><img src=x></figure>"
+        "</li><li><p>Send it.</p></li></ol>",
+        [("", "1. Fill in the form:\n  - your name\n  - your age"), ("", "2. Send it.")],
+    ),
+    "marks without words are read by their names": (
+        "<table><tr><th></th><th>Basic</th><th>Full</th></tr><tr><td>Parking</td><td><img alt=No src=n></td>"
+        "<td><svg><title>Yes</title></svg></td></tr><tr><td>Sauna</td><td><i class='fa fa-times'></i></td>"
+        "<td><i class='fa fa-check'></i></td></tr><tr><td>Pool</td><td><span aria-label='Weekends only'></span></td>"
+        "<td>✓</td></tr></table>",
+        [("", "\tBasic\tFull\nParking\tNo\tYes\nSauna\t✗\t✓\nPool\tWeekends only\t✓")],
+    ),
+    "a picture with a name of its own is read": (
+        '<p>See the map.</p><span role="img" aria-label="The hall is on the second floor"></span>',
+        [("", "See the map."), ("", "The hall is on the second floor")],
+    ),
+    "a link that only has a label says its label": (
+        '<p>Phone: <a href="tel:+441942123456" aria-label="01942 123456"><svg></svg></a></p>',
+        [("", "Phone: 01942 123456")],
+    ),
+    "a table of one column keeps its head": (
+        "<table><thead><tr><th>First vaccination</th></tr></thead><tbody><tr><td>One dose is enough.</td></tr></tbody></table>",
+        [("First vaccination", "One dose is enough.")],
+    ),
+    "an address is one block": (
+        "<h2>Visit</h2><address>The Mill<br>1 High Street<br>Leigh WN7 1AA</address>",
+        [("Visit", "The Mill 1 High Street Leigh WN7 1AA")],
+    ),
+    "terms and definitions in wrappers stay together": (
+        "<h2>Hours</h2><dl><div><dt>Monday</dt><dd>18:00 to 21:00</dd></div><div><dt>Saturday</dt><dd>Closed</dd></div></dl>",
+        [("Hours", "- Monday\n  18:00 to 21:00\n- Saturday\n  Closed")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_piece_is_below_its_heading(read, name: str) -> None:
+    markup, expected = CASES[name]
+    blocks = read(f"<title>Page</title><body><main>{FILLER}{markup}</main></body>").page.blocks[1:]
+    found = [(" > ".join(block.heading_path), block.text) for block in blocks]
+    wanted = [
+        (path, found[place][1] if text is None else text) for place, (path, text) in enumerate(expected)
+    ]
+    assert found == wanted
