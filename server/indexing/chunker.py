@@ -98,6 +98,9 @@ def cut(text: str, limit: int) -> list[str]:
 
 MARGIN = 1.1
 """How far a chunk may go over the even share of its section, so that no short rest is left."""
+WHOLE_TABLE = 2
+LEAD_SHARE = 0.24
+"""Of the longest chunk; a longer paragraph introduces nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,22 +142,51 @@ def _chunk_id(url: str, path: tuple[str, ...], text: str, occurrence: int) -> st
 
 
 def _texts(section: Sequence[Block], sizes: ChunkSizes) -> Iterator[str]:
-    headers = {number: _header(block, sizes.most) for number, block in enumerate(section)}
-    # A repeated header row needs room in the chunks that it is repeated in.
+    headers = {number: _header(section, number, sizes.most) for number in range(len(section))}
+    # What is repeated or stays with a block needs room in its chunks.
     room = {
-        number: sizes.most - len(header) - 1 if header else sizes.most for number, header in headers.items()
+        number: sizes.most - max(len(header), len(_lead(section, number, sizes.most))) - 2
+        for number, header in headers.items()
     }
-    found = [piece for number, block in enumerate(section) for piece in pieces(block, number, room[number])]
+    found = [
+        piece
+        for number, block in enumerate(section)
+        for piece in _whole_or_cut(block, number, room[number], sizes)
+    ]
     total = sum(len(piece.text) + len(piece.glue) for piece in found)
     share = ceil(total / max(1, ceil(total / sizes.most))) * MARGIN
     chunk: list[Piece] = []
     for piece in found:
         if chunk and _too_long([*chunk, piece], sizes.most, share):
-            yield _joined(chunk)
-            chunk = _opening(chunk, piece, headers, sizes)
+            end = _before_lead(chunk, piece, section, sizes.most)
+            if end:
+                yield _joined(chunk[:end])
+                chunk = chunk[end:] or _opening(chunk, piece, headers, sizes)
         chunk.append(piece)
     if chunk:
         yield _joined(chunk)
+
+
+def _whole_or_cut(block: Block, number: int, room: int, sizes: ChunkSizes) -> list[Piece]:
+    """A table of up to twice the longest chunk stays whole: a price without its neighbours says less."""
+    if block.kind == "table" and sizes.most < len(block.text) <= WHOLE_TABLE * sizes.most:
+        return [Piece(block.text, number, "\n")]
+    return pieces(block, number, room)
+
+
+def _lead(section: Sequence[Block], number: int, most: int) -> str:
+    """The short paragraph before a list, a table or code, which says what they are; "" without one."""
+    if not number or section[number].kind == "text":
+        return ""
+    before = section[number - 1]
+    return before.text if before.kind == "text" and len(before.text) <= LEAD_SHARE * most else ""
+
+
+def _before_lead(chunk: Sequence[Piece], piece: Piece, section: Sequence[Block], most: int) -> int:
+    """Return how many pieces of the chunk come before the lead of `piece`, which begins the next chunk."""
+    if chunk[-1].block == piece.block or not _lead(section, piece.block, most):
+        return len(chunk)
+    return sum(one.block < piece.block - 1 for one in chunk)
 
 
 def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
@@ -166,7 +198,8 @@ def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
 def _opening(
     before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
 ) -> list[Piece]:
-    """Return what the next chunk repeats of the one before: last sentences, or the header row of a table."""
+    """Return what the next chunk repeats of the one before: last sentences, the header row of a table, or the
+    lead of a list."""
     header = headers[piece.block]
     if before[-1].block == piece.block and header:
         return [Piece(header, piece.block, "\n")]
@@ -179,11 +212,15 @@ def _opening(
     return repeated if len(repeated) < len(before) else []
 
 
-def _header(block: Block, most: int) -> str:
-    """First row of a table that is too long for one chunk; "" for anything else."""
+def _header(section: Sequence[Block], number: int, most: int) -> str:
+    """What each chunk of a long table or list begins with: its first row, or its lead; else ""."""
+    block = section[number]
+    if len(block.text) <= most:
+        return ""
+    if block.kind == "list":
+        return _lead(section, number, most)
     first, newline, _ = block.text.partition("\n")
-    fits = newline and len(first) <= most // 4
-    return first if block.kind == "table" and fits and len(block.text) > most else ""
+    return first if block.kind == "table" and newline and len(first) <= most // 4 else ""
 
 
 def _joined(chunk: Sequence[Piece]) -> str:

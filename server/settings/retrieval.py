@@ -20,7 +20,12 @@ class RetrievalSettings(Group):
         description="How often changed pages go live while a site is crawled again, in seconds. "
         "0: once, at the end of the crawl.",
     )
-    chunk_chars: int = Field(default=1000, ge=200, le=8000, description="Longest chunk, in characters.")
+    chunk_chars: int = Field(
+        default=1000,
+        ge=200,
+        le=8000,
+        description="Longest chunk, in characters. Tables of up to twice this length stay whole.",
+    )
     chunk_overlap: int = Field(
         default=100,
         ge=0,

@@ -99,6 +99,35 @@ def test_a_long_table_repeats_its_header_row():
     assert [row for text in found for row in text.split("\n")[1:]] == rows
 
 
+def test_a_table_of_up_to_twice_the_longest_chunk_stays_whole():
+    table = "\n".join(["Name\tPrice", *(f"lamp {i}\t{i} EUR" for i in range(24))])
+    assert SIZES.most < len(table) <= 2 * SIZES.most
+    assert texts(Block(sentences(3)), Block(table, kind="table"), Block(sentences(3)))[1] == table
+
+
+@pytest.mark.parametrize("lead", ["We do not accept:", "These are the steps to follow"])
+@pytest.mark.parametrize("kind", ["list", "table", "code"])
+def test_a_lead_stays_with_what_it_introduces(lead, kind):
+    follows = "\n".join(f"- item {i}\tof the list" for i in range(6))
+    found = texts(Block(sentences(5)), Block(lead), Block(follows, kind=kind))
+    assert [lead in text for text in found if "item 0" in text] == [True]
+    assert not any(text.endswith(lead) for text in found)
+
+
+def test_every_part_of_a_long_list_begins_with_its_lead():
+    found = texts(
+        Block(sentences(2)),
+        Block("We do not accept:"),
+        Block("\n".join(f"- item {i} of the list" for i in range(30)), kind="list"),
+    )
+    listed = [text for text in found if "item" in text]
+    assert len(listed) > 2
+    assert all(
+        "We do not accept:\n\n- item" in text or "We do not accept:\n- item" in text for text in listed
+    )
+    assert max(map(len, listed)) <= SIZES.most
+
+
 def test_code_is_kept_whole_when_it_fits_and_fenced_when_it_does_not():
     code = "def f():\n    return 1"
     assert texts(Block(sentences(4)), Block(code, kind="code"))[-1].endswith(f"```\n{code}\n```")
@@ -142,7 +171,8 @@ def test_every_sentence_of_a_real_manual_stands_on_its_page_and_none_is_lost(pat
     chunks = chunk_page(found, ChunkSizes())
     text = folded(found.text)
     for chunk in chunks:
-        assert len(chunk.text) <= 1000
+        assert len(chunk.text) <= 1000 or "\t" in chunk.text
+        assert len(chunk.text) <= 2240, "a whole table with its lead"
         for _, line in lines(chunk.text):
             assert line.strip() == "```" or all(
                 folded(sentence) in text for sentence in split_sentences(line)
