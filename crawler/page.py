@@ -59,6 +59,10 @@ class Page:
     """(address, words of the link), in page order, addresses without fragments; not of all of its links."""
     questions: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs that the page marks as such."""
+    kind: str = ""
+    """"post", "listing", "legal" or "utility", see crawler.judging.page_kinds; empty for a standing page."""
+    dated: str = ""
+    """Day of its last change or publication, such as "2024-05-31"; empty when it does not say."""
 
     @property
     def text(self) -> str:

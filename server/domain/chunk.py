@@ -29,6 +29,10 @@ class Chunk:
     """Primary language subtag such as "en"; empty when unknown."""
     anchor: str = ""
     """Id of the heading's element, so that a link can open the page at `#anchor`."""
+    kind: str = ""
+    """Kind of the page, see crawler.judging.page_kinds; empty for a standing page."""
+    dated: str = ""
+    """Day of the page's last change or publication, such as "2024-05-31"; empty when unknown."""
 
     @property
     def heading(self) -> str:

@@ -131,6 +131,8 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
                     position=len(chunks),
                     language=piece_language(text, language or page.language),
                     anchor=anchor,
+                    kind=page.kind,
+                    dated=page.dated,
                 )
             )
     return chunks

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked
@@ -43,6 +43,14 @@ def prose(text: str) -> float:
     return sum(len(line) for line in lines if len(line) > LONG_LINE or _SENTENCE_END.search(line)) / total
 
 
+STANDING = {"post": 0.85, "listing": 0.6, "utility": 0.75, "legal": 0.92}
+"""Share of the score that is left to pages of a kind that answers only if it is asked for: news and posts are
+about one day, lists of tags and thank-you pages about nothing. See crawler.judging.page_kinds."""
+ASKED_FOR = 0.5
+"""Share of the question in a page's title from which on it is asked for."""
+AGE, OLDEST = 0.02, 5
+"""Share of the score that a dated page loses for each year that it is older than the newest found, and the
+most years that count: of two that answer alike the newer is first."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
@@ -62,6 +70,7 @@ class FeatureReranker:
         weights = self._weights(query)
         titled: dict[tuple[str, str], float] = {}
         rescored = []
+        newest = max((hit.chunk.dated for hit in hits), default="")
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)
@@ -69,6 +78,8 @@ class FeatureReranker:
                 titled[title] = coverage(weights, frozenset(text_tokens(*title)))
             score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
             score += PROSE * prose(chunk.text)
+            if titled[title] < ASKED_FOR:
+                score *= STANDING.get(chunk.kind, 1.0) * _freshness(chunk, newest)
             rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled[title], 4)}))
         return ranked(rescored, len(hits))
 
@@ -80,6 +91,13 @@ class FeatureReranker:
     def _weights(self, query: Query) -> dict[str, float]:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         return self._rarity.weights(asked) if asked else {}
+
+
+def _freshness(chunk: Chunk, newest: str) -> float:
+    """Share of the score that its age leaves to a chunk; `newest` is the date of the newest chunk found."""
+    if not chunk.dated:
+        return 1.0
+    return 1 - AGE * min(OLDEST, max(0, int(newest[:4]) - int(chunk.dated[:4])))
 
 
 def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:

@@ -1,10 +1,14 @@
 """What happens to fused candidates: features, what else the page has, copies."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query
 from server.retrieval.hybrid import diversified, supported
-from server.retrieval.rerank import prose, substance
+from server.retrieval.rarity import Rarity
+from server.retrieval.rerank import FeatureReranker, prose, substance
 
 LONG = (
     "Parcels to islands take five working days. We hand them to the ferry on Tuesdays and Fridays, and the "
@@ -82,3 +86,44 @@ def test_texts_about_the_same_that_are_no_copies_keep_their_order():
         hit("three", 0.5, "Shops."),
     ]
     assert diversified(hits, 0.9) == hits
+
+
+class NoWords:
+    """A word index in which every token is as rare as any other."""
+
+    @contextmanager
+    def reading(self):
+        yield
+
+    def count(self):
+        return 10
+
+    def document_frequencies(self, tokens):
+        return dict.fromkeys(tokens, 1)
+
+
+def ranked_by_features(question, *hits):
+    return order(FeatureReranker(Rarity(NoWords())).rerank(Query(question, "en"), hits))
+
+
+def of_page(name, score, title="Help", **page):
+    return ScoredChunk(Chunk(name, f"https://shop.example/{name}", title, (), LONG, 0, "en", **page), score)
+
+
+@pytest.mark.parametrize("kind", ["post", "listing", "utility", "legal"])
+def test_a_standing_page_outranks_a_page_of_another_kind_that_fits_as_well(kind):
+    assert ranked_by_features("islands?", of_page("other", 0.61, kind=kind), of_page("own", 0.6)) == [
+        "own",
+        "other",
+    ]
+
+
+def test_a_post_that_is_asked_for_stays_first():
+    post = of_page("post", 0.61, title="Summer party", kind="post")
+    assert ranked_by_features("summer party", post, of_page("page", 0.6)) == ["post", "page"]
+
+
+def test_of_two_pages_that_fit_alike_the_newer_is_first():
+    old = of_page("old", 0.61, kind="post", dated="2019-05-01")
+    new = of_page("new", 0.6, kind="post", dated="2023-05-01")
+    assert ranked_by_features("islands?", old, new) == ["new", "old"]

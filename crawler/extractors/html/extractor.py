@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 
 from lxml import etree
 from lxml.etree import _Element
@@ -14,7 +15,7 @@ from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.charset import decode
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.main_content import Boilerplate, find_main
-from crawler.extractors.html.metadata import choose_title, read_head
+from crawler.extractors.html.metadata import Head, choose_title, read_head
 from crawler.extractors.html.panels import find_panels
 from crawler.extractors.html.structured_data import (
     Structured,
@@ -25,6 +26,7 @@ from crawler.extractors.html.structured_data import (
 )
 from crawler.extractors.language import page_language, with_languages
 from crawler.extractors.text import bounded_text, fold, name_in_address, plain_text, text_length
+from crawler.judging.page_kinds import POST, date_of, kind_of
 from crawler.page import Block
 from crawler.wordset import wordset
 
@@ -129,8 +131,12 @@ def extract(source: SourceDocument) -> Extraction:
     title = title or (blocks[0].text[:80] if blocks else name_in_address(source.url))
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
+    kind = kind_of(source.url, is_article=_is_article(head, structured))
+    times = [time.get("datetime") or "" for time in islice(root.iter("time"), 1)] if kind == POST else []
     page = replace(
         source.page(title, language, blocks, links),
+        kind=kind,
+        dated=date_of(source.url, head.metas, (*structured.dates, *times)),
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
         description=head.description,
@@ -146,6 +152,11 @@ def extract(source: SourceDocument) -> Extraction:
         nofollow="nofollow" in head.robots,
         feeds=tuple(feed for feed in (_absolute(href, base) for href in head.feeds[:_MOST_FEEDS]) if feed),
     )
+
+
+def _is_article(head: Head, structured: Structured) -> bool:
+    """Return whether the page says that it was published on a day, as news are and standing pages are not."""
+    return bool(structured.dates) or "article:published_time" in head.metas
 
 
 def _blocks(body: _Element, markup: str) -> tuple[Block, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lxml.etree import _Element
 
@@ -36,6 +37,8 @@ class Head:
     feeds: tuple[str, ...] = ()
     """Addresses as written."""
     description: str = ""
+    metas: Mapping[str, str] = field(default_factory=dict)
+    """Contents of the <meta> elements by name, in lower case."""
 
 
 def read_head(root: _Element) -> Head:
@@ -53,6 +56,7 @@ def read_head(root: _Element) -> Head:
         base=next((b.get("href") or "" for b in top.iter("base") if b.get("href")), ""),
         feeds=_feeds(root),
         description=_description(metas),
+        metas=metas,
     )
 
 

@@ -40,6 +40,8 @@ class Structured:
     headline: str = ""
     questions: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs as text, including those that the page shows."""
+    dates: tuple[str, ...] = ()
+    """When the article of the page was changed and published; empty for a page that is no article."""
 
 
 def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
@@ -48,6 +50,7 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     breadcrumbs: tuple[str, ...] = ()
     headline = ""
     questions: list[tuple[str, str]] = []
+    dates: list[str] = []
     for node in nodes(root):
         types = types_of(node)
         if types & _QUESTIONS:
@@ -60,12 +63,13 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
             blocks += _described(node, read_html)
         elif types & _ARTICLES:
             headline = headline or text_of(node.get("headline"))
+            dates += [day for name in ("dateModified", "datePublished") if (day := text_of(node.get(name)))]
             blocks += _facts(node, _article(node), "headline")
         elif types & _PLACES:
             blocks += _facts(node, _place(node))
         elif "BreadcrumbList" in types and not breadcrumbs:
             breadcrumbs = _breadcrumbs(node)
-    return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline, tuple(questions))
+    return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline, tuple(questions), tuple(dates))
 
 
 def facts_not_shown(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:

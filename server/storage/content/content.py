@@ -215,6 +215,8 @@ class ContentStore:
             "position": chunk.position,
             "language": chunk.language,
             "anchor": chunk.anchor,
+            "kind": chunk.kind,
+            "dated": chunk.dated,
             "born": generation,
             "died": None,
         }

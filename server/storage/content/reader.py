@@ -47,7 +47,7 @@ class PageRecord:
 
 _CHUNK = (
     *(chunks.c.id, chunks.c.url, chunks.c.title, chunks.c.heading_path),
-    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor),
+    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor, chunks.c.kind, chunks.c.dated),
 )
 _PAGE = (
     *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),

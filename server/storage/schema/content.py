@@ -46,6 +46,8 @@ chunks = Table(
     *texts("text", "language", "anchor"),
     *integers("born"),
     Column("died", Integer),
+    Column("kind", Words, nullable=False, server_default=""),
+    Column("dated", Words, nullable=False, server_default=""),
     Index(None, "site_id", "born", "died"),
     Index(None, "site_id", "died"),
     Index(None, "site_id", "url", "position"),
