@@ -5,7 +5,7 @@ Chroma's program `chroma` also imports the client: 50 MB and seconds that the se
 
 import sys
 
-import chromadb_rust_bindings
+import chromadb_rust_bindings  # type: ignore[import-untyped]
 
 if __name__ == "__main__":
     chromadb_rust_bindings.cli(["chroma", *sys.argv[1:]])

@@ -278,8 +278,9 @@ class ChromaVectorIndex:
 
     def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
         """All ids with their vectors, some at a time. Raises IndexFailure."""
+        none: list[str] = []
         offset = 0
-        while ids := self._with_handle(partial(_page_of_ids, offset=offset), []):
+        while ids := self._with_handle(partial(_page_of_ids, offset=offset), none):
             stored = self.vectors(ids)
             yield list(stored), list(stored.values())
             offset += len(ids)
