@@ -52,6 +52,8 @@ class Template:
     """What most titles end with, separator and all."""
     headings: frozenset[str] = frozenset()
     """Fingerprints of top headings that nearly all pages have: the name of the site."""
+    site_name: str = ""
+    """The site's name as its pages declare it or as their titles end; empty where they do neither."""
 
     def clean(self, page: Page) -> Page:
         """Return `page` without the text of the rules. A page with nothing else becomes empty."""
@@ -75,6 +77,7 @@ class Template:
                 "keepers": {url: sorted(prints) for url, prints in self.keepers.items()},
                 "title_ends": self.title_ends,
                 "headings": sorted(self.headings),
+                "site_name": self.site_name,
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -94,6 +97,7 @@ class Template:
                 keepers={url: frozenset(prints) for url, prints in stored["keepers"].items()},
                 title_ends=tuple(stored["title_ends"]),
                 headings=frozenset(stored["headings"]),
+                site_name=stored.get("site_name", ""),
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a template: {error!r}") from error
@@ -200,6 +204,8 @@ ENOUGH_PAGES = 24
 _FEWEST_PAGES = 5
 """Of one language. Below, "on most pages" says nothing."""
 _FEWEST_REPEATS = 4
+_FEWEST_NAMED = 3
+"""Pages that must agree on the name of the site."""
 _MOST_PAGES = 240
 _MOST_UNITS = 160
 """Examined in each half of a page: recurring text is near the edges."""
@@ -221,7 +227,10 @@ class TemplateLearner:
         self._found: defaultdict[str, list[int]] = defaultdict(list)
         """Fingerprint -> places in `_pages`."""
         self._telling: set[str] = set()
-        self._title_ends: Counter[str] = Counter()
+        self._names: Counter[tuple[str, str]] = Counter()
+        """(language, name of the site as a page declares it or as its title ends)."""
+        self._title_ends: dict[str, str] = {}
+        """End of a title with its separator -> the name in it."""
         self._headings: Counter[str] = Counter()
 
     def add(self, page: Page) -> None:
@@ -236,8 +245,11 @@ class TemplateLearner:
             if telling:
                 self._telling.add(found)
         separators = list(_TITLE_END.finditer(page.title))
+        name = page.title[separators[-1].end() :] if separators else page.site_name
         if separators:
-            self._title_ends[page.title[separators[-1].start() :]] += 1
+            self._title_ends[page.title[separators[-1].start() :]] = name
+        for own in {name, page.site_name} - {""}:
+            self._names[page.language, own] += 1
         for heading in {block.heading_path[0] for block in page.blocks if block.heading_path}:
             self._headings[heading] += 1
 
@@ -256,13 +268,25 @@ class TemplateLearner:
             for language, places in groups.items()
             if len(places) >= _FEWEST_PAGES and (shares := self._shares(frozenset(places)))
         }
-        total = len(self._pages)
+        names = self._site_names({language: len(places) for language, places in groups.items()})
         return Template(
             rules=_without_repeats(rules),
             keepers=self._keepers({found for shares in rules.values() for found in shares}),
-            title_ends=tuple(_recurring(self._title_ends, total)),
-            headings=frozenset(map(fingerprint, _recurring(self._headings, total))),
+            title_ends=tuple(sorted(end for end, name in self._title_ends.items() if name in names)),
+            headings=frozenset(map(fingerprint, _recurring(self._headings, len(self._pages)))),
+            site_name=next(iter(names), ""),
         )
+
+    def _site_names(self, pages: Mapping[str, int]) -> list[str]:
+        """Names that most pages of a language have, given how many there are; that of the site first."""
+        common = {
+            name: count
+            for (language, name), count in self._names.items()
+            if count >= max(_FEWEST_NAMED, pages[language] * AT_THE_EDGE / 100)
+        }
+        most = max(common.values(), default=0)
+        # Of "Shop" and "Shop en español", which are about as frequent, the shorter one names the whole site.
+        return sorted(common, key=lambda name: (common[name] * 2 < most, len(name), name))
 
     def renewed(self, former: Template) -> Template:
         """Return the template for the next crawl: the former one while the site still looks like it.
@@ -289,8 +313,9 @@ class TemplateLearner:
         return Template(
             {**former.rules, **new},
             {url: prints for url, prints in keepers.items() if prints},
-            former.title_ends,
+            tuple(sorted({*former.title_ends, *found.title_ends})),
             former.headings,
+            found.site_name or former.site_name,
         )
 
     def _shares(self, group: frozenset[int]) -> dict[str, int]:

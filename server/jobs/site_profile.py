@@ -9,6 +9,8 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from crawler.journal import CrawlJournal
+from crawler.judging.templates import Template
+from crawler.wordset import wordset
 from server.domain.look import CHOSEN
 from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
@@ -30,8 +32,16 @@ SHORTEST = 3
 """A title of no more characters tells nothing."""
 
 
-def profile(site: Site, content: ContentReader) -> Site:
-    """`site` with what the operator left open filled in from its live pages.
+GREETINGS = wordset(
+    "welcome home homepage index start startseite willkommen accueil bienvenue inicio bienvenido bienvenidos "
+    "início bem-vindo benvenuti benvenuto welkom strona-główna witamy главная ana-sayfa "
+    "首页 欢迎 ホーム ようこそ 홈 환영합니다"
+)
+"""Titles of start pages that name no site."""
+
+
+def profile(site: Site, content: ContentReader, name: str = "") -> Site:
+    """`site` with what the operator left open filled in from its live pages and the `name` that they give it.
 
     Topics are titles of the pages nearest to the start; starter questions are headings that ask
     something, else such titles: both are sure to be answered.
@@ -55,7 +65,7 @@ def profile(site: Site, content: ContentReader) -> Site:
     origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
     return replace(
         site,
-        title=site.title or (_short(home) if start else "") or site.name,
+        title=site.title or name or (_short(home) if start else "") or site.name,
         language=language,
         origins=tuple(
             dict.fromkeys(
@@ -85,8 +95,9 @@ def _asks(heading: str) -> bool:
 
 
 def _short(title: str) -> str:
-    """The title's own part: what comes before a separator and the site's name."""
-    return re.split(r"\s+[|–—·»]\s+", " ".join(title.split()))[0][:80]
+    """The first part of a title that is no greeting; "" for a greeting alone."""
+    parts = re.split(r"\s+[|–—·»]\s+", " ".join(title.split()))
+    return next((part[:80] for part in parts if part.strip(" !.").casefold() not in GREETINGS), "")
 
 
 def _origin(url: str) -> str:
@@ -105,10 +116,10 @@ def keep_what_was_learned(database: Database, site: Site, index: SiteIndex, jour
     if index.vectors is not None:
         scale = calibrate(index.embedder, content.live.every_chunk())
         noted["calibration"] = scale.to_json(index.embedder.fingerprint)
-    before = sites.get(site.id)
-    described = profile(before, content.live)
+    before, template = sites.get(site.id), journal.notes().get(TEMPLATE, "")
+    described = profile(before, content.live, Template.from_json(template).site_name)
     sites.change(site.id, lambda now: _with_profile(now, before, described, noted))
-    if template := journal.notes().get(TEMPLATE, ""):
+    if template:
         SiteNotes(database).set(site.id, TEMPLATE, template)
 
 

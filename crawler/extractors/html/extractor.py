@@ -121,6 +121,7 @@ def extract(source: SourceDocument) -> Extraction:
     links, follow, said = read_links(root, base, source)
     body = root.find("body")
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
+    head = replace(head, site_name=head.site_name or structured.site_name)
     marked = list(marked_questions(root, markup))
     blocks = _blocks(root if body is None else body, markup)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))

@@ -42,6 +42,7 @@ class Structured:
     """(question, answer) pairs as text, including those that the page shows."""
     dates: tuple[str, ...] = ()
     """When the article of the page was changed and published; empty for a page that is no article."""
+    site_name: str = ""
 
 
 def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
@@ -51,6 +52,7 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     headline = ""
     questions: list[tuple[str, str]] = []
     dates: list[str] = []
+    site_name = ""
     for node in nodes(root):
         types = types_of(node)
         if types & _QUESTIONS:
@@ -67,9 +69,12 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
             blocks += _facts(node, _article(node), "headline")
         elif types & _PLACES:
             blocks += _facts(node, _place(node))
+        elif "WebSite" in types:
+            site_name = site_name or fold(text_of(node.get("name")))
         elif "BreadcrumbList" in types and not breadcrumbs:
             breadcrumbs = _breadcrumbs(node)
-    return Structured(tuple(blocks[:_MOST_BLOCKS]), breadcrumbs, headline, tuple(questions), tuple(dates))
+    shown = tuple(blocks[:_MOST_BLOCKS])
+    return Structured(shown, breadcrumbs, headline, tuple(questions), tuple(dates), site_name)
 
 
 def facts_not_shown(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:
