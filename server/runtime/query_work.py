@@ -78,11 +78,11 @@ class QueryWork:
         """What answers a message that is no question for the site's pages."""
         if not self._tuning.routing:
             return []
-        landmarks = KeyPages(self._site, parts.content, address, base)
+        key_pages = KeyPages(self._site, parts.content, address, base)
         return [
             SmallTalk(self._site),
-            Handoff(self._site, landmarks, origins, page_text),
-            Overview(self._site, landmarks, origins, page_text),
+            Handoff(self._site, key_pages, origins, page_text),
+            Overview(self._site, key_pages, origins, page_text),
         ]
 
     def fallbacks(
@@ -94,8 +94,8 @@ class QueryWork:
         base: str,
     ) -> list[Shortcut]:
         """What answers in place of a refusal: asked for its themes, a site can tell at least what it is."""
-        landmarks = KeyPages(self._site, parts.content, address, base)
-        return [Overview(self._site, landmarks, origins, page_text, _asks_for_themes)]
+        key_pages = KeyPages(self._site, parts.content, address, base)
+        return [Overview(self._site, key_pages, origins, page_text, _asks_for_themes)]
 
     def clarifiers(self) -> list[Clarifier]:
         """What asks the visitor back."""

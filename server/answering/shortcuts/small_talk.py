@@ -1,4 +1,4 @@
-"""Answers what is no question about the site, at once and in the visitor's language."""
+"""Answers greetings and other small talk without a search, in the visitor's language."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SmallTalk:
         read("ready?", site.language)  # the patterns are compiled now, not while the first visitor waits
 
     def answer(self, question: Question) -> Answer | None:
-        """None for anything that may be a question about the site."""
+        """Return a phrase; None for anything that may be a question about the site."""
         message = read(question.text, question.language)
         if message.kind not in _SAID:
             return None
@@ -42,7 +42,7 @@ class SmallTalk:
 
 
 def offered(site: Site) -> tuple[str, ...]:
-    """Questions that the site is known to answer, for a visitor who does not know what to ask."""
+    """Return the site's suggested questions, for visitors who do not know what to ask."""
     for name in ("suggestions", "topics"):
         listed = site.options.get(name)
         if isinstance(listed, list) and listed:
