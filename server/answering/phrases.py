@@ -10,7 +10,7 @@ from server.languages.loader import languages as all_known
 _ENGLISH = known("en").texts
 
 
-class Said(StrEnum):
+class Phrase(StrEnum):
     """Names of the phrases in the language files. They say nothing about the site except its title."""
 
     REFUSED = "refused"
@@ -31,7 +31,7 @@ class Said(StrEnum):
     WHICH = "which"
 
 
-def say(what: Said, language: str, title: str = "") -> str:
+def say(what: Phrase, language: str, title: str = "") -> str:
     """Return the phrase in `language`, or in English when the language has none."""
     text: str = getattr(known(language).texts, what) or getattr(_ENGLISH, what)
     return text.format(title=title)
@@ -39,17 +39,17 @@ def say(what: Said, language: str, title: str = "") -> str:
 
 def refusal(language: str, title: str) -> tuple[str, str, str]:
     """Return (the refusal, the line before the site's topics, the line before the nearest pages)."""
-    return say(Said.REFUSED, language, title), say(Said.COVERS, language), say(Said.NEAREST, language)
+    return say(Phrase.REFUSED, language, title), say(Phrase.COVERS, language), say(Phrase.NEAREST, language)
 
 
 def greeting(language: str, title: str) -> str:
     """Return the widget's opening line, which also answers a greeting."""
-    return say(Said.GREETING, language, title)
+    return say(Phrase.GREETING, language, title)
 
 
 def quoted(language: str) -> str:
     """Return the line before an answer made of the site's own sentences."""
-    return say(Said.QUOTED, language)
+    return say(Phrase.QUOTED, language)
 
 
 def languages() -> frozenset[str]:
@@ -57,7 +57,7 @@ def languages() -> frozenset[str]:
     return frozenset(code for code, one in all_known().items() if one.texts.refused)
 
 
-def said_which(text: str) -> bool:
+def asks_which(text: str) -> bool:
     """Return whether `text` begins like a clarifying question."""
     ends = (one.texts.which.rsplit("{title}", 1)[-1] for one in all_known().values() if one.texts.which)
     return any(end in text.split("\n", 1)[0] for end in ends)

@@ -49,7 +49,7 @@ class Steps:
     strategy: Retriever
     grader: Grader
     writers: Sequence[Writer]
-    """In order of preference; the last one never fails."""
+    """Writers in order of preference; the last one never fails."""
     page_text: Callable[[str], str]
     """Returns the indexed text of a page, by the address that visitors open."""
     incidents: Incidents

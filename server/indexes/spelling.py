@@ -46,7 +46,7 @@ _JOINTS = {"de": ("", "s", "n", "en", "es")}
 @dataclass(frozen=True, slots=True)
 class _Word:
     text: str
-    """In lower case."""
+    """The word in lower case."""
     start: int
     end: int
 
@@ -94,7 +94,7 @@ class _Correction:
         changes: dict[tuple[int, int], str] = {}
         for one, two in pairwise(words):
             if text[one.end : two.start] == " " and not any(start == one.start for start, _ in changes):
-                joined = self._together(one.text, two.text)
+                joined = self._joined_word(one.text, two.text)
                 if joined:
                     changes[one.start, two.end] = joined
         rest = [word for word in words if not any(start <= word.start < end for start, end in changes)]
@@ -113,7 +113,7 @@ class _Correction:
         words = _plain_words(text)
         return sum(self._is_written(word.text) for word in words) / max(1, len(words))
 
-    def _together(self, one: str, two: str) -> str:
+    def _joined_word(self, one: str, two: str) -> str:
         """Return the replacement for two words that the site joins; "" if it does not. The two words are
         kept if the site uses them too."""
         if self._is_function_word(one) or self._is_function_word(two) or not self._is_written(one + two):

@@ -71,7 +71,7 @@ def page_tokens(text: str, language: str = "") -> list[str]:
     raws = _raw_words(text, language)
     found = _all(raws, language)
     if not text.isascii():
-        found += [token for raw in raws if not raw.isascii() for token in _also(raw, language)]
+        found += [token for raw in raws if not raw.isascii() for token in _additional_tokens(raw, language)]
     return found
 
 
@@ -172,7 +172,7 @@ def _stemmed(word: str, language: str) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _also(raw: str, language: str) -> tuple[str, ...]:
+def _additional_tokens(raw: str, language: str) -> tuple[str, ...]:
     """Return the additional tokens that a piece of a page is found by."""
     if UNSPACED_CHARACTER.match(raw):
         return singles(raw)

@@ -67,7 +67,7 @@ class _Block:
         self.used += 1
         return self.used - 1
 
-    def kill(self, place: int, language: str) -> None:
+    def hide(self, place: int, language: str) -> None:
         self.lengths[2 * place : 2 * place + 2] = b"\0\0"
         self.languages[language] -= 1
 
@@ -105,13 +105,13 @@ class WordTransaction:
         for number, language in self._connection.execute(known, {**self._site, "ids": list(ids)}):
             places[number // BLOCK].append((number % BLOCK, language))
         moved: list[IndexedChunk] = []
-        for number, killed in places.items():
+        for number, hidden in places.items():
             block = self._block(number)
-            for place, language in killed:
-                block.kill(place, language)
+            for place, language in hidden:
+                block.hide(place, language)
             self._connection.execute(put_block(self._dialect), self._row(block))
             if block.used == BLOCK and block.alive < BLOCK // 2:
-                moved += self._take_out(block)
+                moved += self._delete_block(block)
         if moved:
             self.add(moved)
 
@@ -151,7 +151,7 @@ class WordTransaction:
         data = self._connection.execute(select(word_forms.c.words).where(*same), asked).scalar()
         return unpack(data) if data else set()
 
-    def _take_out(self, block: _Block) -> list[IndexedChunk]:
+    def _delete_block(self, block: _Block) -> list[IndexedChunk]:
         """Delete a block and return its remaining chunks."""
         first = block.number * BLOCK
         in_block = (
@@ -171,7 +171,7 @@ class WordTransaction:
                 if place in weights:
                     weights[place][token] = weight
         lengths = np.frombuffer(block.lengths, LENGTH)
-        forms = self._living_forms(block, weights)
+        forms = self._remaining_forms(block, weights)
         self._connection.execute(delete(word_chunks).where(*in_block))
         for table in (word_postings, word_blocks, word_forms):
             same = (table.c.site_id == self._site_id, table.c.block == block.number)
@@ -181,7 +181,7 @@ class WordTransaction:
             for place, row in chunks.items()
         ]
 
-    def _living_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
+    def _remaining_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
         """Return the words of a block that still occur in its remaining chunks."""
         living = set().union(*weights.values())
         languages = [language for language, count in block.languages.items() if count > 0]

@@ -30,7 +30,7 @@ class Writing:
     compounds: bool = False
     """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
     capital_nouns: bool = False
-    """Whether every noun has a capital, so that a capital tells no name."""
+    """Whether every noun is capitalised, so that a capital does not mark a name."""
     letters: Pattern = Pattern("")
     """Letters and spellings that hardly any other language has."""
     own_characters: str = ""

@@ -164,7 +164,7 @@ class Calls:
         if error.permanent or attempt == self._limits.retries:
             return None
         if isinstance(error, RetryLater):
-            # A little later than told, and not all at the same moment.
+            # Wait a little longer than requested, so that not all calls are retried at the same moment.
             wait = error.retry_after_s + random.uniform(0, self._limits.backoff_s)
         else:
             mean = min(self._limits.backoff_s * 2**attempt, self._limits.backoff_max_s)
@@ -189,7 +189,7 @@ class Calls:
 class ResilientChat:
     """A chat model called within `limits` and, when given, a daily `budget`.
 
-    Only what the model sent, and the prompt it answered, is counted against the budget.
+    Only replies, and the prompts that they answer, count against the budget.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class ResilientChat:
         self._budget = budget
 
     def pause(self) -> tuple[float, str]:
-        """(seconds for which it is left alone after failures, the last of them)."""
+        """Return (seconds for which it is not called after failures, the last failure)."""
         return self._calls.pause()
 
     def complete(self, prompt: Prompt) -> str:

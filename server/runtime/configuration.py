@@ -89,7 +89,7 @@ class LiveSettings:
         self._store.put(stored, operator)
         return self.refresh()
 
-    def take_back(self, names: set[str]) -> Settings:
+    def reset(self, names: set[str]) -> Settings:
         """Restore the initial values of these settings. Raises WrongSetting if the others do not fit them."""
         kept = {
             name: value for name, value in self._opened(self._store.all())[0].items() if name not in names

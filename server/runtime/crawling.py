@@ -58,7 +58,7 @@ class Crawling:
         base = configuration.base
         self.jobs = JobQueue(configuration.folder.path, base.storage.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
-        self.queue_removal = self.jobs.register("remove_site", self.remove_left)
+        self.queue_removal = self.jobs.register("remove_site", self.finish_removal)
         self.control = CrawlControl(stores.crawls, self._queue_refresh)
         self.pages = PageControl(database, stores.crawls, self._queue_refresh)
         self.source_intake = SourceIntake(stores.sources, base)
@@ -102,9 +102,9 @@ class Crawling:
     def remove_site_now(self, site_id: str) -> None:
         """Remove a site completely in this process. Raises UnknownSite, StorageError, IndexFailure."""
         self._removal().begin(site_id)
-        self.remove_left(site_id)
+        self.finish_removal(site_id)
 
-    def remove_left(self, site_id: str) -> None:
+    def finish_removal(self, site_id: str) -> None:
         """Remove the remaining data of a site whose removal has begun."""
         self._removal().run(site_id)
 
@@ -128,14 +128,14 @@ class Crawling:
                 log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
 
     def _removal(self) -> SiteRemoval:
-        return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_talk)
+        return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_history)
 
     def _drop_indexes(self, site_id: str) -> None:
         drop_words(self._database, site_id)
         drop_sentence_vectors(self._database, site_id)
         self._engine.vector_store.chroma.drop_site(site_id)
 
-    def _forget_talk(self, site_id: str) -> None:
+    def _forget_history(self, site_id: str) -> None:
         """Delete the history of conversations outside the database."""
         since = datetime.now(UTC) - timedelta(minutes=self._configuration.settings.retrieval.history_minutes)
         for conversation_id in talked_since(self._database, site_id, since):

@@ -74,10 +74,10 @@ class DiskFolder:
             self._cache = None
 
     def _explain(self, error: Any) -> str:
-        said = str(error).lower()
-        if "malformed" in said or "not a database" in said:
+        reason = str(error).lower()
+        if "malformed" in reason or "not a database" in reason:
             return f"{self.folder} is damaged: delete it and start again; only short-lived values are lost"
-        if "full" in said or "no space" in said:
+        if "full" in reason or "no space" in reason:
             return f"{self.folder} cannot grow, the disk is full: free some space"
         return f"{self.folder} cannot be used ({error}): check that this user may write to it"
 
@@ -127,12 +127,12 @@ class RedisServer:
         self._client.connection_pool.disconnect()
 
     def _explain(self, error: RedisError) -> str:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         if isinstance(error, AuthenticationError):
-            return f"{self.place} refuses the password ({said}): check REDIS_URL"
+            return f"{self.place} refuses the password ({reason}): check REDIS_URL"
         if isinstance(error, OutOfMemoryError):
             return f"{self.place} is full: raise its maxmemory, or set a maxmemory-policy"
-        return f"{self.place} does not answer ({said}): check REDIS_URL and that the server runs"
+        return f"{self.place} does not answer ({reason}): check REDIS_URL and that the server runs"
 
 
 MEGABYTES = 256

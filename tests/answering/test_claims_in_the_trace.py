@@ -6,7 +6,7 @@ import pytest
 
 from server.answering.verifying.leaks import LeakCheck
 from server.answering.verifying.verifier import Doubt, Verified
-from server.answering.writing.attempt import LONGEST, MOST, claims_for_trace, noted
+from server.answering.writing.attempt import LONGEST, MOST, claim_note, claims_for_trace
 from server.domain.answer import Answer, Citation, Claim, Outcome
 from tests.answering.conftest import answer
 from tests.answering.test_flows_with_model import pipeline, script  # noqa: F401  a fixture of that file
@@ -139,7 +139,7 @@ def test_an_answer_made_of_quotations_alone_claims_its_quotations():
 
 def test_what_was_leaked_stays_out_of_the_trace():
     secret = Verified(Claim("The rules say XYZ.", ()), (), "it repeats what the model was told", Doubt.LEAK)
-    assert noted(secret, [], secret.reason)["text"] == ""
+    assert claim_note(secret, [], secret.reason)["text"] == ""
     assert LeakCheck(("rules",), ("XYZ",)).leaks("XYZ")
 
 

@@ -26,7 +26,7 @@ class HeldDraft:
     score: float = 0.0
 
 
-def hold(
+def write_draft(
     steps: Steps,
     question: Question,
     query: Query,

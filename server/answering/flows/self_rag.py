@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TypedDict
 
-from server.answering.flows.drafting import HeldDraft, better, hold, scored
+from server.answering.flows.drafting import HeldDraft, better, scored, write_draft
 from server.answering.flows.reflection import Reflection
 from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
 from server.answering.steps import Steps
@@ -137,7 +137,7 @@ class SelfRagFlow:
         grade = state["grounded"]
         unsupported = grade.reasons if grade and not grade.passed else ()
         question = replace(state["question"], avoid=unsupported) if unsupported else state["question"]
-        held = hold(self._steps, question, state["tried"][0], state["kept"], state["trace"])
+        held = write_draft(self._steps, question, state["tried"][0], state["kept"], state["trace"])
         seen = {"draft": held.draft.answer.text if held else "", "told_to_avoid": list(unsupported)}
         return {"draft": held, "grounded": None, "drafts": state["drafts"] + 1, SEEN: seen}
 
@@ -159,7 +159,7 @@ class SelfRagFlow:
 
     def _quote(self, state: State) -> Update:
         """Replace a draft that stayed ungrounded by quotations from the last writer."""
-        held = hold(
+        held = write_draft(
             self._steps,
             state["question"],
             state["tried"][0],

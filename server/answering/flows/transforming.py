@@ -57,11 +57,11 @@ class QueryLadder:
         """Return the rarest words, in the order of the question."""
         words = {word: tokens(word, query.language) for word in re.findall(r"[\w.\-/]*\w", query.text)}
         weights = self._rarity.weights([token for held in words.values() for token in held])
-        telling = sorted(
+        by_rarity = sorted(
             (word for word, held in words.items() if held),
             key=lambda word: -max(weights[token] for token in words[word]),
         )
-        kept = set(telling[:KEYWORDS])
+        kept = set(by_rarity[:KEYWORDS])
         return [word for word in words if word in kept]
 
     def _heading_words(self, query: Query, found: Sequence[ScoredChunk]) -> list[str]:

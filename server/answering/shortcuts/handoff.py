@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from server.answering.phrases import Said, say
+from server.answering.phrases import Phrase, say
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.routing import Kind, read
 from server.answering.verifying.citations import Citer
@@ -43,9 +43,9 @@ class Handoff:
         if message.kind is not Kind.PERSON:
             return None
         language = message.language or question.language
-        first = say(Said.PERSON, language, self._title)
+        first = say(Phrase.PERSON, language, self._title)
         if self._contact.on:
-            first = f"{first} {say(Said.LEAVE, language, self._title)}"
+            first = f"{first} {say(Phrase.LEAVE, language, self._title)}"
         chunks = self._chunks()
         # A visitor who can leave a message only sees lines that contain contact details.
         found = _contact_lines(chunks, or_first=not self._contact.on)
@@ -57,10 +57,10 @@ class Handoff:
                 lines.append(f"- {escape_markdown(' '.join(text.split()))} {markers}")
         page = self._page(chunks)
         if not page:
-            last = "" if self._contact.on else say(Said.NO_CONTACT, language, self._title)
+            last = "" if self._contact.on else say(Phrase.NO_CONTACT, language, self._title)
             return Answer(Outcome.HANDOFF, f"{first}\n\n{last}".strip())
         url, title = page
-        link = f"{say(Said.CONTACT, language, self._title)} [{escape_markdown(title)}](<{url}>)"
+        link = f"{say(Phrase.CONTACT, language, self._title)} [{escape_markdown(title)}](<{url}>)"
         text = "\n\n".join(filter(None, [first, link, "\n".join(lines)]))
         return Answer(Outcome.HANDOFF, text, citer.citations, pages=(page,))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from server.answering.phrases import Said, refusal, say
+from server.answering.phrases import Phrase, refusal, say
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.shortcuts.small_talk import offered
 from server.answering.understanding.routing import Kind, Message, read
@@ -65,7 +65,7 @@ class Overview:
                 quoted.append(f"{escape_markdown(sentence)} {markers}")
         if not quoted:
             return None
-        parts = [say(Said.ABOUT, language, title), "\n\n".join(quoted)]
+        parts = [say(Phrase.ABOUT, language, title), "\n\n".join(quoted)]
         if pages:
             links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
             parts += [refusal(language, title)[1], links]

@@ -189,10 +189,10 @@ class KeywordVariants:
         """Return one query; [] for a question with too few words to leave any out."""
         words = query.text.split()
         weights = {word: self._weight(word, query.language) for word in words}
-        telling = sorted((word for word in words if weights[word]), key=lambda word: -weights[word])
-        if len(telling) < 4:
+        used = sorted((word for word in words if weights[word]), key=lambda word: -weights[word])
+        if len(used) < 4:
             return []
-        kept = set(telling[: max(3, len(telling) * 2 // 3)])
+        kept = set(used[: max(3, len(used) * 2 // 3)])
         return [replace(query, text=" ".join(word for word in words if word in kept))]
 
     def _weight(self, word: str, language: str) -> float:

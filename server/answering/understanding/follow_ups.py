@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from server.answering.understanding.language import wish
+from server.answering.understanding.language import requested_language
 from server.answering.understanding.reference import Leaning, content_size, leaning, replaced
 from server.answering.understanding.routing import is_small_talk, read
 from server.answering.understanding.steps import Understanding
@@ -47,7 +47,7 @@ class FollowUpStep:
     def standalone(self, question: Question) -> Query:
         """Return a query that can be understood without the history."""
         earlier = earlier_queries(question)
-        wanted, text = wish(question.text)
+        wanted, text = requested_language(question.text)
         if not text and earlier:  # "in Spanish, please": the same question again
             return Query(earlier[0], _language_of(earlier[0], question), "", earlier[1 : REMEMBERED + 1])
         language = _language_of(text, question) if wanted else question.language

@@ -24,10 +24,10 @@ _WISH = compiled(rf"(?:[,;.:(–-]\s*|^|\b)(?:{_WISHES or '(?!)'})(?:\s*[).!?。
 def question_language(text: str, fallback: str = "en") -> str:
     """Return the primary subtag of the language to answer in: the one the visitor asks for, else the
     language of `text`, else `fallback`."""
-    return wish(text)[0] or text_language(text, fallback)
+    return requested_language(text)[0] or text_language(text, fallback)
 
 
-def wish(text: str) -> tuple[str, str]:
+def requested_language(text: str) -> tuple[str, str]:
     """Return (requested language, the text without the request); ("", text) without a request."""
     found = _WISH.search(text) if len(text) <= LONGEST else None
     if not found:

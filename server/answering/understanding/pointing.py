@@ -17,7 +17,7 @@ from server.languages.loader import alternatives, compiled
 
 
 class Pointing(StrEnum):
-    """What a question refers to, apart from the conversation."""
+    """Targets that a question may refer to, apart from the conversation."""
 
     NOT = "not"
     AT_PAGE = "page"
@@ -70,6 +70,6 @@ def without_pointing(text: str) -> str:
     return " ".join(left.split()) if words else ""
 
 
-def is_about_all(text: str, language: str = "") -> bool:
+def is_about_site(text: str, language: str = "") -> bool:
     """Return whether the question may be about the whole site, as in "what is this?"."""
     return read(text, language).kind is Kind.OVERVIEW

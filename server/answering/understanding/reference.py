@@ -58,12 +58,12 @@ def leaning(text: str, language: str = "") -> Leaning:
     size = content_size(text, language)
     for kind, longest, pattern in _PATTERNS:
         found = pattern.search(text) if size <= longest else None
-        if found and (kind is not Leaning.POINTS or _points_out(text, found, language)):
+        if found and (kind is not Leaning.POINTS or _refers_outside(text, found, language)):
             return kind
     return Leaning.GOES_ON if size <= BARE else Leaning.NOT
 
 
-def _points_out(text: str, found: re.Match[str], language: str) -> bool:
+def _refers_outside(text: str, found: re.Match[str], language: str) -> bool:
     """Return whether a pointing word refers outside its sentence, because few words precede it."""
     before = content_size(text[: found.start()], language)
     ends = not text[found.end() :].strip(" ?!.。？！")

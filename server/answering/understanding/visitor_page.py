@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from server.answering.trace import Trace
-from server.answering.understanding.pointing import Pointing, is_about_all, pointing, without_pointing
+from server.answering.understanding.pointing import Pointing, is_about_site, pointing, without_pointing
 from server.answering.understanding.steps import PageWords, Understanding
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, VisitorPage
@@ -101,7 +101,7 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
         return False
     if at is Pointing.AT_PAGE or page.selection:
         return True
-    if is_about_all(question.text, question.language):  # "what is this?" on the start page means the site
+    if is_about_site(question.text, question.language):  # "what is this?" on the start page means the site
         return not question.history and page.url.rstrip("/") not in {
             url.rstrip("/") for url in site.start_urls
         }

@@ -71,7 +71,7 @@ class CitedText:
             if not any(_same_day(reading, other) for reading in readings for other in self._page_dates()):
                 yield shown
         rest = without_dates(rest)
-        for phone in filter(_may_be_called, _PHONE.findall(rest)):
+        for phone in filter(_is_phone_number, _PHONE.findall(rest)):
             digits = re.sub(r"\D", "", phone)
             if digits not in self._digits and digits.lstrip("0") not in self._digits:
                 yield phone.strip()
@@ -140,7 +140,7 @@ def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
     return ""
 
 
-def _may_be_called(number: str) -> bool:
+def _is_phone_number(number: str) -> bool:
     """Return whether it is a phone number rather than an amount such as "1 600 000"."""
     return len(re.sub(r"\D", "", number)) >= _MIN_PHONE and len(amounts(number)) != 1
 

@@ -73,7 +73,7 @@ class Attempt:
         self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
 
     def _note(self, verified: Verified, *, why: str = "", markers: str = "") -> None:
-        self._trace.add_to("claims", noted(verified, [hit.chunk.id for hit in self._kept], why, markers))
+        self._trace.add_to("claims", claim_note(verified, [hit.chunk.id for hit in self._kept], why, markers))
 
     def _cited(self, verified: Verified) -> Iterator[AnswerEvent]:
         with self._trace.step("cite"):
@@ -112,7 +112,7 @@ _MARKER = re.compile(r"\s?\[\d{1,3}\](?!\()")
 _WORD = re.compile(r"\w+")
 
 
-def noted(verified: Verified, chunks: Sequence[str], why: str = "", markers: str = "") -> Note:
+def claim_note(verified: Verified, chunks: Sequence[str], why: str = "", markers: str = "") -> Note:
     """Return the trace's note on a verified claim; `chunks` are the ids of the writer's chunks.
 
     `why` says why the claim was left out; it is empty for a claim that was kept. `markers` are its citation

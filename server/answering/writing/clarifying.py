@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from server.answering.phrases import Said, said_which, say
+from server.answering.phrases import Phrase, asks_which, say
 from server.answering.understanding.reference import content_size
 from server.answering.writing.quotation import escape_markdown
 from server.domain.answer import Answer, Outcome
@@ -92,10 +92,10 @@ def readings(query: Query, chunks: Sequence[ScoredChunk]) -> list[tuple[str, str
 def clarification(question: Question, found: Sequence[tuple[str, str]], title: str) -> Answer:
     """Return the question which of these pages, (address, title), is meant."""
     links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in found)
-    text = f"{say(Said.WHICH, question.language, title)}\n\n{links}"
+    text = f"{say(Phrase.WHICH, question.language, title)}\n\n{links}"
     return Answer(Outcome.CLARIFY, text, suggestions=tuple(name for _, name in found), pages=tuple(found))
 
 
 def asked_back_before(question: Question) -> bool:
     """Return whether the last answer was a clarifying question."""
-    return bool(question.history) and said_which(question.history[-1].answer)
+    return bool(question.history) and asks_which(question.history[-1].answer)

@@ -61,8 +61,8 @@ class Evidence:
             for source, (hit, members) in enumerate(zip(chunks, read, strict=True))
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
-        telling = [one for one in found if not _is_label(one.unit)]
-        return sorted(telling or found, key=lambda support: -support.score)
+        informative = [one for one in found if not _is_label(one.unit)]
+        return sorted(informative or found, key=lambda support: -support.score)
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float

@@ -183,8 +183,7 @@ MOST_CALLS = 8
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """How an answer is combined from many excerpts. `budget` limits a prompt's excerpts, as counted by
-    `measure`."""
+    """Combines an answer from many excerpts. `budget` limits a prompt's excerpts, as counted by `measure`."""
 
     mode: str = "compact"
     budget: int = 3000

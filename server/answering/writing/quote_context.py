@@ -9,7 +9,7 @@ from server.answering.writing.units import Unit, UnitKind
 
 SHORT_LIST = 350
 """Lists and tables up to this many characters are quoted whole; of longer ones, only the chosen units."""
-LEANING = 2
+MOST_BEFORE = 2
 """Maximum number of sentences added before one that refers back to them."""
 
 
@@ -24,7 +24,7 @@ def quote_context(found: Sequence[Unit], position: int, most: int) -> list[int]:
     if unit.kind in (UnitKind.STEP, UnitKind.ROW, UnitKind.ITEM):
         first, last = _run(found, position, whole=unit.kind is UnitKind.STEP)
     if unit.kind is UnitKind.SENTENCE:
-        first = _before_leaning(found, position)
+        first = _first_of_context(found, position)
     elif first and _introduced(found, first, unit.kind):
         first -= 1
     if introduces(found[last].text) and last + 1 < len(found):
@@ -40,11 +40,11 @@ def _introduced(found: Sequence[Unit], first: int, kind: UnitKind) -> bool:
     return introduces(before.text) or (kind is UnitKind.CODE and not is_label(before.quote))
 
 
-def _before_leaning(found: Sequence[Unit], position: int) -> int:
+def _first_of_context(found: Sequence[Unit], position: int) -> int:
     first = position
-    for _ in range(LEANING):
+    for _ in range(MOST_BEFORE):
         before = found[first - 1] if first else None
-        if not before or not _leans(found[first], before):
+        if not before or not _continues(found[first], before):
             break
         first -= 1
     if first != position and first and found[first].kind is UnitKind.CODE:
@@ -52,7 +52,7 @@ def _before_leaning(found: Sequence[Unit], position: int) -> int:
     return first
 
 
-def _leans(unit: Unit, before: Unit) -> bool:
+def _continues(unit: Unit, before: Unit) -> bool:
     """Return whether a sentence continues the sentence or code before it."""
     if before.kind is UnitKind.CODE:
         return unit.quote[:1].islower() or refers_back(unit.quote)

@@ -131,7 +131,7 @@ class Selection:
             if self.places and most < KEEP * candidates[0].score:
                 break
             best = left.pop(worth.index(most))
-            if not self._says_again(best) and not self._unfit((best.source, best.position)):
+            if not self._is_repetition(best) and not self._unfit((best.source, best.position)):
                 self._take(best, pick)
                 pick += 1
         return self.places
@@ -146,7 +146,7 @@ class Selection:
         is_next = (source, position - 1) in self.places or (source, position + 1) in self.places
         return worth + NEIGHBOUR if is_next else worth
 
-    def _says_again(self, support: Support) -> bool:
+    def _is_repetition(self, support: Support) -> bool:
         if (support.source, support.position) in self.places:
             return True
         words = _words(support.unit)
@@ -191,8 +191,8 @@ def quote_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         unit = _opening(hit)
         if unit is None or hit.chunk.url in quoted:
             continue
-        said = escape_markdown(unit.text.replace("\t", " "))
-        text = f"- **{escape_markdown(hit.chunk.title)}**: {said}" if hit.chunk.title else f"- {said}"
+        quote = escape_markdown(unit.text.replace("\t", " "))
+        text = f"- **{escape_markdown(hit.chunk.title)}**: {quote}" if hit.chunk.title else f"- {quote}"
         yield Claim(text, (source,), Quotation(source, [unit], [unit]).quote, "\n" if quoted else "")
         quoted.add(hit.chunk.url)
 

@@ -62,7 +62,7 @@ def resume() -> Response:
 
 
 def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
-    """Return the parts of the page that the site allows to be used. Raises no error: the page is optional."""
+    """Return the parts of the page that the site allows to be used. Never fails: the page is optional."""
     if page is None:
         return None
     longest = configuration().settings.limits.selection_chars

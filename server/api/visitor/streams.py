@@ -99,7 +99,7 @@ ALIVE_S = 6.0
 """Seconds without a heartbeat after which a process and its unfinished answers count as dead."""
 
 
-class StreamShelf:
+class StreamCopies:
     """Copies this process's logs to the cache at intervals, with a heartbeat.
 
     One thread does this for all logs, while there are any, so that no answer waits for it.
@@ -118,16 +118,16 @@ class StreamShelf:
         with self._changed:
             self._logs[log.message_id] = log
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="stream-shelf", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="stream-copies", daemon=True)
                 self._thread.start()
             elif len(self._logs) == 1:
                 self._changed.notify_all()
 
-    def here(self, message_id: str) -> EventLog | None:
+    def local_log(self, message_id: str) -> EventLog | None:
         """Return the log if this process writes it, else None."""
         return self._logs.get(message_id)
 
-    def elsewhere(self, message_id: str) -> Snapshot | None:
+    def last_copy(self, message_id: str) -> Snapshot | None:
         """Return the last copy of the log by any process, or None. Raises StorageError."""
         text = self._cache().get(_log_key(message_id))
         return Snapshot.from_json(text) if text else None
@@ -201,7 +201,7 @@ class Streams:
     """Writes this process's answers, and follows those of other processes."""
 
     def __init__(self, cache: Callable[[], Cache], threads: int, *, heartbeat_s: float = HEARTBEAT_S) -> None:
-        self._shelf = StreamShelf(cache)
+        self._copies = StreamCopies(cache)
         self._heartbeat_s = heartbeat_s
         # Twice as many as streams, because answers of visitors who left are also written to the end.
         self._writers = ThreadPoolExecutor(max_workers=2 * threads, thread_name_prefix="answer")
@@ -209,7 +209,7 @@ class Streams:
     def start(self, message_id: str, owner: str, events: Callable[[], Iterable[Event]]) -> Iterator[bytes]:
         """Write the events in a separate thread, and yield them from the first one."""
         log = EventLog(message_id, owner)
-        self._shelf.put(log)
+        self._copies.put(log)
         self._writers.submit(self._write, log, events)
         return self._follow(log, 0)
 
@@ -218,7 +218,7 @@ class Streams:
 
         Raises UnknownStream, StorageError.
         """
-        log = self._shelf.here(message_id)
+        log = self._copies.local_log(message_id)
         if log is not None:
             if log.owner != owner:
                 raise UnknownStream
@@ -230,7 +230,7 @@ class Streams:
 
     def close(self, timeout_s: float) -> None:
         """Wait at most `timeout_s` for unfinished answers to be completed and copied."""
-        self._shelf.drain(timeout_s)
+        self._copies.drain(timeout_s)
         self._writers.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, log: EventLog, events: Callable[[], Iterable[Event]]) -> None:
@@ -255,17 +255,17 @@ class Streams:
                 return
 
     def _follow_elsewhere(self, message_id: str, snapshot: Snapshot, after: int) -> Iterator[bytes]:
-        said = time.monotonic()
+        last_sent = time.monotonic()
         while True:
             if frames := snapshot.frames[after:]:
                 yield "".join(frames).encode()
                 after += len(frames)
-                said = time.monotonic()
+                last_sent = time.monotonic()
             if snapshot.finished:
                 return
-            if time.monotonic() - said > self._heartbeat_s:
+            if time.monotonic() - last_sent > self._heartbeat_s:
                 yield HEARTBEAT
-                said = time.monotonic()
+                last_sent = time.monotonic()
             newer = self._newer(message_id, snapshot)
             if newer is None:
                 text = "The server that wrote this answer was stopped before its end. Ask again."
@@ -278,15 +278,15 @@ class Streams:
         pause(STEP_S)
         try:
             # Checked first: a process may complete its log and then end.
-            alive = self._shelf.is_alive(snapshot.producer)
-            newer = self._shelf.elsewhere(message_id)
+            alive = self._copies.is_alive(snapshot.producer)
+            newer = self._copies.last_copy(message_id)
         except StorageError:
             return None
         return newer if newer and (alive or newer.finished) else None
 
     def _appearing(self, message_id: str) -> Snapshot | None:
         end = time.monotonic() + APPEAR_S
-        while (snapshot := self._shelf.elsewhere(message_id)) is None and time.monotonic() < end:
+        while (snapshot := self._copies.last_copy(message_id)) is None and time.monotonic() < end:
             pause(STEP_S / 2)
         return snapshot
 

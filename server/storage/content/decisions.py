@@ -96,11 +96,11 @@ class PageDecisions:
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {self._site_id!r}") from error
 
-    def site_said(self, url: str, content_hash: str, page: Mapping[str, Any]) -> None:
+    def note_site_version(self, url: str, content_hash: str, page: Mapping[str, Any]) -> None:
         """Store the website's version of a page that has a decision."""
-        said = update(decisions).where(*self._at(url))
+        changed = update(decisions).where(*self._at(url))
         with self._db.begin() as connection:
-            connection.execute(said.values(site_hash=content_hash, site_page=dict(page)))
+            connection.execute(changed.values(site_hash=content_hash, site_page=dict(page)))
 
     def move(self, old_url: str, new_url: str) -> bool:
         """Move a decision to the new address of its page, unless that address has one. Return whether it

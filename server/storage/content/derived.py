@@ -50,7 +50,7 @@ class DerivedStore:
         self._at = generation
 
     def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
-        """Store a state and delete the states that nobody can read any more. Raises UnknownSite."""
+        """Store a state and delete the states that can no longer be read. Raises UnknownSite."""
         row = {
             **{"site_id": self.site_id, "key": key, "generation": generation, "signature": signature},
             **{"figures": dict(figures), "built_at": now(), "body": body},
@@ -73,7 +73,7 @@ class DerivedStore:
         return self._newest(key, indexes.c.generation >= 0)
 
     def body(self, state: DerivedState) -> bytes:
-        """The bytes of a state; b"" if it was deleted in the meantime."""
+        """Return the bytes of a state; b"" if it was deleted in the meantime."""
         found = select(indexes.c.body).where(
             indexes.c.site_id == self.site_id,
             indexes.c.key == state.key,

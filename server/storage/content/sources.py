@@ -70,7 +70,7 @@ class SourceStore:
     ) -> Source:
         """Add a source, or replace the one with the same kind and name.
 
-        Raises UnknownSite, and SourceTooLarge when the site would hold more than `most_bytes`.
+        Raises UnknownSite, and SourceTooLarge if the site's sources would exceed `most_bytes`.
         """
         digest = digest_of(body) if body else ""
         source = Source(site_id, source_id(kind, name), kind, name, dict(options or {}), digest)

@@ -16,12 +16,12 @@ from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Conversation, Message
 from server.storage.columns import now
 from server.storage.conversations.curated import count_hit
-from server.storage.conversations.gap_counts import leave_gaps
+from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
 from server.storage.schema.conversations import cited, conversations, messages
-from server.storage.schema.delivery import contact_requests as wrote
+from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
@@ -159,26 +159,28 @@ class ConversationStore:
 
     def visitor_data(self, site_id: str, visitor_id: str) -> VisitorData:
         """Return a summary of the data stored about a visitor of a site."""
-        theirs = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
-        talked = select(conversations.c.id).where(*theirs)
-        asked = select(func.count()).where(messages.c.conversation_id.in_(talked))
-        written = select(func.count()).where(wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        own_ids = select(conversations.c.id).where(*own)
+        asked = select(func.count()).where(messages.c.conversation_id.in_(own_ids))
+        written = select(func.count()).where(
+            requests.c.site_id == site_id, requests.c.visitor_id == visitor_id
+        )
         with self._db.connect() as connection:
-            ids = tuple(connection.execute(talked).scalars())
+            ids = tuple(connection.execute(own_ids).scalars())
             questions, sent = (connection.execute(one).scalar_one() for one in (asked, written))
             return VisitorData(ids, questions, sent)
 
     def erase_visitor(self, site_id: str, visitor_id: str) -> int:
         """Delete everything a visitor wrote on a site, including messages to the operator. Return the
         number of conversations."""
-        said = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
         with self._db.begin() as connection:
             # Messages without a conversation are not deleted with one.
-            theirs = (wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
-            connection.execute(delete(wrote).where(*theirs))
-            of_these = select(conversations.c.id).where(*said)
-            leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(of_these)))
-            return connection.execute(delete(conversations).where(*said)).rowcount
+            sent = (requests.c.site_id == site_id, requests.c.visitor_id == visitor_id)
+            connection.execute(delete(requests).where(*sent))
+            ids = select(conversations.c.id).where(*own)
+            remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
+            return connection.execute(delete(conversations).where(*own)).rowcount
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
         """Return the number of messages since then, by outcome. Every outcome is a key."""
@@ -194,9 +196,9 @@ class ConversationStore:
     def _load(self, wanted: AnySelect) -> list[Conversation]:
         with self._db.connect() as connection:
             rows = connection.execute(wanted).all()
-            said = self._messages(connection, [row.id for row in rows])
+            found = self._messages(connection, [row.id for row in rows])
         return [
-            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(said.get(row.id, ())))
+            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(found.get(row.id, ())))
             for row in rows
         ]
 
@@ -284,16 +286,16 @@ class Retention:
 
     def forget(self, before: datetime) -> int:
         """Delete one batch with everything that refers to it. Return the number deleted, 0 at the end."""
-        oldest = select(conversations.c.id).where(*_over(before)).order_by(conversations.c.started_at)
+        oldest = select(conversations.c.id).where(*_older_than(before)).order_by(conversations.c.started_at)
         with self._db.begin() as connection:
             ids = list(connection.execute(oldest.limit(BATCH)).scalars())
             if ids:
-                leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
+                remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
                 connection.execute(delete(conversations).where(conversations.c.id.in_(ids)))
         return len(ids)
 
 
-def _over(before: datetime) -> tuple[ColumnElement[bool], ...]:
+def _older_than(before: datetime) -> tuple[ColumnElement[bool], ...]:
     later = select(messages.c.id).where(
         messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
     )

@@ -57,7 +57,7 @@ def _new_title(connection: Connection, gap_id: str) -> dict[str, Any]:
     return {"question": question, "language": language, "missing": None, "nearest": []}
 
 
-def leave_gaps(connection: Connection, messages_of: Any) -> None:
+def remove_from_gaps(connection: Connection, messages_of: Any) -> None:
     """Remove messages from their gaps before they are deleted. `messages_of` selects the ids of the messages.
     The counts of the gaps stay correct, and none of the visitors' words are kept."""
     theirs = questions.c.message_id.in_(messages_of)
