@@ -114,8 +114,7 @@ class _Correction:
         return sum(self._is_written(word.text) for word in words) / max(1, len(words))
 
     def _joined_word(self, one: str, two: str) -> str:
-        """Return the replacement for two words that the site joins; "" if it does not. The two words are
-        kept if the site uses them too."""
+        """Return the word that the site writes for two words, with the two if it uses them too; else ""."""
         if self._is_function_word(one) or self._is_function_word(two) or not self._is_written(one + two):
             return ""
         count = self._counts([one, two, one + two])

@@ -46,8 +46,7 @@ class ChromaQueries:
     def nearest(
         self, collection_id: str, vector: Sequence[float], limit: int
     ) -> tuple[list[str], list[float]]:
-        """Return ids and distances, nearest first. Raises UnknownCollection, IndexUnavailable,
-        IndexRejected."""
+        """Return ids and distances, nearest first. Raises UnknownCollection and IndexFailure."""
         path = f"/api/v2/tenants/default_tenant/databases/default_database/collections/{collection_id}/query"
         values = vector.tolist() if hasattr(vector, "tolist") else list(vector)
         body = orjson.dumps({"query_embeddings": [values], "n_results": limit, "include": ["distances"]})

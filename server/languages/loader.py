@@ -1,7 +1,6 @@
 """Reads the language files: one file `<code>.toml` per language, in the folder of this module.
 
-The files are read once per process. A new language is a new file. Features without data in it are not
-available in that language.
+The files are read once per process. A new language is a new file; features without data are left out.
 """
 
 from __future__ import annotations

@@ -85,8 +85,7 @@ def _overlapping(run: str) -> tuple[str, ...]:
 
 
 def bare_noun(word: str) -> str:
-    """Return a Korean word without its particle or ending. At least two syllables are left, or one for some
-    particles."""
+    """Return a Korean word without its particle or ending. Only some particles may leave one syllable."""
     for ending in _GLUED:
         left = len(word) - len(ending)
         if word.endswith(ending) and (left > 1 or (left == 1 and ending in _AFTER_ONE)):

@@ -44,8 +44,7 @@ def read_prices(text: str) -> dict[str, tuple[float, float]]:
 
 
 class MeteredChat:
-    """Counts the tokens that the provider reports, else an estimate. Refuses calls of a site whose daily
-    budget is spent."""
+    """Counts reported or else estimated tokens. Refuses calls of a site whose daily budget is spent."""
 
     def __init__(self, model: ChatModel, log: UsageLog, prices: Prices) -> None:
         self.name = model.name

@@ -95,7 +95,7 @@ class CallLimits:
     failures_to_pause: int = 5
     """Number of consecutive failures after which the model is not called for `pause_s`; 0: never."""
     pause_s: float = 30.0
-    """There is no pause if `retry_until_s` is longer: such a caller prefers to wait."""
+    """Length of this pause. A caller with a longer `retry_until_s` prefers to wait and gets no pause."""
 
 
 class Calls:

@@ -116,8 +116,8 @@ class Crawling:
             self._fill_sentences(site_id)
 
     def _fill_sentences(self, site_id: str) -> None:
-        """Embed the sentences of live pages, so that questions can be compared with them. Not done with an
-        embedding service, which charges by the word: there, sentences are embedded on first use."""
+        """Embed the sentences of live pages, so that questions can be compared with them. An embedding
+        service charges by the word, so with one, sentences are only embedded when first compared."""
         if self._configuration.settings.models.embedding_model:
             return
         parts = self._engine.parts(site_id, self._engine.document_embedder)

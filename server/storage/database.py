@@ -65,8 +65,7 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """Open a write transaction, which is committed at the end or rolled back on any exception. Write
-        transactions cannot be nested."""
+        """Open a write transaction: committed at the end, rolled back on any exception. Never nest two."""
         self._follow_fork()
         if self.dialect == "postgresql":
             with self._explained(), self._engine.begin() as connection:

@@ -46,7 +46,7 @@ def write_draft(
 
 
 def better(one: HeldDraft | None, other: HeldDraft | None) -> HeldDraft | None:
-    """Return `other` only if it is clearly better: further wordings drift away from the question."""
+    """Return the better draft. `other` must be clearly better: new wordings drift from the question."""
     if one is None or other is None:
         return other or one
     return other if other.score > one.score + CLEARLY_BETTER else one

@@ -146,8 +146,7 @@ class EvidenceStrips:
         self._rarity = rarity
 
     def keep(self, query: Query, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return the relevant chunks in the order given; all of them when words cannot decide, as across
-        languages."""
+        """Return the relevant chunks in the order given; all if words cannot decide, as across languages."""
         weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
         shares = [coverage(weights, set(text_tokens(hit.chunk.text, hit.chunk.language))) for hit in chunks]
         best = max(shares, default=0.0)

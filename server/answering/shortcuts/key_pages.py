@@ -35,8 +35,7 @@ class KeyPages:
     """Key pages of one site, detected on first use."""
 
     def __init__(self, site: Site, content: ContentReader, address: Callable[[str], str], base: str) -> None:
-        """`address` maps a stored address to the one that visitors open. Uploaded pages are stored relative
-        to `base`."""
+        """`address` returns the address that visitors open. Uploaded pages are stored relative to `base`."""
         self._site = site
         self._content = content
         self._address = address

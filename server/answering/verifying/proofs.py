@@ -147,8 +147,7 @@ class Proofs:
         return Proof(source, quotes[nearest], similarities[nearest])
 
     def _vectors_of(self, text: str, source: int) -> tuple[list[str], list[Sequence[float]]]:
-        """Return the sentences sharing most words with the claim (across languages, the first), and their
-        vectors."""
+        """Return the sentences that share most words with the claim, and their vectors."""
         assert self._embedder is not None
         language = self._chunks[source].language
         wanted = set(tokens(text, language))

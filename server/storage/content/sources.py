@@ -1,7 +1,6 @@
 """Sources of a site in addition to its website: files, folders, lists of addresses, questions with answers.
 
-Uploads and pasted text are stored in the database, so that every replica has them. For a folder only its path
-is stored.
+Uploads and pasted text are stored in the database, so that every replica has them; folders by their path.
 """
 
 from __future__ import annotations

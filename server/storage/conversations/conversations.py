@@ -167,8 +167,7 @@ class ConversationStore:
         )
         with self._db.connect() as connection:
             ids = tuple(connection.execute(own_ids).scalars())
-            questions, sent = (connection.execute(one).scalar_one() for one in (asked, written))
-            return VisitorData(ids, questions, sent)
+            return VisitorData(ids, *(connection.execute(one).scalar_one() for one in (asked, written)))
 
     def erase_visitor(self, site_id: str, visitor_id: str) -> int:
         """Delete everything a visitor wrote on a site, including messages to the operator. Return the

@@ -1,7 +1,6 @@
 """Sums per site and day: questions, outcomes, feedback, times and model usage.
 
-Triggers maintain the sums. Counting 100,000 messages takes half a second, while the sums per day are a few
-hundred rows.
+Triggers maintain the sums, a few hundred rows. Counting 100,000 messages would take half a second.
 """
 
 from __future__ import annotations
@@ -72,8 +71,7 @@ class FigureStore:
         self._db = db
 
     def by_day(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Figures]:
-        """Return the sums of these sites together by day (ISO), for days with questions. Both ends are
-        included."""
+        """Return these sites' sums by day (ISO), for days with questions, both ends included."""
         sums = select(message_days.c.day, *_summed()).where(*_span(message_days, site_ids, first, last))
         counted = select(message_times.c.day, message_times.c.within_ms, func.sum(message_times.c.asked))
         counted = counted.where(*_span(message_times, site_ids, first, last))
