@@ -46,9 +46,9 @@ def visitor_search(engine: SiteEngine, site: Site, text: str) -> VisitorSearch:
     query = pipeline.rewrite(question)
     hits = pipeline.search(question, engine.settings.retrieval.retrieve_limit)
     grader = engine.grader(site, engine.parts(site.id))
-    judged = grader.judged(query, hits)
-    kept = frozenset(hit.chunk.id for hit in judged.kept)
-    return VisitorSearch(query.text, hits, kept, judged.answerability, judged.floor)
+    graded = grader.grade(query, hits)
+    kept = frozenset(hit.chunk.id for hit in graded.kept)
+    return VisitorSearch(query.text, hits, kept, graded.answerability, graded.floor)
 
 
 _CODE = re.compile(r"(^```\n.*?\n```$)", re.S | re.M)

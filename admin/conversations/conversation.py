@@ -102,7 +102,7 @@ def visitor_erase(conversation_id: str) -> ResponseReturnValue:
         "admin/visitor_erase.html",
         conversation=found,
         site=stores().sites.find(found.site_id),
-        said=dialogue().conversations.said_by(found.site_id, found.visitor_id),
+        said=dialogue().conversations.visitor_data(found.site_id, found.visitor_id),
     )
 
 

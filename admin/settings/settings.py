@@ -61,7 +61,7 @@ def settings_back() -> ResponseReturnValue:
     if override is None:
         return refused("That setting was not changed here.", endpoint)
     try:
-        configuration().live.take_back({name})
+        configuration().live.reset({name})
     except WrongSetting as error:
         return refused(f"It was not taken back: {sentence_of(error)}", endpoint)
     changed("took a setting back", setting=name.upper())

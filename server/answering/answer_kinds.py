@@ -1,4 +1,4 @@
-"""Questions for a price, a telephone number, an e-mail address: the answer must hold such a thing."""
+"""Questions for a price, a phone number or an email address: the answer must contain one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ _KINDS = (
 )
 
 
-def lacks_what_is_asked_for(question: str, texts: str) -> bool:
-    """Whether the question asks for a kind of fact of which `texts` hold none at all."""
+def lacks_requested_fact(question: str, texts: str) -> bool:
+    """Return whether the question asks for a kind of fact that does not occur in `texts`."""
     return any(asks.search(question) and not fact.search(texts) for asks, fact in _KINDS)

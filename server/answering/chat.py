@@ -1,4 +1,4 @@
-"""A visitor's turn: history in, answer out, everything stored before it counts as done."""
+"""One turn of a conversation: loads the history, answers the question and stores both."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from server.storage.errors import UnknownConversation
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question on its way to its answer."""
+    """A question that is being answered."""
 
     conversation_id: str
     message_id: str
     events: Callable[[], Iterator[AnswerEvent]]
-    """Runs the pipeline; call it once. The final Answer comes when the message is stored."""
+    """Runs the pipeline; call it once. The final Answer is yielded after the message has been stored."""
 
 
 class Chat:
@@ -52,9 +52,9 @@ class Chat:
         message_id: str | None = None,
         page: VisitorPage | None = None,
     ) -> Exchange:
-        """Starts a conversation, or goes on with `conversation_id`. `page` is where the visitor asks.
+        """Start a conversation, or continue `conversation_id`. `page` is the page the visitor is on.
 
-        Raises UnknownConversation when that is not this visitor's on this site.
+        Raises UnknownConversation when the conversation is not this visitor's on this site.
         """
         turns: tuple[Turn, ...] = ()
         if conversation_id is None:
@@ -91,13 +91,13 @@ class Chat:
                 answer=answer,
             )
         )
-        # A refused question keeps its query out of the next one's context: it found nothing.
+        # A refused question found nothing, so its query is no context for the next question.
         searched = query if answer.outcome is Outcome.ANSWERED else ""
         self._history.add(conversation_id, Turn(question.text, answer.text, searched, question.language))
 
 
 def response(conversation_id: str, message_id: str, answer: Answer) -> dict[str, object]:
-    """A JSON object with the fields that the OpenAPI document promises; the trace is the operator's."""
+    """Return the JSON object that the OpenAPI document describes. The trace is for operators only."""
     return {
         "conversation_id": conversation_id,
         "message_id": message_id,

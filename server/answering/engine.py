@@ -1,4 +1,4 @@
-"""What opens the answering of a site, as it is or with variations, for features that ask questions of it."""
+"""Protocols and parts with which other features ask a site questions, also with changed settings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from server.storage.content.reader import ContentReader
 
 @dataclass(frozen=True, slots=True)
 class SiteParts:
-    """What a site's strategies and answers are made from."""
+    """Content, indexes and models of one site."""
 
     content: ContentReader
     embedder: Embedder
@@ -45,30 +45,30 @@ class SiteParts:
     deriving: Deriving
     relevance_model: RelevanceModel | None = None
     retriever: Retriever | None = None
-    """Asked in place of the site's own, where an evaluation gives passages itself."""
+    """Replaces the site's strategy when an evaluation supplies the passages."""
     decisions: PageDecisions | None = None
-    """What operators decided about pages."""
+    """Operators' decisions about pages."""
     sentences: SentenceVectors | None = None
-    """Vectors of the chunks' sentences, made at the crawl."""
+    """Vectors of the chunks' sentences, computed during the crawl."""
 
 
 class CuratedSource(Protocol):
-    """Where the operator's own answers of a site come from."""
+    """Source of a site's curated answers."""
 
     def all(self, site_id: str) -> Sequence[CuratedAnswer]: ...
 
 
 class NoCurated:
-    """Implements CuratedSource: none, where the pages alone are to answer."""
+    """Implements CuratedSource without any answers, so that only the pages answer."""
 
     def all(self, site_id: str) -> Sequence[CuratedAnswer]:
-        """Return none."""
+        """Return no answers."""
         return ()
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
-    """Where answers come from that are not written from pages."""
+    """Sources of answers that are not written from pages."""
 
     curated: CuratedSource
     cache: Cache
@@ -79,30 +79,30 @@ class Engine(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """As they are now."""
+        """The current settings."""
 
     @property
     def chat_model(self) -> ChatModel | None:
-        """None when none is configured."""
+        """The configured model, or None."""
 
     @property
     def query_embedder(self) -> Embedder:
-        """For single texts."""
+        """The embedder for single texts."""
 
     @property
     def document_embedder(self) -> Embedder:
-        """For many texts."""
+        """The embedder for many texts."""
 
     @property
     def incidents(self) -> Incidents:
-        """Where failures of parts are recorded."""
+        """The store that failures are recorded in."""
 
     @property
     def sources(self) -> AnswerSources:
         """The curated answers and the shared cache."""
 
     def parts(self, site_id: str, embedder: Embedder | None = None) -> SiteParts:
-        """Content and indexes of a site; with the query embedder unless another is given."""
+        """Return the content and indexes of a site, by default with the query embedder."""
 
     def strategy(
         self,
@@ -113,10 +113,10 @@ class Engine(Protocol):
         incidents: Incidents | None = None,
         settings: Settings | None = None,
     ) -> Strategy:
-        """What indexes and searches the site. Raises UnknownName."""
+        """Return the strategy that indexes and searches the site. Raises UnknownName."""
 
     def grader(self, site: Site, parts: SiteParts) -> EvidenceGrader:
-        """What decides whether retrieved chunks answer."""
+        """Return the grader that decides whether retrieved chunks answer a question."""
 
     def open_pipeline(
         self,
@@ -128,36 +128,36 @@ class Engine(Protocol):
         incidents: Incidents | None = None,
         settings: Settings | None = None,
     ) -> Pipeline:
-        """A pipeline over `parts` that nobody else uses."""
+        """Return a new pipeline over `parts`, not shared with other callers."""
 
     def open_curated(self, site: Site) -> CuratedAnswers:
-        """What gives the operator's own answers of a site."""
+        """Return the shortcut that gives a site's curated answers."""
 
     def preparation(self, site: Site) -> Preparation:
-        """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
+        """Return what builds the missing indexes that `site.strategy` needs. Raises UnknownName."""
 
     def is_spent(self, site: Site) -> bool:
-        """Whether today's budget of models is spent, for the site or the installation."""
+        """Return whether today's model budget is spent, for the site or the installation."""
 
     def without_model_cache(self) -> Engine:
-        """The same with the settings as they are now and a model whose replies are not remembered."""
+        """Return this engine with the current settings and a model whose replies are not cached."""
 
 
 def tuning_of(site: Site, settings: Settings) -> Tuning:
-    """Return the installation's options with those that were changed for this site."""
+    """Return the installation's options with this site's own values."""
     own = site.options.get("tuning")
     return settings.tuning.options.with_values(own if isinstance(own, dict) else {})
 
 
 def without_answer_cache(site: Site) -> Site:
-    """Return the site with answers never taken from the cache of answers."""
+    """Return the site with its answer cache switched off."""
     own = site.options.get("tuning")
     tuning = {**(own if isinstance(own, dict) else {}), "answer_cache": False}
     return replace(site, options={**site.options, "tuning": tuning})
 
 
 def daily_limit(site: Site, settings: Settings) -> DailyLimit:
-    """Return what models may take for the site in a day: its own options, else the settings."""
+    """Return the site's daily limit on model use: its own options, else the settings."""
     tokens, cost = site.options.get("daily_tokens"), site.options.get("daily_cost")
     return DailyLimit(
         int(tokens) if isinstance(tokens, int | float) else settings.models.site_daily_tokens,

@@ -1,4 +1,4 @@
-"""An operator's page rules, applied to search results: excluded pages go, pinned pages are always read."""
+"""Applies an operator's page rules to search results: drops excluded pages, always adds pinned ones."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 MOST_EACH = 2
-"""Passages of a pinned page that are always looked at, the best ones; fewer where many pages are pinned, so
-that at least half of the room is left to what the search found."""
+"""Number of best passages always added from a pinned page. With many pinned pages it is fewer, so that at
+least half of the results come from the search."""
 UNFOUND = 0.4
-"""Share of the best score that such a passage has, before what it covers of the query: without any of its
-words it is looked at, but not kept next to passages that fit."""
+"""Base score of such a passage, as a share of the best score, before its coverage of the query. A passage
+with none of the query's words is a candidate, but is not kept next to passages that fit."""
 
 
 class OperatorPageRules:
     """Drop passages of excluded pages and add the best passages of pinned ones.
 
-    Whether the site answers at all is decided as for any other passage, by what they say.
+    Pinned passages are graded like any other: they do not make a question answerable by themselves.
     """
 
     name = "operator's page rules"
@@ -32,14 +32,14 @@ class OperatorPageRules:
         page: Callable[[str], Sequence[Chunk]],
         rarity: Rarity,
     ) -> None:
-        """`decided` gives the excluded ones among some pages, and every pinned page; `page` gives the
-        chunks of a page. Both by stored addresses."""
+        """`decided` returns which of the given pages are excluded, and all pinned pages. `page` returns the
+        chunks of a page. Both use stored addresses."""
         self._decided = decided
         self._page = page
         self._rarity = rarity
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-        """Best first."""
+        """Return the changed results, best first."""
         excluded, pinned = self._decided({hit.chunk.url for hit in found})
         hits = [hit for hit in found if hit.chunk.url not in excluded]
         if not pinned:
@@ -51,7 +51,7 @@ class OperatorPageRules:
         pins = [known.get(hit.chunk.id, hit) for hit in pins]
         theirs = {hit.chunk.id for hit in pins}
         others = [hit for hit in hits if hit.chunk.id not in theirs]
-        # Those of pinned pages stay, however little room there is.
+        # Pinned passages are kept even if no room is left for others.
         return ranked([*others[: max(0, limit - len(pins))], *pins], limit)
 
     def _best_of(self, url: str, query: Query, best: float) -> list[ScoredChunk]:

@@ -1,4 +1,4 @@
-"""What Docent itself says to visitors, in their language; English where a language lacks a text."""
+"""Docent's own phrases in the visitor's language, or in English when a language lacks one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from server.languages.loader import languages as all_known
 _ENGLISH = known("en").texts
 
 
-class Said(StrEnum):
-    """What there is to say, under the names of the language files; nothing here is about the site beyond its
-    title."""
+class Phrase(StrEnum):
+    """Names of the phrases in the language files. They say nothing about the site except its title."""
 
     REFUSED = "refused"
     COVERS = "covers"
@@ -32,33 +31,33 @@ class Said(StrEnum):
     WHICH = "which"
 
 
-def say(what: Said, language: str, title: str = "") -> str:
-    """In `language`, in English when it is not known."""
+def say(what: Phrase, language: str, title: str = "") -> str:
+    """Return the phrase in `language`, or in English when the language has none."""
     text: str = getattr(known(language).texts, what) or getattr(_ENGLISH, what)
     return text.format(title=title)
 
 
 def refusal(language: str, title: str) -> tuple[str, str, str]:
-    """(what was not found, what comes before the site's topics, what comes before nearest pages)."""
-    return say(Said.REFUSED, language, title), say(Said.COVERS, language), say(Said.NEAREST, language)
+    """Return (the refusal, the line before the site's topics, the line before the nearest pages)."""
+    return say(Phrase.REFUSED, language, title), say(Phrase.COVERS, language), say(Phrase.NEAREST, language)
 
 
 def greeting(language: str, title: str) -> str:
-    """What the widget says before the first question, and the answer to a greeting."""
-    return say(Said.GREETING, language, title)
+    """Return the widget's opening line, which also answers a greeting."""
+    return say(Phrase.GREETING, language, title)
 
 
 def quoted(language: str) -> str:
-    """What stands before an answer that is made of the site's own sentences."""
-    return say(Said.QUOTED, language)
+    """Return the line before an answer made of the site's own sentences."""
+    return say(Phrase.QUOTED, language)
 
 
 def languages() -> frozenset[str]:
-    """Languages in which Docent itself can speak."""
+    """Return the languages in which Docent has phrases."""
     return frozenset(code for code, one in all_known().items() if one.texts.refused)
 
 
-def said_which(text: str) -> bool:
-    """Whether `text` begins as a question about what is meant."""
+def asks_which(text: str) -> bool:
+    """Return whether `text` begins like a clarifying question."""
     ends = (one.texts.which.rsplit("{title}", 1)[-1] for one in all_known().values() if one.texts.which)
     return any(end in text.split("\n", 1)[0] for end in ends)

@@ -1,5 +1,5 @@
-"""How a question becomes an answer: guard, shortcuts, understand, then the site's flow, which retrieves,
-filters, writes, verifies and cites (`flows`)."""
+"""Turns a question into an answer: guards, shortcuts, understanding, then the site's flow (`flows`), which
+retrieves, filters, writes, verifies and cites."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from server.answering.flows.table import Flow
 from server.answering.steps import Steps
 from server.answering.trace import Trace
 from server.answering.understanding.steps import understand
-from server.answering.understanding.visitor_page import placed
-from server.answering.writing.attempt import settled
+from server.answering.understanding.visitor_page import keep_relevant_page
+from server.answering.writing.attempt import claims_for_trace
 from server.domain.answer import Answer, AnswerEvent, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
@@ -28,25 +28,25 @@ class Pipeline:
         self._flow = make_flow(steps)
 
     def answer(self, question: Question) -> Iterator[AnswerEvent]:
-        """Deltas and citations as they are verified, then one Answer.
+        """Yield deltas and citations as they are verified, then one Answer.
 
-        Raises only what storage raises: a model that fails is replaced by the next writer, and without
-        the embedder the words are searched alone.
+        Raises only storage errors: the next writer replaces a model that fails, and when the embedder fails
+        only words are searched.
         """
         spending = Spending(question.site_id, self._steps.daily_limit)
         with self._steps.reading():
             yield from counted(self._events(question, spending), spending)
 
     def rewrite(self, question: Question) -> Query:
-        """The question as it is searched."""
+        """Return the query that is searched for the question."""
         return understand(question, self._steps.understanding, Trace())
 
     def search(self, question: Question, limit: int) -> list[ScoredChunk]:
-        """The chunks that a question leads to, best first."""
+        """Return the chunks found for a question, best first."""
         return self._flow.search(question, self.rewrite(question), limit)
 
     def forget(self, question: Question) -> None:
-        """Drop the remembered answer to `question`, so that the next one is written again."""
+        """Drop the cached answer to `question`, so that the next answer is written again."""
         self._steps.forget(question)
 
     def _events(self, question: Question, spending: Spending) -> Generator[AnswerEvent]:
@@ -56,7 +56,7 @@ class Pipeline:
         if stopped:
             yield self._finished(steps.refusal(question, ()), trace)
             return
-        question = placed(question, steps.site, trace)
+        question = keep_relevant_page(question, steps.site, trace)
         with trace.step("shortcut"):
             known = self._shortcut(question, trace)
         if known:
@@ -75,7 +75,7 @@ class Pipeline:
         yield answered
 
     def _stopped(self, question: Question, trace: Trace) -> bool:
-        """Whether a guard stops the question."""
+        """Return whether a guard stops the question."""
         for guard in self._steps.guards:
             verdict = guard.check(question)
             if not verdict.allowed:
@@ -84,7 +84,7 @@ class Pipeline:
         return False
 
     def _shortcut(self, question: Question, trace: Trace) -> Answer | None:
-        """The answer of the first shortcut that has one."""
+        """Return the answer of the first shortcut that has one."""
         for shortcut in self._steps.shortcuts:
             known = shortcut.answer(question)
             if known:
@@ -94,9 +94,9 @@ class Pipeline:
 
     def _finished(self, answer: Answer, trace: Trace) -> Answer:
         notes = {**trace.notes, **answer.trace}
-        if "claims" not in answer.trace:  # a remembered answer has its own
+        if "claims" not in answer.trace:  # a cached answer brings its own
             claims = [note for note in trace.listed("claims") if isinstance(note, dict)]
-            notes |= settled(answer, claims, notes.get("removed_by_grading", ()))
+            notes |= claims_for_trace(answer, claims, notes.get("removed_by_grading", ()))
         return replace(
             answer,
             strategy=self._steps.strategy.name,

@@ -1,4 +1,4 @@
-"""The parts that one site's answers are made by, and the moves that every flow makes with them."""
+"""The parts of one site's pipeline, and the operations that every flow builds on."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ Writing = Generator[AnswerEvent, None, Answer | None]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Every flow is made of the same parts. Safe to use from many threads."""
+    """Parts that every flow uses. Safe to use from many threads."""
 
     site: Site
     origins: frozenset[str]
-    """Only pages of these are cited."""
+    """Only pages of these origins are cited."""
     guards: Sequence[Guard]
     understanding: Sequence[UnderstandingStep]
-    """Walked in order, from the question to its query."""
+    """Applied in order, from the question to its query."""
     strategy: Retriever
     grader: Grader
     writers: Sequence[Writer]
-    """In order of preference; the last one never fails."""
+    """Writers in order of preference; the last one never fails."""
     page_text: Callable[[str], str]
-    """What is indexed of a page, by the address that visitors open."""
+    """Returns the indexed text of a page, by the address that visitors open."""
     incidents: Incidents
     retrieve_limit: int = 10
     retrieval_steps: Sequence[RetrievalStep] = ()
-    """Walked in order after the strategy."""
+    """Applied in order after the strategy."""
     site_text: Callable[[str], str | None] = lambda url: None
-    """What the website says on a page of which an operator corrected what is indexed; None for any other."""
+    """Returns the website's own text of a page whose indexed text an operator corrected; else None."""
     address: Callable[[str], str] = str
-    """Where a visitor opens a page, by its stored address."""
+    """Returns the address that visitors open, by the stored address."""
     shortcuts: Sequence[Shortcut] = ()
-    """Asked in turn before anything is retrieved."""
+    """Tried in turn before anything is retrieved."""
     fallbacks: Sequence[Shortcut] = ()
-    """Asked in turn before a refusal is given."""
+    """Tried in turn before a refusal is given."""
     reader: Reader | None = None
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
     """Called once per answer, with the chunks that were read and the answer's language."""
@@ -72,14 +72,14 @@ class Steps:
     remember: Callable[[Question, Answer], None] = lambda question, answer: None
     """Called with every new answer that is not a refusal."""
     forget: Callable[[Question], None] = lambda question: None
-    """Takes back what `remember` was given."""
+    """Drops the answer that `remember` stored for a question."""
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Around one question: the words of the site are seen in one state, see WordSearch.reading."""
+    """Wraps each question, so that it sees one state of the word index (see WordSearch.reading)."""
     daily_limit: DailyLimit = field(default_factory=DailyLimit)
-    """What models may take for the site in a day; then the last writer answers."""
+    """Daily limit on model use for the site. After that the last writer answers."""
 
     def retrieve(self, query: Query, trace: Trace, limit: int = 0) -> list[ScoredChunk]:
-        """Best first, with the addresses that visitors open; `limit` 0 for that of the steps."""
+        """Return chunks, best first, with the addresses that visitors open; 0 means `retrieve_limit`."""
         limit = limit or self.retrieve_limit
         trace.add_to("steps", f"search: {self.strategy.name}")
         found = self.strategy.retrieve(query, limit)
@@ -89,33 +89,33 @@ class Steps:
         return [self._opened(hit) for hit in found]
 
     def _opened(self, hit: ScoredChunk) -> ScoredChunk:
-        """With the address that visitors open."""
+        """Return the hit with the address that visitors open."""
         url = self.address(hit.chunk.url)
         return hit if url == hit.chunk.url else replace(hit, chunk=replace(hit.chunk, url=url))
 
     def keep(
         self, grader: Grader, query: Query, found: Sequence[ScoredChunk], trace: Trace
     ) -> list[ScoredChunk]:
-        """What `grader` keeps of the results; noted with the evidence, where the floor decides."""
+        """Return the results that `grader` keeps. Notes them in the trace, with the floor if it decides."""
         if not isinstance(grader, EvidenceGrader):
             kept = grader.keep(query, found)
             trace.note("floor", None)
         else:
-            judged = grader.judged(query, found)
-            kept = judged.kept
-            known = judged.answerability is not None
-            evidence = {"answerability": round(judged.answerability or 0.0, 3), "floor": judged.floor}
+            graded = grader.grade(query, found)
+            kept = graded.kept
+            known = graded.answerability is not None
+            evidence = {"answerability": round(graded.answerability or 0.0, 3), "floor": graded.floor}
             trace.note("floor", evidence if known else None)
         trace.note("kept", [hit.chunk.id for hit in kept])
         return kept
 
     def asked_back(self, question: Question, query: Query, kept: Sequence[ScoredChunk]) -> Answer | None:
-        """A question to the visitor, where it is not clear what is meant."""
+        """Return a clarifying question to the visitor, or None when the question is clear."""
         answers = (clarifier.ask_back(question, query, kept) for clarifier in self.clarifiers)
         return next((answer for answer in answers if answer), None)
 
     def read(self, kept: Sequence[ScoredChunk]) -> Sequence[ScoredChunk]:
-        """The kept chunks with as much around them as the writer is to see."""
+        """Return the kept chunks, widened by the text around them that the writer sees."""
         return self.reader.widen(kept) if self.reader and kept else kept
 
     def write(
@@ -126,9 +126,9 @@ class Steps:
         trace: Trace,
         writers: Sequence[Writer] = (),
     ) -> Writing:
-        """Write, verify and cite: try the writers in turn (`self.writers` unless others are given) and
-        review the answer of the first whose claims hold. None when nothing holds, or when a model says
-        that the chunks do not answer."""
+        """Write, verify and cite. Tries the writers in turn (by default `self.writers`) and reviews the
+        answer of the first one whose claims can be verified. Returns None when no claim can, or when a
+        model says that the chunks do not answer."""
         answered = yield from self._written(question, query, read, trace, writers or self.writers)
         for reviewer in self.reviewers:
             answered = answered and reviewer.review(question, answered, read)
@@ -161,7 +161,7 @@ class Steps:
                 removed = f"{len(attempt.removed)} claims of {writer.model} were not on the cited pages"
                 self.report(question, "unsupported_answer", removed, trace)
             elif not last:
-                # A model that says "not in these pages" is believed, not overruled by quotations.
+                # When a model says that the pages do not answer, quotations do not overrule it.
                 trace.note("declined_by", writer.model)
                 return None
         return None
@@ -169,29 +169,29 @@ class Steps:
     def with_suggestions(
         self, answer: Answer, question: Question, query: Query, found: Sequence[ScoredChunk], trace: Trace
     ) -> Answer:
-        """The answer with next questions that the site can answer."""
+        """Return the answer with suggestions of questions that the site can answer."""
         used = frozenset(str(chunk_id) for chunk_id in trace.listed("cited"))
         asked = [turn.query or turn.question for turn in question.history]
         return replace(answer, suggestions=next_questions(found, used, query.text, asked))
 
     def refusal(self, question: Question, found: Sequence[ScoredChunk]) -> Answer:
-        """The honest answer when the site has none, unless a fallback knows one."""
+        """Return the first fallback's answer, or a refusal."""
         answers = (fallback.answer(question) for fallback in self.fallbacks)
         known = next((answer for answer in answers if answer), None)
         return known or refuse(self.site, question.language, found)
 
     def report(self, question: Question, kind: str, message: str, trace: Trace) -> None:
-        """An incident, for the operator."""
+        """Record an incident for the operator."""
         trace.add_to("incidents", {"kind": kind, "message": message})
         self.incidents.record(question.site_id, kind, message)
 
 
 class RetrievalStep(Protocol):
-    """One change to what a strategy found: more queries, preferred pages, an operator's rules."""
+    """A change to the strategy's results: more queries, preferred pages, an operator's rules."""
 
     @property
     def name(self) -> str:
-        """Recorded in the trace."""
+        """The name in the trace."""
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-        """Best first, at most `limit`. `found` is what the step before returned."""
+        """Return at most `limit` chunks, best first. `found` is the previous step's result."""

@@ -1,4 +1,4 @@
-"""What one answer took and why it came out as it did: for the operator."""
+"""Timings and notes of one answer, which show the operator how it was made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _step: ContextVar[str] = ContextVar("step", default="")
 
 
 def current_step() -> str:
-    """The innermost step that is under way here; empty outside of any."""
+    """Return the innermost step that is running, or "" outside of any step."""
     return _step.get()
 
 
@@ -26,7 +26,7 @@ class Trace:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Adds the time of the block to `name`, also when it raises."""
+        """Add the time of the block to `name`, even when the block raises."""
         started = perf_counter()
         before = _step.set(name)
         try:
@@ -37,11 +37,11 @@ class Trace:
             self.timings_ms[name] = round(self.timings_ms.get(name, 0.0) + spent, 2)
 
     def note(self, name: str, value: object) -> None:
-        """Keeps a JSON-like value under `name`."""
+        """Keep a JSON-like value under `name`."""
         self.notes[name] = value
 
     def note_candidates(self, hits: Sequence[ScoredChunk]) -> None:
-        """Keeps what was retrieved, with every score."""
+        """Keep the retrieved chunks with all their scores."""
         self.notes["candidates"] = [
             {"chunk": hit.chunk.id, "url": hit.chunk.url, "heading": hit.chunk.heading,
              "score": round(hit.score, 4), "scores": {**hit.scores}, **({"why": hit.why} if hit.why else {})}
@@ -49,12 +49,12 @@ class Trace:
         ]  # fmt: skip
 
     def add_to(self, name: str, value: object) -> None:
-        """Appends to the list under `name`."""
+        """Append to the list under `name`."""
         noted = self.notes.setdefault(name, [])
         if isinstance(noted, list):
             noted.append(value)
 
     def listed(self, name: str) -> list[object]:
-        """What was appended under `name`."""
+        """Return the values appended under `name`."""
         value = self.notes.get(name)
         return value if isinstance(value, list) else []

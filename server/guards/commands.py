@@ -1,7 +1,7 @@
-"""Commands to the machine that answers, in what people write: questions and page texts.
+"""Detects commands to the model in questions and page texts (prompt injection).
 
-The rules cannot be changed by a text anyway: the embedded writer only quotes, and a model's claims are
-verified. What is found here is not quoted, proves nothing, and saves the model call.
+No text can change the rules anyway: the embedded writer only quotes, and a model's claims are verified.
+Detected commands are not quoted and prove nothing, and a question with one needs no model call.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LOOKALIKES = str.maketrans(
     "aeopcyxijsdlvouaieptkyhgqwbABEKMHOPCTXIJSABEZHIKMNOPTYX",
 )
 _MIXED = re.compile(r"[A-Za-z][\u0370-\u052f]|[\u0370-\u052f][A-Za-z]")
-"""One word of two scripts."""
+"""A word in two scripts."""
 _LEET = re.compile(r"\b(?=\w*[a-z]\w*[013457]\w*[a-z])[a-z013457]{5,}\b", re.I)
-"""Words with digits in the place of letters, such as "1gn0re"."""
+"""Words with digits instead of letters, such as "1gn0re"."""
 _DIGITS = str.maketrans("013457@$", "oieastas")
 _TAGS = re.compile("[\U000e0000-\U000e007f]")
 """Invisible characters of Unicode that mirror ASCII."""
@@ -40,14 +40,14 @@ _UNSEEN = re.compile(
 
 
 def shown(text: str) -> str:
-    """Without characters that are not seen, in one form of each letter."""
+    """Remove invisible characters and normalise letters."""
     if text.isascii():
         return text
     return normalize("NFKC", _UNSEEN.sub("", text))
 
 
 def readings(text: str) -> Iterator[str]:
-    """Return what is shown first, then every further reading that differs."""
+    """Yield the visible text, then every other reading of it, such as decoded parts."""
     visible = shown(text)
     yield visible
     if not text.isascii() and (tags := _TAGS.findall(text)):
@@ -64,7 +64,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def mirrored(text: str) -> Iterator[str]:
-    """Texts that somebody has to turn round before they mean anything."""
+    """Yield the text reversed, and decoded with ROT13."""
     yield text[::-1]
     yield codecs.encode(text, "rot13")
 
@@ -75,7 +75,7 @@ def _decoded(text: str) -> Iterator[str]:
         try:
             yield base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
         except (binascii.Error, UnicodeDecodeError):
-            continue  # not base64 after all
+            continue  # not base64
     for run in _HEX.findall(text):
         try:
             yield bytes.fromhex(re.sub(r"[\s:]", "", run)).decode()
@@ -91,7 +91,7 @@ _MARKUP = Family(
     ),
     holds=("<", "[", "##"),
 )
-"""Marks that models are trained with."""
+"""Control tokens and markup that models are trained with."""
 _FAMILIES = [
     (family, compiled(family.pattern, re.I | re.X))
     for family in (_MARKUP, *(family for one in languages().values() for family in one.commands.families))
@@ -102,11 +102,11 @@ for _family, _pattern in _FAMILIES:
     for _letters in _family.begins:
         _BY_BEGINNING.setdefault(_letters, []).append((_family, _pattern))
 _HELD = re.compile("|".join(re.escape(part) for one, _ in _FAMILIES for part in one.holds))
-"""Any part that a family looks for: most texts hold none."""
+"""Any part that a family looks for; most texts contain none."""
 
 
 def commands(text: str, *, on_page: bool) -> Iterator[re.Match[str]]:
-    """Every place where `text` is worded like a command."""
+    """Yield every match in `text` that is worded like a command."""
     for word in _WORD.finditer(text):
         for family, pattern in _BY_BEGINNING.get(word.group()[:4].lower(), ()):
             if on_page or not family.page_only:
@@ -125,11 +125,11 @@ _ASKING_HOW = compiled(
     rf"({alternatives(lambda one: one.commands.asked_about)}"
     rf"|\b({alternatives(lambda one: one.commands.asking)})\b((?!\b({_AND})\b)[^.?!,;\n]){{0,30}})$"
 )
-"""Before the words of a command: then they are what is asked about, not what is wanted of the machine."""
+"""Words before a command which show that it is the subject of a question, not a command to the model."""
 
 
 def command_in_question(text: str) -> str:
-    """The command that a visitor gives to the model, or "" when the question is an honest one."""
+    """Return the command to the model in a visitor's question, or ""."""
     for reading in (*readings(text), *mirrored(text)):
         for found in commands(reading, on_page=False):
             if not _is_asked_about(reading, found.start()):
@@ -139,9 +139,9 @@ def command_in_question(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def command_in(text: str) -> str:
-    """The command to a model that a piece of a page's text holds, or "".
+    """Return the command to a model in a piece of a page's text, or "".
 
-    Remembered, since the same sentences are read for many questions.
+    Cached, because many questions use the same sentences.
     """
     for reading in readings(text):
         for found in commands(reading, on_page=True):

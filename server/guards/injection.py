@@ -1,7 +1,7 @@
-"""Questions that try to change the rules instead of asking about the site.
+"""Refuses questions that try to change the rules instead of asking about the site.
 
-The rules cannot be changed by a question anyway: the embedded writer only quotes, and a model's claims
-are verified. This guard saves the model call and keeps such attempts visible to the operator.
+No question can change the rules anyway: the embedded writer only quotes, and a model's claims are verified.
+This guard saves the model call and shows such attempts to the operator.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from server.guards.commands import command_in_question
 
 
 class InjectionGuard:
-    """Implements Guard by patterns, over the text as shown and as hidden or encoded."""
+    """Implements Guard with patterns, on the visible text and on hidden or encoded text."""
 
     name = "injection"
 
     def check(self, question: Question) -> Verdict:
-        """Refuses a question that holds a command to the model itself."""
+        """Refuse a question that contains a command to the model."""
         command = command_in_question(question.text)
         if command:
             return Verdict(allowed=False, reason=f"command to the model: {command[:60]!r}")

@@ -1,4 +1,4 @@
-"""Rate limits over all processes: moving windows, kept in a file or in Redis.
+"""Rate limits across all processes, with moving windows stored in a file or in Redis.
 
 The `limits` library counts. This module adds a storage for one machine without Redis: a SQLite file.
 """
@@ -25,29 +25,29 @@ from limits.strategies import MovingWindowRateLimiter
 log = logging.getLogger(__name__)
 
 CLEAN_EVERY = 500
-"""Entries after which the expired windows are removed."""
+"""Number of entries after which expired windows are removed."""
 FILE = "limits.sqlite3"
 
 
 class RateLimits:
-    """Counts what is done under a key and says when it was too much. For any number of threads."""
+    """Counts calls by key and reports when there are too many. Thread-safe."""
 
     def __init__(self, storage: Storage) -> None:
         self._limiter = MovingWindowRateLimiter(storage)
 
     @classmethod
     def open(cls, redis_url: str, folder: Path) -> RateLimits:
-        """Counts in Redis if there is an address, otherwise in `folder`."""
+        """Count in Redis if there is an address, otherwise in `folder`."""
         if redis_url:
             redis: Storage = RedisStorage(redis_url, wrap_exceptions=True, key_prefix="docent:limits")
             return cls(redis)
         return cls(DiskStorage(folder))
 
     def hit(self, rule: str, key: str) -> float:
-        """Counts one; 0 when `rule` (such as "20/minute") allows it, else the seconds until it will.
+        """Count one call. Return 0 if `rule` (such as "20/minute") allows it, else the seconds to wait.
 
-        What is refused does not count. When the counts cannot be reached everything is allowed, with an
-        error in the log: a visitor without an answer would be worse than one answer too many.
+        Refused calls do not count. If the storage fails, every call is allowed and an error is logged: a
+        visitor without an answer would be worse than an answer too many.
         """
         item = _rule(rule)
         try:
@@ -61,9 +61,9 @@ class RateLimits:
 
 
 class DiskStorage(Storage, MovingWindowSupport):
-    """Windows as rows of one SQLite file, shared by every process of one machine.
+    """Windows as rows of a SQLite file, shared by all processes of one machine.
 
-    A window is the times of its entries, oldest first, as packed doubles.
+    A window consists of the times of its entries, oldest first, as packed doubles.
     """
 
     STORAGE_SCHEME = None
@@ -78,11 +78,11 @@ class DiskStorage(Storage, MovingWindowSupport):
 
     @property
     def base_exceptions(self) -> tuple[type[Exception], ...]:
-        """The failures of the file."""
+        """Errors that accessing the file may raise."""
         return (sqlite3.Error, OSError)
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        """Add `amount` entries now, unless the window would then hold more than `limit`."""
+        """Add `amount` entries now unless the window would exceed `limit`. Return whether they were added."""
         now = time.time()
         with self._rows() as rows:
             window = _fresh(_read(rows, key)[0], now - expiry)
@@ -94,14 +94,14 @@ class DiskStorage(Storage, MovingWindowSupport):
             return True
 
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """Time of the oldest entry within the window, and how many there are."""
+        """Return the time of the oldest entry in the window, and the number of entries."""
         now = time.time()
         with self._rows() as rows:
             window = _fresh(_read(rows, key)[0], now - expiry)
         return (window[0] if window else now), len(window)
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Add to a plain counter that ends `expiry` seconds after its first entry."""
+        """Add to a counter that expires `expiry` seconds after its first entry. Return its value."""
         now = time.time()
         with self._rows() as rows:
             packed, ends = _read(rows, key)
@@ -112,36 +112,36 @@ class DiskStorage(Storage, MovingWindowSupport):
             return len(window)
 
     def get(self, key: str) -> int:
-        """Value of a plain counter."""
+        """Return the value of a counter."""
         with self._rows() as rows:
             packed, ends = _read(rows, key)
         return len(_fresh(packed, 0)) if ends > time.time() else 0
 
     def get_expiry(self, key: str) -> float:
-        """When a plain counter ends; now, when there is none."""
+        """Return when a counter expires; now if there is none."""
         with self._rows() as rows:
             return _read(rows, key)[1] or time.time()
 
     def check(self) -> bool:
-        """Whether the file can be read."""
+        """Return true if the file can be read."""
         with self._rows() as rows:
             _read(rows, "check")
         return True
 
     def reset(self) -> int:
-        """Forget every window; return how many there were."""
+        """Delete every window. Return their number."""
         with self._rows() as rows:
             return rows.execute("DELETE FROM windows").rowcount
 
     def clear(self, key: str) -> None:
-        """Forget one window."""
+        """Delete one window."""
         with self._rows() as rows:
             rows.execute("DELETE FROM windows WHERE key = ?", (key,))
 
     @contextmanager
     def _rows(self) -> Iterator[sqlite3.Connection]:
-        """One thread of one process at a time. All threads share a connection, so that the first question of
-        a thread does not wait for a new one."""
+        """Open a transaction for one thread at a time. All threads share a connection, so that the first
+        question of a thread does not wait for a new one."""
         with self._lock:
             if self._connection is None or self._pid != os.getpid():
                 # SQLite forbids closing a connection that was inherited over a fork, so it is kept.
@@ -168,7 +168,7 @@ class DiskStorage(Storage, MovingWindowSupport):
 
 
 def _read(rows: sqlite3.Connection, key: str) -> tuple[bytes, float]:
-    """(times, when they end) of a window; (b"", 0) where there is none."""
+    """Return (times, expiry) of a window; (b"", 0) if there is none."""
     found = rows.execute("SELECT times, ends FROM windows WHERE key = ?", (key,)).fetchone()
     return found or (b"", 0.0)
 
@@ -189,5 +189,5 @@ def _fresh(packed: bytes, since: float) -> array[float]:
 
 
 def retry_after(seconds: float) -> int:
-    """Whole seconds for the Retry-After header, never 0."""
+    """Return whole seconds for the Retry-After header, at least 1."""
     return max(1, math.ceil(seconds))

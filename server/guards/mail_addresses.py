@@ -1,4 +1,4 @@
-"""Whether what a visitor typed is an e-mail address. No name server is asked."""
+"""Validates email addresses of visitors, without DNS queries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 
 
 def mail_address(text: str) -> str:
-    """The address, in ASCII where it can be written so. Raises ValueError with what is wrong with it."""
+    """Return the normalised address, in ASCII if possible. Raises ValueError with the reason."""
     try:
         found = validate_email(text.strip(), check_deliverability=False)
     except EmailNotValidError as error:

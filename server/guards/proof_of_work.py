@@ -1,7 +1,7 @@
-"""A proof of work: a new visitor's browser computes for a moment, which costs one visitor nothing to speak of
-and whoever makes thousands of visitors a lot. For sites that are abused; nothing is asked of people.
+"""Proof of work for sites that are abused. A new visitor's browser computes for a moment, which is cheap for
+one visitor and expensive for anyone who creates thousands. Visitors do not have to do anything.
 
-The challenge is signed, so nothing is stored when it is given out; it is remembered once it was used.
+Challenges are signed, so nothing is stored when one is issued. Used challenges are stored.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ NONCE_CHARS = 100
 
 
 class ProofRefused(Exception):
-    """The proof does not count; the message says why, in one line."""
+    """The proof is not accepted; the message says why, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """What a browser is to solve: a nonce with which SHA-256 of "text:nonce" begins with `bits` zero bits."""
+    """A task for a browser: find a nonce for which SHA-256 of "text:nonce" begins with `bits` zero bits."""
 
     text: str
     bits: int
 
 
 class ProofOfWork:
-    """Makes challenges and checks their proofs. Servers with the same secret key take each other's."""
+    """Issues challenges and checks proofs. Servers with the same secret key accept each other's."""
 
     def __init__(self, secret_key: str, used: Callable[[], Cache]) -> None:
-        """`used` opens what every process shares, so that no challenge counts twice."""
+        """`used` returns a cache shared by all processes, so that no challenge is accepted twice."""
         self._signer = URLSafeTimedSerializer(secret_key, salt="docent.proof.1")
         self._used = used
 
     def challenge(self, site_id: str, origin: str, bits: int) -> Challenge:
-        """A new one, for pages of this origin on this site."""
+        """Issue a challenge for pages of this origin on this site."""
         text: str = self._signer.dumps([site_id, origin, bits, token_urlsafe(9)])
         return Challenge(text, bits)
 
     def check(self, challenge: str, nonce: str, site_id: str, origin: str, bits: int) -> None:
-        """Uses the challenge up. Raises ProofRefused unless it was made here for this site and origin within
-        the last five minutes, for at least `bits`, was solved, and is used for the first time."""
+        """Check a proof and mark its challenge as used. Raises ProofRefused unless the challenge was issued
+        for this site and origin within five minutes, has at least `bits`, is solved and was not used."""
         made_for = self._read(challenge)
         if made_for[:2] != [site_id, origin]:
             raise ProofRefused("the challenge was made for another site or origin")
@@ -56,7 +56,7 @@ class ProofOfWork:
         if len(nonce) > NONCE_CHARS or not solves(challenge, nonce, asked):
             raise ProofRefused("the nonce does not solve the challenge")
         key = "proof:" + sha256(challenge.encode()).hexdigest()
-        # Signatures are good to the second: kept a little longer than the challenge can live.
+        # Signatures are precise to the second, so keep the key a little longer than the challenge is valid.
         if not self._used().add(key, "1", LIFETIME_S + 5):
             raise ProofRefused("the challenge was used before")
 

@@ -1,4 +1,4 @@
-"""Every guard: a new one is one new file and one new row. They run in this order."""
+"""All guards, in the order in which they run. A new guard is one new file and one new row."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`python -m server.indexes.chroma_server run ...`: Chroma's own command line, without its client.
 
-Chroma's program `chroma` also imports the client: 50 MB and seconds that the server never needs.
+The command `chroma` also imports the client, which costs 50 MB and seconds and is not needed by the server.
 """
 
 import sys

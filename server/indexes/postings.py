@@ -1,7 +1,7 @@
 """Postings in blocks of bytes, and BM25 over them: pure functions on numpy arrays.
 
-Chunks have numbers from 0; `BLOCK` of them share one piece of bytes for each token, so that a
-token of 100,000 chunks is read in 13 pieces and scored without a loop over chunks.
+Chunks are numbered from 0. Each token has one piece of bytes per `BLOCK` chunks, so that a token
+in 100,000 chunks is read in 13 pieces and scored without a loop over chunks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ K1 = 1.5
 B = 0.75
 
 POSTING = np.dtype([("place", "<u2"), ("weight", "<u2")])
-"""Place of the chunk in its block, and how much the token weighs in it."""
+"""Position of the chunk in its block, and the token's weight in it."""
 LENGTH = np.dtype("<u2")
 MOST = 65_535
 
@@ -29,9 +29,9 @@ Weights = NDArray[np.uint16]
 
 
 def encode(found: Sequence[int]) -> bytes:
-    """Postings of one token in one block, each given as `place | weight << 16`.
+    """Encode the postings of one token in one block, each given as `place | weight << 16`.
 
-    Called for thousands of short lists, where numpy is slower than this.
+    It is called for thousands of short lists, for which numpy is slower.
     """
     packed = array("I", found)
     if sys.byteorder == "big":
@@ -40,7 +40,7 @@ def encode(found: Sequence[int]) -> bytes:
 
 
 class Lengths:
-    """Length in tokens of every chunk by its number; 0 where the chunk is gone."""
+    """Length of every chunk in tokens, by chunk number; 0 for removed chunks."""
 
     def __init__(self, blocks: Mapping[int, bytes]) -> None:
         self.blocks = sorted(blocks)
@@ -51,9 +51,9 @@ class Lengths:
         self.count = int(np.count_nonzero(values))
         mean = float(values.sum()) / self.count if self.count else 1.0
         self.slack = np.float32(K1) * (np.float32(1 - B) + np.float32(B / mean) * values)
-        """BM25's measure of each chunk's length."""
+        """The length term of BM25 for each chunk."""
         self._alive = values > 0
-        # Full blocks whose chunks all live, as most do, need no look at each of their postings. One that
+        # Most blocks are full and have no removed chunks, so their postings need no filter. A block that
         # is not full may have grown since its lengths were read.
         self._whole = {
             block
@@ -62,14 +62,14 @@ class Lengths:
         }
 
     def number(self, at: int) -> int:
-        """Chunk number of a place in `slack`."""
+        """Return the chunk number of a position in `slack`."""
         return self.blocks[at // BLOCK] * BLOCK + at % BLOCK
 
     def postings(self, pieces: Iterable[tuple[int, bytes]]) -> tuple[Numbers, Weights]:
-        """Places in `slack` and weights of the living chunks in one token's pieces."""
+        """Return positions in `slack` and weights of the existing chunks in one token's pieces."""
         places, weights = [], []
         for block, data in pieces:
-            if block not in self._first:  # made since the lengths were read
+            if block not in self._first:  # added after the lengths were read
                 continue
             found = np.frombuffer(data, POSTING)
             at = found["place"] + np.int32(self._first[block])
@@ -82,7 +82,7 @@ class Lengths:
 
 
 def bm25(lengths: Lengths, tokens: Iterable[tuple[Numbers, Weights]]) -> Floats:
-    """Score of every chunk, by its place in `lengths.slack`, for tokens given by their postings."""
+    """Return the score of every chunk, by position in `lengths.slack`; `tokens` are their postings."""
     scores = np.zeros(lengths.size, np.float32)
     for places, weights in tokens:
         rarity = log(1 + (lengths.count - len(places) + 0.5) / (len(places) + 0.5))
@@ -92,7 +92,7 @@ def bm25(lengths: Lengths, tokens: Iterable[tuple[Numbers, Weights]]) -> Floats:
 
 
 def best(scores: Floats, limit: int) -> list[tuple[int, float]]:
-    """(place, score > 0), best first, the earlier of equals first."""
+    """Return (position, score > 0), best first; equal scores in order of position."""
     found = np.flatnonzero(scores > 0)
     if len(found) > limit:
         lowest = np.partition(scores[found], len(found) - limit)[len(found) - limit]

@@ -1,7 +1,7 @@
-"""Vectors of the sentences and headings of chunks, stored once a crawl is live, or when first compared.
+"""Vectors of the sentences and headings of chunks, stored after a crawl or on first use.
 
-The relevance judgement compares a question with single sentences. With their vectors in the database, a
-question embeds one text: its own. Everything here is derived from chunks and can be computed again.
+Grading compares a question with single sentences. With their vectors in the database, only the question
+itself has to be embedded. Everything here is derived from chunks and can be computed again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from server.storage.statements import among, upsert
 
 REMOVED_AT_ONCE = 500
 FILLED_AT_ONCE = 16
-"""Chunks whose sentences are embedded together; between two batches others get their turn."""
+"""Number of chunks embedded together. Between batches, other work can use the model."""
 
 _metadata = MetaData()
 _table = Table(
@@ -33,7 +33,7 @@ _table = Table(
     Column("embedder", Text, primary_key=True),
     Column("vectors", LargeBinary, nullable=False),
 )
-"""A row holds the texts of one chunk, each as the CRC of its words and its vector in half precision."""
+"""A row stores the texts of one chunk, each as the CRC of the text and its vector in half precision."""
 
 _OF_CHUNKS = {
     dialect: select(_table.c.chunk_id, _table.c.vectors).where(
@@ -54,11 +54,11 @@ _REMOVED = {
 }
 
 Vectors = dict[int, NDArray[np.float32]]
-"""By the CRC of the text."""
+"""Vectors by the CRC of their text."""
 
 
 class SentenceVectors:
-    """The vectors of one site's chunks, by one embedder. Raises StorageError."""
+    """Sentence vectors of one site's chunks, by one embedder. Raises StorageError."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class SentenceVectors:
         embedder: Embedder,
         texts: Callable[[Chunk], Sequence[str]],
     ) -> None:
-        """`texts` names the sentences and headings of a chunk."""
+        """`texts` returns the sentences and headings of a chunk."""
         self._db = database
         self._site_id = site_id
         self._embedder = embedder
@@ -75,8 +75,8 @@ class SentenceVectors:
         ensure_tables_of(_metadata, database)
 
     def fill(self, chunks: Iterable[Chunk], go_on: Callable[[], bool]) -> int:
-        """Embed and store the texts of chunks that have none yet and that the embedder can read, as long as
-        `go_on` says yes; returns how many chunks. Raises ModelError."""
+        """Embed and store the texts of chunks that have no vectors yet and whose language the embedder
+        reads, while `go_on` returns true. Return the number of chunks. Raises ModelError."""
         reads, filled = self._embedder.languages, 0
         with self._db.connect() as connection:
             known = set(connection.execute(_KNOWN, self._key_values()).scalars())
@@ -91,15 +91,15 @@ class SentenceVectors:
         return filled
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Unknown ids are no error."""
+        """Remove the vectors of these chunks. Unknown ids are ignored."""
         for start in range(0, len(ids), REMOVED_AT_ONCE):
             some = list(ids[start : start + REMOVED_AT_ONCE])
             with self._db.begin() as connection:
                 connection.execute(_REMOVED[self._db.dialect], {"site": self._site_id, "ids": some})
 
     def of(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, NDArray[np.float32]]:
-        """The vector of each text, by the text; `wanted` names texts by chunk id. Texts that are not stored
-        are embedded and stored. Raises ModelError."""
+        """Return the vector of each text, by text; `wanted` lists texts by chunk id. Texts without a stored
+        vector are embedded and stored. Raises ModelError."""
         values = {**self._key_values(), "ids": list(wanted)}
         with self._db.connect() as connection:
             rows = connection.execute(_OF_CHUNKS[self._db.dialect], values).all()
@@ -116,7 +116,7 @@ class SentenceVectors:
     def _missing(
         self, stored: Mapping[str, Vectors], wanted: Mapping[str, Sequence[str]]
     ) -> dict[str, Vectors]:
-        """Vectors of the texts that are not stored with their chunk, each text embedded once."""
+        """Embed the texts that are not stored with their chunk, each text once."""
         lacking = {
             chunk_id: [text for text in texts if _key(text) not in stored.get(chunk_id, {})]
             for chunk_id, texts in wanted.items()
@@ -148,7 +148,7 @@ class SentenceVectors:
 
 
 def drop_sentence_vectors(database: Database, site_id: str) -> None:
-    """Remove the vectors of a site, of every embedder. Raises StorageError."""
+    """Remove a site's vectors of every embedder. Raises StorageError."""
     ensure_tables_of(_metadata, database)
     with database.begin() as connection:
         connection.execute(delete(_table).where(_table.c.site_id == site_id))
@@ -159,7 +159,7 @@ def _key(text: str) -> int:
 
 
 def _written(vectors: Vectors) -> bytes:
-    """The number of texts, their keys, their vectors."""
+    """Encode vectors as the number of texts, their keys and their vectors."""
     keys = np.fromiter(vectors, np.uint32, len(vectors))
     matrix = np.asarray(list(vectors.values()), np.float16)
     return np.uint32(len(vectors)).tobytes() + keys.tobytes() + matrix.tobytes()

@@ -1,10 +1,10 @@
-"""Corrects typing errors in a question by the words that the site writes.
+"""Corrects typing errors in a question with the words of the site.
 
-A word that the site never writes becomes the one that it most probably stands for: few changes, the
-first letter right, frequent on the site. Words that are written apart here and together there are
-looked up as the site has them. Never touched: what is matched as written (with digits, signs or
-capitals inside), scripts that are searched by character pairs, and common words: somebody who asks
-for "cats" on a site about "casts" means cats, and is to hear that the site does not answer.
+A word that the site never uses is replaced by the most probable one: few changes, the same first letter,
+frequent on the site. Compounds are joined or split as on the site. Some words are never changed: words that
+must match exactly (with digits, symbols or inner capitals), words in scripts that are searched by character
+pairs, and common words. Someone who asks for "cats" on a site about "casts" means cats, and must be told that
+the site has no answer.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ from server.languages.stop_words import is_function_word
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _AS_WRITTEN = re.compile(r"[\w\-/\\@=<>$#%&*+|~^{}\[\]`]|\.(?=\S)")
-"""Signs that make a piece of text the name of something."""
+"""Characters that mark a piece of text as an identifier."""
 TWO_CHANGES = 7
-"""Letters from which on two changes are looked for."""
+"""Minimum length of a word that may be corrected by two changes."""
 CAUTION = 2
-"""Letters that a word needs more where no list tells which words are right."""
+"""Added to the minimum lengths when there is no list of correct words."""
 CHANGE = 4.0
-"""What a change takes from the logarithm of a word's frequency."""
+"""Penalty for each change, subtracted from the logarithm of a word's frequency."""
 RARE = 2
-"""A word in so few chunks may be the site's own typing error."""
+"""A word in at most this many chunks may be the site's own typing error."""
 MUCH_MORE = 30
-"""So many times more frequent is the right spelling then."""
+"""In that case the correct spelling must be this many times more frequent."""
 MOSTLY = 0.6
-"""Share of its words that the site must write for a text to be in the site's language."""
+"""Share of a text's words that the site must use for the text to be in the site's language."""
 PART = 4
-"""Letters of each of two words that were written together, at least."""
+"""Minimum length of each of two words that were written as one."""
 _JOINTS = {"de": ("", "s", "n", "en", "es")}
-"""What stands between the parts of a compound."""
+"""Letters that may connect the parts of a compound."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Word:
     text: str
-    """In lower case."""
+    """The word in lower case."""
     start: int
     end: int
 
 
 class SiteSpeller:
-    """Implements Speller by the vocabulary of one site."""
+    """Implements Speller with the vocabulary of one site."""
 
     def __init__(self, words: SqlWordIndex, common: Collection[str] = frozenset()) -> None:
-        """`common` English words are right whether the site uses them or not."""
+        """`common` are English words that are correct even if the site does not use them."""
         self._words = words
         self._common = common
 
     def correct(self, text: str, language: str) -> str:
-        """The text as the site would write it; itself in a language that the site has no pages in."""
+        """Return the corrected text; unchanged in a language that the site has no pages in."""
         with self._words.reading():
             return self._corrected(text, language)
 
@@ -70,14 +70,14 @@ class SiteSpeller:
         if not usual:
             return text
         correction = _Correction(self._words, languages, usual, self._common)
-        # With typing errors in it, a short question is easily taken for one in another language.
+        # Typing errors can make the language of a short question look like another.
         if usual != language and correction.share_known(text) < MOSTLY:
             return text
         return correction.of(text)
 
 
 class _Correction:
-    """The correction of one text."""
+    """Corrects one text."""
 
     def __init__(
         self, words: SqlWordIndex, languages: Sequence[str], language: str, common: Collection[str]
@@ -89,12 +89,12 @@ class _Correction:
         self._common = common if language == "en" else frozenset()
 
     def of(self, text: str) -> str:
-        """The text with what is mended in its place."""
+        """Return the text with its words corrected."""
         words = _plain_words(text)
         changes: dict[tuple[int, int], str] = {}
         for one, two in pairwise(words):
             if text[one.end : two.start] == " " and not any(start == one.start for start, _ in changes):
-                joined = self._together(one.text, two.text)
+                joined = self._joined_word(one.text, two.text)
                 if joined:
                     changes[one.start, two.end] = joined
         rest = [word for word in words if not any(start <= word.start < end for start, end in changes)]
@@ -109,12 +109,12 @@ class _Correction:
         return text
 
     def share_known(self, text: str) -> float:
-        """How many of the words of a text the site writes."""
+        """Return the share of a text's words that the site uses."""
         words = _plain_words(text)
         return sum(self._is_written(word.text) for word in words) / max(1, len(words))
 
-    def _together(self, one: str, two: str) -> str:
-        """What stands for two words that the site writes as one: that one, and the two if it has them too."""
+    def _joined_word(self, one: str, two: str) -> str:
+        """Return the word that the site writes for two words, with the two if it uses them too; else ""."""
         if self._is_function_word(one) or self._is_function_word(two) or not self._is_written(one + two):
             return ""
         count = self._counts([one, two, one + two])
@@ -127,7 +127,7 @@ class _Correction:
         return is_word and word not in self._common and not self._is_function_word(word)
 
     def _better(self, word: str, count: int) -> str:
-        """What is searched instead of a word in `count` chunks; "" when it is right or nothing is like it."""
+        """Return the correction of a word in `count` chunks; "" if it is correct or has no similar word."""
         if count > RARE:
             return ""
         near = self._best(word, 1)
@@ -145,7 +145,7 @@ class _Correction:
         return 0 if self._common else CAUTION
 
     def _best(self, word: str, most: int) -> tuple[str, int] | None:
-        """The most probable of similar words, with the number of its chunks."""
+        """Return the most probable similar word with its number of chunks, or None."""
         similar = dict(hit for block in self._blocks for hit in block.similar(word, most))
         likely = [form for form, changes in similar.items() if changes and self._is_likely(word, form)]
         counts = self._counts(likely)
@@ -153,7 +153,7 @@ class _Correction:
         return (min(found)[1], counts[min(found)[1]]) if found else None
 
     def _is_likely(self, word: str, form: str) -> bool:
-        """Whether one is a slip of the other, rather than another word."""
+        """Return whether `word` is likely a typing error of `form`, not another word."""
         swapped = sorted(word) == sorted(form)
         if form[0] != word[0]:
             return form[1:] == word or (swapped and form[:2] == word[1::-1])
@@ -162,11 +162,11 @@ class _Correction:
         if len(form) == len(word):
             return len(word) > PART + self._caution
         if len(form) > len(word) and form.startswith(word):
-            return len(word) > self._caution * 3  # an ending that was left out may make another word
+            return len(word) > self._caution * 3  # without its ending, it may be another word
         return len(form) > len(word) or len(word) > PART
 
     def _parts(self, word: str) -> str:
-        """The two words that a word was joined of, when the site writes both."""
+        """Return the two words that were written as one, if the site uses both; else ""."""
         cuts = [
             (word[: end - len(joint)], word[end:])
             for end in range(PART, len(word) - PART + 1)
@@ -185,7 +185,7 @@ class _Correction:
         return any(word in block for block in self._blocks)
 
     def _counts(self, words: Iterable[str]) -> dict[str, int]:
-        """In how many chunks each word occurs, by its most frequent stem; function words: everywhere."""
+        """Return in how many chunks each word occurs, by its most frequent stem; function words in all."""
         stems = {word: query_tokens(word, self._languages) for word in words}
         asked = list(dict.fromkeys(stem for some in stems.values() for stem in some))
         frequencies = self._words.document_frequencies(asked) if asked else {}
@@ -197,7 +197,7 @@ class _Correction:
 
 
 def _plain_words(text: str) -> list[_Word]:
-    """The words that are letters alone, punctuation around them aside."""
+    """Return the words that consist only of letters, without the punctuation around them."""
     shouted = text.isupper()
     found = []
     for match in _WORD.finditer(text):

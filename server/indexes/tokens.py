@@ -1,21 +1,20 @@
-"""The tokens of the word index: one function for pages, one for queries.
+"""Splits texts into the tokens of the word index, with one function for pages and one for queries.
 
-What becomes of a text:
+Rules:
 
-- letters are brought to one form (NFKC, lower case, accents folded after stemming);
-- words are stemmed by Snowball in the language of the text, a word of another script in the usual
-  language of that script; function words are left out, save in capitals ("WHO", "IT");
-- scripts without spaces, and Korean, become overlapping pairs of characters; a character that
-  stands alone stays;
-- identifiers stay whole and give their parts too: `max_connections` -> max_connections, max,
-  connect; `__init__`, `os.path.join`, `--allow-private`, `CamelCase`, `COVID-19` alike; a version gives the
-  versions that it belongs to: `3.11.4` -> 3.11.4, 3.11, 3.
+- Letters are normalised (NFKC, lower case, accents folded after stemming).
+- Words are stemmed by Snowball in the language of the text, or for another script in its usual language.
+  Function words are left out unless they are in capitals ("WHO", "IT").
+- Scripts without spaces, and Korean, become overlapping pairs of characters. A single character is
+  a token of its own.
+- Identifiers are tokens, and so are their parts: `max_connections` -> max_connections, max,
+  connect. The same applies to `__init__`, `os.path.join`, `--allow-private`, `CamelCase` and `COVID-19`.
+  Versions also give the versions that they belong to: `3.11.4` -> 3.11.4, 3.11, 3.
 
-Query and page have to meet although nobody knows for sure in which language a short query is.
-So a page is stemmed in its own language, and a query in every language that the index holds pages
-of: whatever the page's language is, the query has the stem that this language gives. On a site in
-one language that is one stem a word; languages agree on many more. Only function words need a
-guess: those of the language that has most of them in the query are left out.
+The language of a short query is uncertain. A page is therefore stemmed in its own language, and a query in
+every language of the indexed pages, so that it has the right stem for each page. On a site in one language
+that is one stem per word, and many stems are the same in several languages. Only for function words the
+language of the query is guessed: the one with most function words in it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from server.languages.stop_words import STOP_WORDS
 from server.languages.unspaced import asked_pairs, pairs, singles
 
 LONGEST_TOKEN = 64
-"""Longer ones are encoded data; they are cut, so that equal ones still meet."""
+"""Longer tokens are encoded data. They are cut, so that equal ones still match."""
 
 _WORD = rf"(?:[^\W{UNSPACED}]|[{MARKS}])"
 _RAW = re.compile(
@@ -42,7 +41,7 @@ _RAW = re.compile(
 _RAW_ASCII = re.compile(
     r"(?<!\w)(?<!-)--?[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*|\w+(?:[.\-']\w+)*(?:\+\+|#(?!\w))?", re.ASCII
 )
-"""The same for text without other characters, in half the time."""
+"""The same for ASCII text, in half the time."""
 _SEPARATOR = re.compile(r"[._\-'’]+")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)")
 _INNER_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
@@ -52,35 +51,32 @@ _STOP_FORMS = {
     for language, words in STOP_WORDS.items()
 }
 _ARTICLE = re.compile(r"^(?:[\u0648\u0641]?[\u0628\u0643]?\u0627\u0644|[\u0648\u0641]?\u0644\u0644)(?=\w{3})")
-"""Arabic "the", alone or behind "and", "so", "in", "as", "for"."""
+"""Arabic "the", alone or after "and", "so", "in", "as", "for"."""
 _TURKISH = str.maketrans({"I": "ı", "İ": "i"})
 _NO_STOP_WORDS: frozenset[str] = frozenset()
 
 
 def tokens(text: str, language: str = "") -> list[str]:
-    """What a text asks or claims: its tokens in reading order, repeated as they occur. Any text is valid.
+    """Return the tokens of any question or claim in reading order, with repetitions.
 
-    `language` is a primary subtag; "" takes each word for the usual language of its script.
+    `language` is a primary subtag. With "", each word counts as the usual language of its script.
     """
     raws = _raw_words(text, language)
     return [token for raw in raws for token in _asked(raw, language, language)] or _all(raws, language)
 
 
 def page_tokens(text: str, language: str = "") -> list[str]:
-    """All that a page can be found by: its tokens in reading order; at the end single Chinese characters,
-    and the stems that words have when they are typed without their accents."""
+    """Return all tokens that a page can be found by: its tokens in reading order, then single Chinese
+    characters and the stems of words typed without accents."""
     raws = _raw_words(text, language)
     found = _all(raws, language)
     if not text.isascii():
-        found += [token for raw in raws if not raw.isascii() for token in _also(raw, language)]
+        found += [token for raw in raws if not raw.isascii() for token in _additional_tokens(raw, language)]
     return found
 
 
 def query_tokens(text: str, languages: Sequence[str]) -> list[str]:
-    """Tokens of a query, each once, for an index that holds texts in these languages.
-
-    `languages` come most frequent first.
-    """
+    """Return each token of a query once, for an index of texts in `languages`, most frequent first."""
     words = _raw_words(text, languages[0] if languages else "")
     asked_in = _language_of_query(words, languages)
     found = (
@@ -100,7 +96,7 @@ def _asked(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
 
 
 def letters_of(text: str, language: str) -> Iterator[str]:
-    """The words of a text as they are written, in lower case: whole, and the parts of a name."""
+    """Yield the words of a text as written, in lower case, and the parts of names."""
     for raw in _raw_words(text, language):
         lowered = _lower(raw, language)
         if lowered.isalpha():
@@ -114,12 +110,12 @@ def _raw_words(text: str, language: str) -> list[str]:
     if not text.isascii():
         text = normalize("NFKC", text)
     if text.isupper():
-        text = _lower(text, language)  # shouting: capitals no longer tell names from function words
+        text = _lower(text, language)  # all capitals: they no longer distinguish names
     return (_RAW_ASCII if text.isascii() else _RAW).findall(text)
 
 
 def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
-    """The language with most function words in the query; the first of equals."""
+    """Return the language with most function words in the query; the first one if equal."""
     lowered = [word.lower() for word in words]
     known = list(dict.fromkeys([*languages, "en"]))
     return max(known, key=lambda name: sum(word in _STOP_FORMS.get(name, _NO_STOP_WORDS) for word in lowered))
@@ -127,7 +123,7 @@ def _language_of_query(words: Sequence[str], languages: Sequence[str]) -> str:
 
 @lru_cache(maxsize=1 << 17)
 def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
-    """All tokens of one piece of text that `_RAW` found."""
+    """Return all tokens of one match of `_RAW`."""
     if UNSPACED_CHARACTER.match(raw):
         return pairs(raw)
     if raw.startswith("-"):
@@ -140,14 +136,14 @@ def _analysed(raw: str, language: str, stop_language: str) -> tuple[str, ...]:
     parts = [part for part in _SEPARATOR.split(raw) if part]
     if parts == [raw]:
         return tuple(_plain(raw, language, stop_language))
-    # An apostrophe joins two words that are not one name: l'adresse, don't.
+    # Words joined by an apostrophe are not one name: l'adresse, don't.
     whole = [] if re.search(r"['’]", raw) else [_whole(raw, language)]
     inner = [t for p in parts if len(p) > 1 or p.isdigit() for t in _plain(p, language, stop_language)]
     return (*whole, *inner)
 
 
 def _whole(raw: str, language: str) -> str:
-    """A name of several parts as one token. With and without hyphens is the same: e-mail, email."""
+    """Return a name of several parts as one token, which ignores hyphens: e-mail, email."""
     if re.search(r"[._]", raw):
         return _cut(fold(raw.lower()))
     joined = raw.replace("-", "")
@@ -156,7 +152,7 @@ def _whole(raw: str, language: str) -> str:
 
 
 def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
-    """The tokens of a word without separators: itself, and the words that capitals mark in it."""
+    """Yield the tokens of a word without separators: the word, and the parts that capitals mark."""
     own = language_of_word(word, language)
     lowered = _lower(word, own)
     stops = _STOP_FORMS.get(language_of_word(lowered, stop_language), _NO_STOP_WORDS)
@@ -170,14 +166,14 @@ def _plain(word: str, language: str, stop_language: str) -> Iterator[str]:
 
 def _stemmed(word: str, language: str) -> str:
     if language == "ar":
-        # Its stemmer takes other endings off a word with the article than off the same without.
+        # The stemmer removes other endings from a word with the article than without it.
         word = _ARTICLE.sub("", fold(word))
     return _cut(fold(stem(word, language) if word.isalpha() or not word.isascii() else word))
 
 
 @lru_cache(maxsize=1 << 16)
-def _also(raw: str, language: str) -> tuple[str, ...]:
-    """What a piece of a page is found by beside its tokens."""
+def _additional_tokens(raw: str, language: str) -> tuple[str, ...]:
+    """Return the additional tokens that a piece of a page is found by."""
     if UNSPACED_CHARACTER.match(raw):
         return singles(raw)
     own = language_of_word(raw, language)

@@ -1,8 +1,8 @@
-"""Copies of small vector indexes, compared with a question one by one in the process that answers.
+"""Copies of small vector indexes, which the answering process searches without an index structure.
 
-A question to the Chroma server takes several milliseconds, most of them for the request itself. The vectors
-of a site of usual size fit a file that all processes of the machine map into memory. Comparing all of them
-is faster, and exact. Chroma remains the store: a copy is made from it again after every change.
+A query to the Chroma server takes several milliseconds, most of them for the request itself. The vectors of a
+typical site fit into a file that all processes of the machine map into memory. Comparing all of them is
+faster, and exact. Chroma remains the store: after every change a new copy is made from it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from server.storage.statements import upsert
 log = logging.getLogger(__name__)
 
 SETTLED_S = 3.0
-"""Seconds without a change after which a copy is made: a crawl changes the vectors again and again."""
+"""Seconds without a change after which a copy is made, because a crawl changes the vectors repeatedly."""
 
 _metadata = MetaData()
 _revisions = Table(
@@ -41,7 +41,7 @@ _revisions = Table(
     Column("revision", Text, nullable=False),
     Column("changed_at", Float, nullable=False),
 )
-"""Another random revision of a collection after each change, and the time of it in seconds since 1970."""
+"""A new random revision for each change of a collection, and its time in seconds since 1970."""
 
 _REVISION = select(_revisions.c.revision, _revisions.c.changed_at).where(_revisions.c.name == bindparam("of"))
 
@@ -50,7 +50,7 @@ Page = tuple[Sequence[str], Sequence[Vector]]
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """All vectors of a collection at one revision; no ids where there are too many to be copied."""
+    """All vectors of a collection at one revision; without ids if there are too many to copy."""
 
     revision: str
     ids: tuple[str, ...] = ()
@@ -58,10 +58,10 @@ class _Copy:
 
 
 class VectorCopies:
-    """The copies of one process. Thread-safe. Raises StorageError."""
+    """Vector copies of one process. Thread-safe. Raises StorageError."""
 
     def __init__(self, database: Database, folder: Path, most: int) -> None:
-        """`folder` holds the files; collections of more than `most` vectors are not copied."""
+        """`folder` contains the files. Collections of more than `most` vectors are not copied."""
         ensure_tables_of(_metadata, database)
         self._db = database
         self._folder = folder
@@ -70,7 +70,7 @@ class VectorCopies:
         self._copying: set[str] = set()
 
     def note_change(self, name: str) -> None:
-        """Makes every copy of the collection outdated, in all processes."""
+        """Mark every copy of the collection as outdated, in all processes."""
         row = {"name": name, "revision": uuid4().hex, "changed_at": time.time()}
         with self._db.begin() as connection:
             connection.execute(upsert(self._db.dialect, _revisions, ("name",)), row)
@@ -78,8 +78,8 @@ class VectorCopies:
     def search(
         self, name: str, vector: Vector, limit: int, read: Callable[[], Iterator[Page]] | None
     ) -> list[tuple[str, float]] | None:
-        """(chunk id, cosine), best first, at most `limit`; None where there is no current copy. Then one is
-        made in the background from what `read` gives, for later questions."""
+        """Return at most `limit` (chunk id, cosine), best first; None without a current copy. Then a copy
+        for later questions is made in the background from the vectors that `read` yields."""
         with self._db.connect() as connection:
             row = connection.execute(_REVISION, {"of": name}).first()
         if row is None or not self._most:
@@ -94,10 +94,10 @@ class VectorCopies:
         return None if copy.matrix is None else _nearest(copy.ids, copy.matrix, vector, limit)
 
     def _opened(self, name: str, revision: str) -> _Copy | None:
-        """The file of another process, or of an earlier run."""
+        """Open a copy that another process or an earlier run made; None without one."""
         vectors, ids = self._files(name, revision)
         try:
-            # Written last, so the vectors are whole.
+            # The ids are written last, so if they exist, the vectors are complete.
             known = tuple(json.loads(ids.read_bytes()))
             matrix = np.load(vectors, mmap_mode="r") if known else None
         except (OSError, ValueError):

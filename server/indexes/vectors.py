@@ -1,4 +1,4 @@
-"""Nearest neighbours in Chroma: a collection for each site, kind and embedder, in cosine space."""
+"""Searches vectors in Chroma, with one collection per site, kind and embedder, in cosine space."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ TIMEOUT_S = 10.0
 
 
 class UnknownCollection(Exception):
-    """The collection is no longer there: another process dropped it."""
+    """The collection does not exist, because another process dropped it."""
 
 
 class ChromaQueries:
-    """Thread-safe; `base` is scheme://host:port of the server."""
+    """Queries to a Chroma server. Thread-safe; `base` is scheme://host:port."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -46,7 +46,7 @@ class ChromaQueries:
     def nearest(
         self, collection_id: str, vector: Sequence[float], limit: int
     ) -> tuple[list[str], list[float]]:
-        """Ids and distances, nearest first. Raises UnknownCollection, IndexUnavailable, IndexRejected."""
+        """Return ids and distances, nearest first. Raises UnknownCollection and IndexFailure."""
         path = f"/api/v2/tenants/default_tenant/databases/default_database/collections/{collection_id}/query"
         values = vector.tolist() if hasattr(vector, "tolist") else list(vector)
         body = orjson.dumps({"query_embeddings": [values], "n_results": limit, "include": ["distances"]})
@@ -60,7 +60,7 @@ class ChromaQueries:
         return found["ids"][0], found["distances"][0]
 
     def close(self) -> None:
-        """Closes the idle connections."""
+        """Close the idle connections."""
         with _until_empty():
             while True:
                 self._idle.get_nowait().close()
@@ -73,7 +73,7 @@ class ChromaQueries:
         try:
             return self._send(connection, path, body)
         except IndexUnavailable:
-            # The server may have closed an idle connection: those that wait with it are as old.
+            # The server may have closed idle connections, so the others are closed too.
             self.close()
             return self._send(self._connection(), path, body)
 
@@ -97,7 +97,7 @@ class ChromaQueries:
 
 
 def unreachable(base: str, error: Exception) -> str:
-    """The line for an operator whose Chroma server does not answer."""
+    """Return the operator's message for a Chroma server that does not answer."""
     reason = str(error) or type(error).__name__
     return f"Chroma at {base} does not answer ({reason}): check CHROMA_URL and that the server runs"
 
@@ -111,9 +111,9 @@ def _until_empty() -> Iterator[None]:
 
 
 HNSW = CreateHNSWConfiguration(space="cosine", ef_construction=200, max_neighbors=24, ef_search=200)
-"""Measured by benchmarks/indexing.py: recall@20 of 0.99 and more against exact search."""
+"""Recall@20 against exact search is at least 0.99, as measured by benchmarks/indexing.py."""
 BATCH_FLOATS = 500_000
-"""Numbers in one request: about 10 MB of JSON, a quarter of what the server takes."""
+"""Numbers in one request: about 10 MB of JSON, a quarter of the server's limit."""
 IDS_PAGE = 10_000
 VECTORS_PAGE = 500
 
@@ -121,7 +121,7 @@ T = TypeVar("T")
 
 
 class Chroma:
-    """One Chroma, a server or a folder; shared by all indexes of a process. Thread-safe."""
+    """A Chroma server or folder, shared by all indexes of a process. Thread-safe."""
 
     def __init__(
         self, client: Client, place: str, queries: ChromaQueries | None, copies: VectorCopies | None = None
@@ -132,32 +132,32 @@ class Chroma:
         self.copies = copies
 
     def note_change(self, name: str) -> None:
-        """Call after a change of a collection: copies of it are outdated. Raises StorageError."""
+        """Mark copies of a collection as outdated after it has changed. Raises StorageError."""
         if self.copies is not None:
             self.copies.note_change(name)
 
     def index(self, site_id: str, fingerprint: str) -> ChromaVectorIndex:
-        """The vectors of one site by one embedder."""
+        """Return the vector index of one site for one embedder."""
         return ChromaVectorIndex(self, site_id, fingerprint)
 
     def drop_site(self, site_id: str) -> None:
-        """Removes the vectors of a site, of every kind and embedder. Raises IndexUnavailable."""
+        """Remove a site's vectors of every kind and embedder. Raises IndexUnavailable."""
         with self.explained():
             names = [collection.name for collection in self.client.list_collections()]
         for name in names:
-            # A name is SITE.KIND.FINGERPRINT, and no id of a site holds a dot.
+            # A name is SITE.KIND.FINGERPRINT, and site ids contain no dots.
             if name.partition(".")[0] == site_id:
                 with suppress(NotFoundError), self.explained():
                     self.client.delete_collection(name)
                 self.note_change(name)
 
     def ping(self) -> None:
-        """Raises IndexUnavailable when Chroma does not answer."""
+        """Raise IndexUnavailable if Chroma does not answer."""
         with self.explained():
             self.client.heartbeat()
 
     def close(self) -> None:
-        """Gives connections and files back; indexes on it cannot be used afterwards."""
+        """Close connections and files. Its indexes cannot be used afterwards."""
         if self.queries is not None:
             self.queries.close()
         # Chroma's own close() leaves the connections of its two HTTP sessions open.
@@ -169,7 +169,7 @@ class Chroma:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turns Chroma's failures into one line for the operator; NotFoundError passes."""
+        """Turn Chroma's errors into one line for the operator, except NotFoundError."""
         try:
             yield
         except NotFoundError:
@@ -182,13 +182,13 @@ class Chroma:
 
 
 def open_chroma(place: str | Path, copies: VectorCopies | None = None) -> Chroma:
-    """The Chroma server at an http(s) address, or the Chroma in a folder (made when missing). Small indexes
-    are searched in `copies`, where they are given.
+    """Open the Chroma server at an http(s) address, or a folder, which is created if missing. If `copies`
+    are given, small indexes are searched in them.
 
-    Only one process may have a folder open: taking its lock is the caller's part.
+    Only one process may open a folder: the caller must take its lock first.
     Raises IndexUnavailable.
     """
-    # Chroma would read .env itself, and that file is ours.
+    # Otherwise Chroma would read .env, which is Docent's file.
     settings = Settings(_env_file=None, anonymized_telemetry=False)  # type: ignore[call-arg]
     address = str(place)
     try:
@@ -211,10 +211,10 @@ def open_chroma(place: str | Path, copies: VectorCopies | None = None) -> Chroma
 
 
 class ChromaVectorIndex:
-    """Implements VectorIndex. Vectors of one kind of text of one site, by one embedder.
+    """Implements VectorIndex for one site, one kind of text and one embedder.
 
-    The collection is made by the first `add` and its handle is kept; when another process dropped
-    or made it anew, the next call finds the new one.
+    The first `add` creates the collection, and its handle is kept. If another process dropped or
+    recreated the collection, the next call finds the new one.
     """
 
     def __init__(self, chroma: Chroma, site_id: str, fingerprint: str, kind: str = "chunks") -> None:
@@ -227,7 +227,7 @@ class ChromaVectorIndex:
         self._opening = threading.Lock()
 
     def add(self, chunks: Sequence[Chunk], vectors: Sequence[Vector]) -> None:
-        """Stores or replaces by chunk id. Raises IndexUnavailable, IndexRejected."""
+        """Store or replace vectors by chunk id. Raises IndexUnavailable, IndexRejected."""
         records = {chunk.id: (chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True)}
         size = self._batch_size(len(vectors[0])) if records else 1
         items = list(records.items())
@@ -236,18 +236,18 @@ class ChromaVectorIndex:
         self._chroma.note_change(self.name)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Unknown ids are no error."""
+        """Remove these chunks. Unknown ids are ignored."""
         size = self._batch_size(1)
         for start in range(0, len(ids), size):
             self._with_handle(partial(_delete, ids=list(ids[start : start + size])), None)
         self._chroma.note_change(self.name)
 
     def search(self, vector: Vector, limit: int) -> list[tuple[str, float]]:
-        """(chunk id, 1 - cosine distance), best first, at most `limit`; [] while there is no index."""
+        """Return at most `limit` (chunk id, 1 - cosine distance), best first; [] without an index."""
         if limit < 1:
             return []
         if self._chroma.copies is not None:
-            # A folder's owner is a command of the shell, which ends too soon to make a copy.
+            # Only shell commands open a folder, and they end before a copy would be used.
             read = self._pages if self._chroma.queries is not None else None
             copied = self._chroma.copies.search(self.name, vector, limit, read)
             if copied is not None:
@@ -257,11 +257,11 @@ class ChromaVectorIndex:
         return [(chunk_id, 1.0 - distance) for chunk_id, distance in zip(ids, distances, strict=True)]
 
     def ids(self) -> set[str]:
-        """Ids of all chunks in the index."""
+        """Return the ids of all chunks in the index."""
         return self._with_handle(_all_ids, set())
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vector]:
-        """The vectors of those of these chunks that are stored."""
+        """Return the stored vectors of these chunks, by chunk id."""
         found: dict[str, Vector] = {}
         none: dict[str, Vector] = {}
         for start in range(0, len(ids), VECTORS_PAGE):
@@ -270,14 +270,14 @@ class ChromaVectorIndex:
         return found
 
     def drop(self) -> None:
-        """Removes the whole index. Adding afterwards starts a new one."""
+        """Remove the whole index. Adding afterwards starts a new one."""
         self._handle = None
         with suppress(NotFoundError), self._chroma.explained():
             self._chroma.client.delete_collection(self.name)
         self._chroma.note_change(self.name)
 
     def _pages(self) -> Iterator[tuple[list[str], list[Vector]]]:
-        """All ids with their vectors, some at a time. Raises IndexFailure."""
+        """Yield all ids with their vectors in batches. Raises IndexFailure."""
         none: list[str] = []
         offset = 0
         while ids := self._with_handle(partial(_page_of_ids, offset=offset), none):
@@ -305,7 +305,7 @@ class ChromaVectorIndex:
         return found["ids"][0], list((found["distances"] or [[]])[0])
 
     def _with_handle(self, use: Callable[[Collection], T], missing: T) -> T:
-        """`use` of the collection's handle, opened anew once when it is stale; `missing` without one."""
+        """Return `use(handle)`, reopening a stale handle once; `missing` without a collection."""
         with self._chroma.explained():
             for _ in range(2):
                 try:

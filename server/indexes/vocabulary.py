@@ -1,9 +1,9 @@
-"""The words that a site writes, and which of them look like a given one.
+"""The words of a site, with a search for similar words.
 
-Words are kept as they are written, not as stems: "replicaton" is one letter from "replication" and
-far from its stem. They lie in one string for each block of chunks (server.indexes.postings), without
-a duplicate in a block; the rows that a search compares are found by numpy, the distance itself is
-rapidfuzz's optimal string alignment: a letter more, less, other or two of them swapped count one each.
+Words are kept as written, not as stems: "replicaton" is one letter from "replication" and far from its
+stem. Each block of chunks (server.indexes.postings) has one string with each of its words once. numpy
+selects the candidates of a search. The distance is rapidfuzz's optimal string alignment: an added, missing,
+different or swapped letter counts 1.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from server.indexes.tokens import letters_of
 from server.languages.scripts import UNSPACED_CHARACTER, fold
 
 SHORTEST, LONGEST = 3, 24
-"""Words of fewer letters resemble too much, longer ones are no words."""
+"""Shorter words resemble too many others, and longer strings are not words."""
 _BITS = np.uint64(64)
 
 
 @lru_cache(maxsize=1 << 16)
 def _line(word: str) -> str:
-    """How a word is kept: as it is compared, and as it is written where that differs."""
+    """Return the stored form of a word: as compared, followed by the word as written if that differs."""
     if not SHORTEST <= len(word) <= LONGEST or not word.isalpha() or UNSPACED_CHARACTER.search(word):
         return ""
     folded = fold(word)
@@ -34,27 +34,27 @@ def _line(word: str) -> str:
 
 
 def written_words(text: str, language: str) -> set[str]:
-    """The words of a text as `Vocabulary` keeps them: lower-case, letters only, parts of names too."""
+    """Return the words of a text in the form of `Vocabulary`: lower-case, letters only, parts of names."""
     found = {_line(word) for word in letters_of(text, language)}
     found.discard("")
     return found
 
 
 def pack(words: Iterable[str]) -> bytes:
-    """Words of `written_words` as one value of the database."""
+    """Encode words of `written_words` as one database value."""
     return "\n".join(sorted(words)).encode("utf-8", "replace")
 
 
 def unpack(data: bytes) -> set[str]:
-    """What `pack` was given."""
+    """Decode a value of `pack`."""
     return set(data.decode("utf-8").split("\n")) - {""}
 
 
 class Vocabulary:
-    """The words of one block. Cannot change; threads share it."""
+    """Words of one block. Immutable, and shared by threads."""
 
     def __init__(self, data: bytes) -> None:
-        """`data` is of `pack`."""
+        """`data` is a value of `pack`."""
         lines = data.decode("utf-8").split("\n") if data else []
         self._lines = lines
         self._shown = [line.partition("\t")[0] for line in lines] if b"\t" in data else lines
@@ -66,9 +66,9 @@ class Vocabulary:
         return len(self._lines)
 
     def similar(self, word: str, most: int) -> list[tuple[str, int]]:
-        """(word as it is written, distance) of all within `most` changes of a lower-case word.
+        """Return (word as written, distance) for all words within `most` changes of a lower-case word.
 
-        With more than one change the first letter must be right, as it is in nearly all typing errors.
+        With more than one change the first letter must match, as in nearly all typing errors.
         """
         if not self._lines:
             return []
@@ -84,14 +84,14 @@ class Vocabulary:
         return [(self._lines[rows[at]].rpartition("\t")[2], int(distance)) for _, distance, at in found]
 
     def __contains__(self, word: str) -> bool:
-        """Whether a lower-case word is written so, accents aside."""
+        """Return whether the block contains a lower-case word, ignoring accents."""
         folded = fold(word)
         at = bisect_left(self._shown, folded)
         return at < len(self._shown) and self._shown[at] == folded
 
 
 def _letters(words: list[str], lengths: np.ndarray) -> np.ndarray:
-    """For each word the set of its letters in 64 bits: one change to a word changes two bits at most."""
+    """Return each word's set of letters in 64 bits. One change of a word changes at most two bits."""
     if not words:
         return np.empty(0, np.uint64)
     codes = np.frombuffer("".join(words).encode("utf-32-le"), "<u4").astype(np.uint64)

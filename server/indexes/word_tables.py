@@ -1,6 +1,6 @@
-"""The tables of the word index, alike in SQLite and PostgreSQL, made when they are first needed.
+"""The tables of the word index, the same in SQLite and PostgreSQL, created on first use.
 
-Everything in them is derived from chunks: dropping them costs an indexing run, never content.
+Everything in them is derived from chunks. If they are dropped, indexing restores them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from server.storage.database import Database
 from server.storage.statements import upsert
 
 LOCK = 0x776F726473
-"""Advisory lock of PostgreSQL that makes one process create the tables."""
+"""Key of the PostgreSQL advisory lock with which one process creates the tables."""
 
 _metadata = MetaData()
 
@@ -51,7 +51,7 @@ word_blocks = Table(
     Column("languages", Text, nullable=False),
     Column("lengths", LargeBinary, nullable=False),
 )
-"""`revision` is another random number after each change, so that readers know what they may keep."""
+"""`revision` is a new random number after each change, so that readers know whether their data is current."""
 
 word_postings = Table(
     "word_postings",
@@ -70,7 +70,7 @@ word_forms = Table(
     Column("block", Integer, primary_key=True, autoincrement=False),
     Column("words", LargeBinary, nullable=False),
 )
-"""The words of a block as they are written, for the correction of typing errors."""
+"""The words of a block as written, for correcting typing errors."""
 
 word_sites = Table(
     "word_sites",
@@ -78,18 +78,18 @@ word_sites = Table(
     Column("site_id", Text, primary_key=True),
     Column("version", Integer, nullable=False),
 )
-"""By which `VERSION` the words of a site were made; 0 while they are made anew."""
+"""The `VERSION` with which a site's words were indexed; 0 while they are being indexed again."""
 VERSION = 3
-"""Raise it with every change to what is kept of a chunk: its tokens, their weights, its written words."""
+"""Raise it with every change to the stored data of a chunk: its tokens, their weights, its written words."""
 
 
 def ensure_tables(database: Database) -> None:
-    """Makes the tables where they are missing; safe when several processes call it at once."""
+    """Create the missing tables. Safe when several processes call it at once."""
     ensure_tables_of(_metadata, database)
 
 
 def ensure_tables_of(metadata: MetaData, database: Database) -> None:
-    """Create the tables of `metadata` where they are missing; safe when several processes call it at once."""
+    """Create the missing tables of `metadata`. Safe when several processes call it at once."""
     names = set(metadata.tables)
     with database.connect() as connection:
         if names <= set(inspect(connection).get_table_names()):
@@ -100,23 +100,23 @@ def ensure_tables_of(metadata: MetaData, database: Database) -> None:
 
 
 def lock(connection: Connection, key: int) -> None:
-    """Waits until no other transaction holds this key. SQLite has one writer at a time anyway."""
+    """Wait until no other transaction holds this lock. SQLite has only one writer anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
 def put_block(dialect: str) -> Insert:
-    """Stores or replaces a row of `word_blocks`."""
+    """Return the statement that stores or replaces a row of `word_blocks`."""
     return upsert(dialect, word_blocks, ("site_id", "block"))
 
 
 def put_forms(dialect: str) -> Insert:
-    """Stores or replaces a row of `word_forms`."""
+    """Return the statement that stores or replaces a row of `word_forms`."""
     return upsert(dialect, word_forms, ("site_id", "block"))
 
 
 def append_postings(connection: Connection, site_id: str, block: int, pieces: Mapping[str, bytes]) -> None:
-    """Adds bytes to the end of each token's postings in one block."""
+    """Append bytes to each token's postings in one block."""
     if connection.dialect.name == "postgresql":
         row = {"site": site_id, "block": block, "tokens": list(pieces), "pieces": list(pieces.values())}
         connection.execute(_APPEND_ALL, row)
@@ -125,14 +125,14 @@ def append_postings(connection: Connection, site_id: str, block: int, pieces: Ma
         connection.exec_driver_sql(_APPEND_EACH, rows)
 
 
-# One statement for thousands of tokens: a trip to the server for each would take seconds.
+# One statement for thousands of tokens: a round trip for each would take seconds.
 _APPEND_ALL = text(
     "INSERT INTO word_postings (site_id, block, token, postings) "
     "SELECT :site, :block, token, piece FROM unnest(CAST(:tokens AS text[]), CAST(:pieces AS bytea[])) "
     "AS new (token, piece) ON CONFLICT (site_id, block, token) "
     "DO UPDATE SET postings = word_postings.postings || EXCLUDED.postings"
 )
-# SQLite calls joined bytes a text until told otherwise.
+# SQLite makes concatenated bytes a text without the cast.
 _APPEND_EACH = (
     "INSERT INTO word_postings (site_id, block, token, postings) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (site_id, block, token) "
@@ -141,13 +141,13 @@ _APPEND_EACH = (
 
 
 def note_version(connection: Connection, site_id: str, version: int) -> None:
-    """By which version the words of a site are made."""
+    """Store the version with which a site's words are indexed."""
     row = {"site_id": site_id, "version": version}
     connection.execute(upsert(connection.dialect.name, word_sites, ("site_id",)), row)
 
 
 def note_outdated(database: Database, site_ids: list[str]) -> None:
-    """Has the words of these sites made anew by whoever looks next, as after a backup was restored."""
+    """Mark the words of these sites as outdated, for example after a restored backup."""
     ensure_tables(database)
     with database.begin() as connection:
         for site_id in site_ids:
@@ -155,7 +155,7 @@ def note_outdated(database: Database, site_ids: list[str]) -> None:
 
 
 def outdated(database: Database) -> list[str]:
-    """Sites whose words were made by another version than this, or not to the end."""
+    """Return the sites whose words were indexed by another version, or incompletely."""
     with database.connect() as connection:
         if not inspect(connection).has_table(word_blocks.name):
             return []

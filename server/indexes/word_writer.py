@@ -1,9 +1,9 @@
-"""One write transaction on the word index of a site.
+"""Write transactions on the word index of a site.
 
-Chunks get numbers in the order they come, `BLOCK` to a block, and a number is never given twice
-while its block stands: a removed chunk leaves its postings behind and only its length becomes 0,
-which hides it from every search. When fewer than half of a full block are left, those are moved
-to the end and the block is deleted, so dead postings never outweigh the living.
+Chunks are numbered in order of arrival, `BLOCK` to a block. A number is not reused while its block exists:
+a removed chunk leaves its postings behind, and its length becomes 0, which hides it from every search. When
+less than half of a full block is left, its chunks are moved to the end and the block is deleted. So at most
+half of the postings are dead.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from server.storage.statements import among
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A chunk as the word index keeps it."""
+    """A chunk in the form of the word index."""
 
     chunk_id: str
     language: str
     length: int
-    """Tokens in it, at least 1."""
+    """Number of tokens, at least 1."""
     weights: Mapping[str, int]
-    """How much each token weighs in it, at most `MOST`."""
+    """Weight of each token, at most `MOST`."""
     forms: frozenset[str] = frozenset()
-    """Its words as `server.indexes.vocabulary` keeps them."""
+    """Its words in the form of `server.indexes.vocabulary`."""
 
 
 @dataclass(slots=True)
@@ -61,19 +61,19 @@ class _Block:
         return int(np.count_nonzero(np.frombuffer(self.lengths, LENGTH)))
 
     def put(self, entry: IndexedChunk) -> int:
-        """Takes the next place for a chunk and returns it."""
+        """Add a chunk and return its position."""
         self.lengths += min(max(entry.length, 1), MOST).to_bytes(2, "little")
         self.languages[entry.language] += 1
         self.used += 1
         return self.used - 1
 
-    def kill(self, place: int, language: str) -> None:
+    def hide(self, place: int, language: str) -> None:
         self.lengths[2 * place : 2 * place + 2] = b"\0\0"
         self.languages[language] -= 1
 
 
 class WordTransaction:
-    """Use one per transaction, with the site's lock held."""
+    """Writes to a site's index. Use one instance per transaction, while holding the site's lock."""
 
     def __init__(self, connection: Connection, site_id: str) -> None:
         self._connection = connection
@@ -82,7 +82,7 @@ class WordTransaction:
         self._site_id = site_id
 
     def add(self, entries: Sequence[IndexedChunk]) -> None:
-        """Stores or replaces by chunk id."""
+        """Store or replace chunks by id."""
         self.remove([entry.chunk_id for entry in entries])
         rest = list({entry.chunk_id: entry for entry in entries}.values())
         while rest:
@@ -92,7 +92,7 @@ class WordTransaction:
             rest = rest[room:]
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Hides chunks; unknown ids are no error."""
+        """Hide chunks from searches. Unknown ids are ignored."""
         known = (
             delete(word_chunks)
             .where(
@@ -105,18 +105,18 @@ class WordTransaction:
         for number, language in self._connection.execute(known, {**self._site, "ids": list(ids)}):
             places[number // BLOCK].append((number % BLOCK, language))
         moved: list[IndexedChunk] = []
-        for number, killed in places.items():
+        for number, hidden in places.items():
             block = self._block(number)
-            for place, language in killed:
-                block.kill(place, language)
+            for place, language in hidden:
+                block.hide(place, language)
             self._connection.execute(put_block(self._dialect), self._row(block))
             if block.used == BLOCK and block.alive < BLOCK // 2:
-                moved += self._take_out(block)
+                moved += self._delete_block(block)
         if moved:
             self.add(moved)
 
     def _fill(self, block: _Block, entries: Sequence[IndexedChunk]) -> None:
-        """Puts chunks into the free places of a block."""
+        """Add chunks to the free positions of a block."""
         found: dict[str, list[int]] = defaultdict(list)
         rows = []
         for entry in entries:
@@ -135,7 +135,7 @@ class WordTransaction:
         self._connection.execute(put_block(self._dialect), self._row(block))
         self._add_forms(block.number, set().union(*(entry.forms for entry in entries)))
         if found:
-            # In the order of the key, so that the database walks its tree once.
+            # Sorted by key, so that the database walks its tree once.
             pieces = {token: encode(found[token]) for token in sorted(found)}
             append_postings(self._connection, self._site_id, block.number, pieces)
 
@@ -151,8 +151,8 @@ class WordTransaction:
         data = self._connection.execute(select(word_forms.c.words).where(*same), asked).scalar()
         return unpack(data) if data else set()
 
-    def _take_out(self, block: _Block) -> list[IndexedChunk]:
-        """Deletes a block and returns what lived in it."""
+    def _delete_block(self, block: _Block) -> list[IndexedChunk]:
+        """Delete a block and return its remaining chunks."""
         first = block.number * BLOCK
         in_block = (
             word_chunks.c.site_id == self._site_id,
@@ -171,7 +171,7 @@ class WordTransaction:
                 if place in weights:
                     weights[place][token] = weight
         lengths = np.frombuffer(block.lengths, LENGTH)
-        forms = self._living_forms(block, weights)
+        forms = self._remaining_forms(block, weights)
         self._connection.execute(delete(word_chunks).where(*in_block))
         for table in (word_postings, word_blocks, word_forms):
             same = (table.c.site_id == self._site_id, table.c.block == block.number)
@@ -181,8 +181,8 @@ class WordTransaction:
             for place, row in chunks.items()
         ]
 
-    def _living_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
-        """The words of a block that still occur in what is left of it."""
+    def _remaining_forms(self, block: _Block, weights: Mapping[int, Mapping[str, int]]) -> frozenset[str]:
+        """Return the words of a block that still occur in its remaining chunks."""
         living = set().union(*weights.values())
         languages = [language for language, count in block.languages.items() if count > 0]
         return frozenset(
@@ -190,7 +190,7 @@ class WordTransaction:
         )
 
     def _last_block(self) -> _Block:
-        """The block with free places; a new one when the last is full."""
+        """Return the last block, or a new one if it is full."""
         last = select(word_blocks).where(word_blocks.c.site_id == bindparam("site"))
         row = self._connection.execute(last.order_by(word_blocks.c.block.desc()).limit(1), self._site).first()
         if row is None:

@@ -1,8 +1,8 @@
-"""BM25 over our own tokens, in SQL: postings in blocks of bytes, scored by numpy.
+"""BM25 over Docent's own tokens: postings are stored in the SQL database and scored by numpy.
 
-The database keeps the postings and gives those of the query's tokens; the score is computed here.
-So SQLite and PostgreSQL rank alike, and a question costs a few milliseconds on 100,000 chunks,
-where SQLite's own full text (FTS5) takes twenty times as long (benchmarks/indexing.py).
+The database returns the postings of the query's tokens, and the score is computed here. SQLite and
+PostgreSQL therefore rank the same. A question takes a few milliseconds on 100,000 chunks, a twentieth
+of the time of SQLite's full-text search FTS5 (benchmarks/indexing.py).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _IDS = "SELECT number, chunk_id FROM word_chunks WHERE site_id = :site AND {numb
 
 
 def _statement(dialect: str, sql: str) -> TextClause:
-    """`{name}` becomes: the column `name` is one of the values in the list bound to `name`."""
+    """Replace `{name}` by the condition that column `name` is in the list bound to `name`."""
     one_of = "{0} = ANY(:{0})" if dialect == "postgresql" else "{0} IN (SELECT value FROM json_each(:{0}))"
     return text(sql.format(**{name: one_of.format(name) for name in ("block", "token", "number")}))
 
@@ -65,23 +65,23 @@ _STATEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class BlockRows:
-    """All blocks of an index, as one statement saw them."""
+    """All blocks of an index, read by one statement."""
 
     revisions: Revisions
     lengths: dict[int, bytes]
     languages: tuple[str, ...]
     """Languages of the chunks, most frequent first."""
     main_languages: frozenset[str]
-    """Languages of at least one chunk in twenty: rarer ones are mostly quotations, or mistaken."""
+    """Languages of at least 5% of the chunks. Rarer ones are mostly quotations or detection errors."""
 
 
 def read_revisions(connection: Connection, site_id: str) -> Revisions:
-    """(block, revision) of every block: what tells whether anything changed."""
+    """Return (block, revision) of every block, which show whether anything changed."""
     return tuple((row[0], row[1]) for row in connection.execute(_REVISIONS, {"site": site_id}).all())
 
 
 def read_blocks(connection: Connection, site_id: str) -> BlockRows:
-    """Everything about the blocks but their postings."""
+    """Return the blocks without their postings."""
     rows = connection.execute(_BLOCKS, {"site": site_id}).all()
     languages: Counter[str] = Counter()
     for row in rows:
@@ -97,7 +97,7 @@ def read_blocks(connection: Connection, site_id: str) -> BlockRows:
 def read_pieces(
     connection: Connection, site_id: str, blocks: Sequence[int], tokens: Sequence[str]
 ) -> dict[str, list[tuple[int, bytes]]]:
-    """(block, postings) of each token that occurs."""
+    """Return (block, postings) of each token that occurs."""
     found: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
     for token, block, data in _rows(connection, "pieces", site_id, block=blocks, token=tokens):
         found[token].append((block, data))
@@ -105,17 +105,17 @@ def read_pieces(
 
 
 def read_forms(connection: Connection, site_id: str) -> dict[int, bytes]:
-    """The words of each block as they are written."""
+    """Return the words of each block as written."""
     return {row.block: row.words for row in connection.execute(_FORMS, {"site": site_id}).all()}
 
 
 def read_ids(connection: Connection, site_id: str, numbers: Sequence[int]) -> dict[int, str]:
-    """Chunk ids by number; numbers of chunks that are gone are left out."""
+    """Return chunk ids by number, without removed chunks."""
     return {number: chunk_id for number, chunk_id in _rows(connection, "ids", site_id, number=numbers)}
 
 
 def all_ids(connection: Connection, site_id: str) -> set[str]:
-    """Ids of every chunk in the index."""
+    """Return the ids of all chunks in the index."""
     return set(connection.execute(_ALL_IDS, {"site": site_id}).scalars())
 
 
@@ -131,15 +131,15 @@ def _rows(
 
 
 MOST_KEPT = 2_000_000
-"""Postings kept at most: 12 MB."""
+"""Maximum number of postings kept: 12 MB."""
 MOST_IDS = 50_000
-"""Chunk ids kept at most: 5 MB."""
+"""Maximum number of chunk ids kept: 5 MB."""
 
 
 class WordSnapshot:
-    """One state of the index, known by its `revisions`: lengths, and postings that were asked for.
+    """Cache of one state of the index, identified by its `revisions`: lengths, and postings used so far.
 
-    Threads share it: at worst two of them read the same postings.
+    Threads share it. At worst, two of them read the same postings.
     """
 
     def __init__(self, connection: Connection, site_id: str) -> None:
@@ -155,7 +155,7 @@ class WordSnapshot:
         self._ids: dict[int, str] = {}
 
     def postings(self, connection: Connection, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]]:
-        """Places and weights of the living chunks that hold each of these tokens."""
+        """Return positions and weights of the existing chunks that contain each token."""
         kept = self._postings  # another thread may replace it
         found = {token: kept[token] for token in tokens if token in kept}
         unknown = [token for token in tokens if token not in found]
@@ -167,13 +167,13 @@ class WordSnapshot:
         return found
 
     def known(self, tokens: Sequence[str]) -> dict[str, tuple[Numbers, Weights]] | None:
-        """The same where nothing has to be read; otherwise None."""
+        """Return the same if all of it is cached, else None."""
         kept = self._postings
         found = {token: kept[token] for token in tokens if token in kept}
         return found if len(found) == len(set(tokens)) else None
 
     def ids(self, connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
-        """Chunk ids by number; numbers of chunks that are gone are left out."""
+        """Return chunk ids by number, without removed chunks."""
         kept = self._ids
         unknown = [number for number in numbers if number not in kept]
         if unknown:
@@ -193,21 +193,21 @@ class WordSnapshot:
 
 TITLE_WEIGHT = 3
 HEADING_WEIGHT = 2
-"""A word in the title or a heading counts as so many in the text. Measured with K1 and B of postings.py
+"""A word in the title or a heading counts as this many in the text. Measured with K1 and B of postings.py
 on two sets of real questions: weight 1 costs 4 points of MRR@10, 5 gains half a point over 3."""
 TRANSACTION = 128
-"""Chunks written at once. Other writers of SQLite, such as a visitor's answer, wait that long: 0.1 s."""
+"""Chunks written per transaction. It takes 0.1 s, during which other writers of SQLite wait."""
 
 
 SIDE = "/"
-"""Separates a site's id from the name of a further index."""
+"""Separator between a site's id and the name of an additional index."""
 
 
 _TABLES = (word_postings, word_chunks, word_blocks, word_forms)
 
 
 def drop_words(database: Database, site_id: str) -> None:
-    """Removes every word index of a site. Raises StorageError."""
+    """Remove every word index of a site. Raises StorageError."""
     ensure_tables(database)
     for table in (*_TABLES, word_sites):
         with database.begin() as connection:
@@ -219,17 +219,17 @@ def drop_words(database: Database, site_id: str) -> None:
 
 @dataclass(slots=True)
 class _Reading:
-    """One state of an index, as one thread sees it for a while."""
+    """The state of an index that one thread reads consistently."""
 
     snapshot: WordSnapshot | None = None
     is_open: bool = True
 
 
 class SqlWordIndex:
-    """Implements WordIndex on the installation's database. Raises StorageError."""
+    """Implements WordIndex in the installation's database. Raises StorageError."""
 
     def __init__(self, database: Database, site_id: str, side: str = "") -> None:
-        """`side` names a further index of the site, next to that of its chunks."""
+        """`side` names an additional index of the site, separate from its chunks."""
         ensure_tables(database)
         self._db = database
         self._site_id = site_id = f"{site_id}{SIDE}{side}" if side else site_id
@@ -239,7 +239,7 @@ class SqlWordIndex:
         self._lock = zlib.crc32(f"words {site_id}".encode())
 
     def add(self, chunks: Sequence[Chunk]) -> None:
-        """Stores or replaces by chunk id."""
+        """Store or replace chunks by id."""
         for start in range(0, len(chunks), TRANSACTION):
             entries = [_entry(chunk) for chunk in chunks[start : start + TRANSACTION]]
             with self._db.begin() as connection:
@@ -247,7 +247,7 @@ class SqlWordIndex:
                 WordTransaction(connection, self._site_id).add(entries)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Unknown ids are no error."""
+        """Remove chunks. Unknown ids are ignored."""
         for start in range(0, len(ids), TRANSACTION):
             with self._db.begin() as connection:
                 lock(connection, self._lock)
@@ -255,8 +255,8 @@ class SqlWordIndex:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Within it, this thread sees the index in one state, whose revision is read once. A reading inside
-        another is part of that one."""
+        """Let this thread see one state of the index, whose revision is read once. Nested calls belong to
+        the outer one."""
         outer: _Reading | None = getattr(self._readings, "now", None)
         if outer is not None and outer.is_open:
             yield
@@ -265,11 +265,11 @@ class SqlWordIndex:
         try:
             yield
         finally:
-            # Another thread may end it, where a stream of answers is given up: what is closed is not used.
+            # Another thread may end it when a stream is abandoned, so a closed reading is not used.
             reading.is_open, reading.snapshot = False, None
 
     def search(self, text: str, limit: int) -> list[tuple[str, float]]:
-        """(chunk id, BM25 score > 0), best first, at most `limit`. Any text is valid."""
+        """Return at most `limit` (chunk id, BM25 score > 0), best first, for any text."""
         with self._db.connect() as connection:
             snapshot = self._state(connection)
             found = query_tokens(text, snapshot.languages)
@@ -281,7 +281,7 @@ class SqlWordIndex:
         return [(ids[number], score) for number, score in ranked if number in ids]
 
     def document_frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
-        """In how many chunks each token occurs; tokens that occur nowhere have 0."""
+        """Return in how many chunks each token occurs, 0 if in none."""
         read = self._read()
         found = read.known(tokens) if read is not None else None
         if found is None:
@@ -290,38 +290,38 @@ class SqlWordIndex:
         return {token: len(found[token][0]) for token in tokens}
 
     def query_tokens(self, text: str) -> list[str]:
-        """The tokens that `search` looks for: in every language that the index holds."""
+        """Return the tokens that `search` looks for, in every language of the index."""
         return query_tokens(text, self._now().languages)
 
     def languages(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Languages of the chunks, most frequent first; and those that the site is written in."""
+        """Return the languages of the chunks, most frequent first, and the site's main languages."""
         state = self._now()
         return state.languages, state.main_languages
 
     def vocabulary(self) -> Collection[Vocabulary]:
-        """The words that the site writes, block by block."""
+        """Return the words of the site by block."""
         with self._db.connect() as connection:
             return self._vocabulary(connection, self._state(connection).revisions)
 
     def count(self) -> int:
-        """How many chunks are indexed."""
+        """Return the number of indexed chunks."""
         return self._now().lengths.count
 
     def ids(self) -> set[str]:
-        """Ids of all chunks in the index."""
+        """Return the ids of all chunks in the index."""
         with self._db.connect() as connection:
             return all_ids(connection, self._site_id)
 
     def drop(self) -> None:
-        """Removes the whole index. Adding afterwards starts a new one."""
+        """Remove the whole index. Adding afterwards starts a new one."""
         with self._db.begin() as connection:
             lock(connection, self._lock)
             self._empty(connection)
             connection.execute(delete(word_sites).where(word_sites.c.site_id == self._site_id))
 
     def renew(self, chunks: Iterable[Chunk]) -> None:
-        """Builds the index again from all chunks of the site, as this version does. An interrupted one stays
-        `outdated`."""
+        """Build the index again from all chunks of the site, with the current version. If interrupted, it
+        stays `outdated`."""
         with self._db.begin() as connection:
             lock(connection, self._lock)
             note_version(connection, self._site_id, 0)
@@ -337,14 +337,14 @@ class SqlWordIndex:
             connection.execute(delete(table).where(table.c.site_id == self._site_id))
 
     def _now(self) -> WordSnapshot:
-        """As `_state`, without a connection while this thread's reading holds a snapshot."""
+        """Return `_state`, without a connection if this thread's reading has a snapshot."""
         if (read := self._read()) is not None:
             return read
         with self._db.connect() as connection:
             return self._state(connection)
 
     def _state(self, connection: Connection) -> WordSnapshot:
-        """The index as it is now, or as it was when this thread's reading began."""
+        """Return the current state of the index, or the state of this thread's reading."""
         if (read := self._read()) is not None:
             return read
         snapshot = self._snapshot
@@ -356,12 +356,12 @@ class SqlWordIndex:
         return snapshot
 
     def _read(self) -> WordSnapshot | None:
-        """What this thread's reading sees, once that has read anything."""
+        """Return the snapshot of this thread's reading, or None if it has none yet."""
         reading: _Reading | None = getattr(self._readings, "now", None)
         return reading.snapshot if reading is not None and reading.is_open else None
 
     def _vocabulary(self, connection: Connection, revisions: Revisions) -> Collection[Vocabulary]:
-        """The words of every block; those of blocks that did not change are kept."""
+        """Return the words of every block. Those of unchanged blocks are reused."""
         known, kept = self._vocabularies
         if known != revisions:
             same = {block for block, _ in set(known) & set(revisions)}

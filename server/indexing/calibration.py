@@ -1,4 +1,4 @@
-"""Finds a site's mark on the cosine scale: its own headings and sentences against off-topic questions."""
+"""Calibrates cosines for a site by comparing its headings and sentences with off-topic questions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from server.domain.protocols import Embedder, Vector
 from server.domain.sentences import split_sentences
 
 HEADINGS = 48
-"""Headings that are compared, spread evenly over the site."""
+"""Maximum number of headings compared, spread evenly over the site."""
 FEWEST = 3
 SHORTEST, LONGEST = 80, 300
-"""Characters of a chunk, and of its first sentence."""
+"""Minimum length of a chunk, and maximum length of its first sentence, in characters."""
 
 OFF_TOPIC = (
     "What will the weather be like on Sunday?",
@@ -41,10 +41,10 @@ OFF_TOPIC = (
 
 
 def calibrate(embedder: Embedder, chunks: Iterable[Chunk]) -> Calibration:
-    """The site's calibration; the default for a site with too few headings to tell. Raises ModelError.
+    """Return the site's calibration, or the default for too few headings. Raises ModelError.
 
-    Off-topic questions are compared with a fixed number of headings and of sentences under them: the nearest
-    of a whole site is the nearer, the larger the site is.
+    Off-topic questions are compared with a fixed number of headings and of sentences below them, because the
+    nearest text of a whole site gets nearer with the size of the site.
     """
     first: dict[str, str] = {}
     for chunk in chunks:
@@ -61,7 +61,7 @@ def calibrate(embedder: Embedder, chunks: Iterable[Chunk]) -> Calibration:
 
 
 def _nearest(questions: Sequence[Vector], texts: Sequence[Vector]) -> float:
-    """Median over the questions of the cosine with the nearest of the texts."""
+    """Return the median over the questions of the cosine with the nearest text."""
     return median(max(_cosine(question, text) for text in texts) for question in questions)
 
 

@@ -1,8 +1,8 @@
-"""Pages cut into chunks: by headings first, then blocks, then sentences, then size.
+"""Splits pages into chunks: by headings first, then blocks, then sentences, then size.
 
-A chunk never mixes two sections, however short they are: its heading path is the truth about every
-line in it, and a question is often met by the heading alone. Inside a section, blocks are packed
-into chunks of about equal size, and neighbours share whole sentences.
+A chunk never mixes two sections, even short ones, so that its heading path is true for every line in it. The
+heading alone often matches a question. Inside a section, blocks are packed into chunks of about equal size,
+and neighbours share whole sentences.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ FENCE = "```"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a block; pieces of one block are joined by `glue` again when they share a chunk."""
+    """A part of a block. Pieces of one block that share a chunk are joined by `glue` again."""
 
     text: str
     block: int
     glue: str
     is_sentence: bool = False
-    """Whether it may be repeated as overlap: whole sentences of a paragraph only."""
+    """Whether it is a whole sentence of a paragraph, which may be repeated as overlap."""
 
 
 def pieces(block: Block, number: int, limit: int) -> list[Piece]:
-    """The block's pieces in order, each at most `limit` characters."""
+    """Return the block's pieces in order, each of at most `limit` characters."""
     if block.kind == "code":
         return _code(block.text.strip("\n"), number, limit)
     if block.kind == "text":
@@ -56,7 +56,7 @@ def _prose(line: str, number: int, limit: int) -> Iterator[Piece]:
 
 
 def _line(marker: str, content: str, limit: int) -> list[str]:
-    """A list item or table row; the marker stays with its first part."""
+    """Split a list item or table row. The marker stays with its first part."""
     if len(marker) + len(content) <= limit:
         return [marker + content]
     room = limit - len(marker)
@@ -71,7 +71,7 @@ def _line(marker: str, content: str, limit: int) -> list[str]:
 
 
 def _code(text: str, number: int, limit: int) -> list[Piece]:
-    """Whole when it fits, otherwise cut at lines; every piece has fences of its own."""
+    """Split code at lines if it is too long. Every piece has its own fences."""
     room = limit - 2 * len(FENCE) - 2
     groups: list[str] = []
     for line in text.split("\n"):
@@ -84,7 +84,7 @@ def _code(text: str, number: int, limit: int) -> list[Piece]:
 
 
 def cut(text: str, limit: int) -> list[str]:
-    """Parts of at most `limit` characters: at white space where there is some, else anywhere."""
+    """Split text into parts of at most `limit` characters, at white space if possible."""
     parts: list[str] = []
     rest = text.strip()
     while len(rest) > limit:
@@ -97,7 +97,7 @@ def cut(text: str, limit: int) -> list[str]:
 
 
 MARGIN = 1.1
-"""How far a chunk may go over the even share of its section, so that no short rest is left."""
+"""How much a chunk may exceed the even share of its section, so that no short rest is left."""
 WHOLE_TABLE = 2
 LEAD_SHARE = 0.24
 """Of the longest chunk; a longer paragraph introduces nothing."""
@@ -105,17 +105,17 @@ LEAD_SHARE = 0.24
 
 @dataclass(frozen=True, slots=True)
 class ChunkSizes:
-    """In characters."""
+    """Sizes in characters."""
 
     most: int = 1000
     overlap: int = 100
 
 
 def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
-    """The chunks of a page in page order, each with `sizes.most` characters at most."""
+    """Return the chunks of a page in page order, each of at most `sizes.most` characters."""
     seen: Counter[tuple[tuple[str, ...], str]] = Counter()
     chunks: list[Chunk] = []
-    # A chunk lies on one page of a PDF, too, so that its link opens that page, and is in one language.
+    # A chunk is in one language, and on one page of a PDF, so that its link opens that page.
     places = groupby(page.blocks, key=lambda block: (block.heading_path, block.anchor, block.language))
     for (path, anchor, language), group in places:
         section = list(group)
@@ -193,15 +193,15 @@ def _before_lead(chunk: Sequence[Piece], piece: Piece, section: Sequence[Block],
 
 def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
     size = len(_joined(chunk))
-    # Past the even share the chunk ends, unless this piece reaches less far over it than it fills before.
+    # A chunk ends at its even share, unless less than half of this piece is beyond it.
     return size > most or (size > share and size - share > len(chunk[-1].text) / 2)
 
 
 def _opening(
     before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
 ) -> list[Piece]:
-    """Return what the next chunk repeats of the one before: last sentences, the header row of a table, or the
-    lead of a list."""
+    """Return the overlap with the previous chunk: its last sentences, the header row of a table, or the lead of
+    a list."""
     header = headers[piece.block]
     if before[-1].block == piece.block and header:
         return [Piece(header, piece.block, "\n")]

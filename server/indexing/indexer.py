@@ -1,4 +1,4 @@
-"""Brings a site's index from the state of its last crawl to that of the present one."""
+"""Updates a site's index from the state of the last crawl to that of the current one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from server.storage.content.reader import PageRecord
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """A page's new state, against what was stored of it."""
+    """The difference between a page's new state and its stored state."""
 
     record: PageRecord
     chunks: tuple[Chunk, ...]
     """All chunks of the new state."""
     fresh: tuple[Chunk, ...]
-    """The chunks that the indexes lack, or hold with another title."""
+    """Chunks that are missing in the indexes, or are there with another title."""
     removed: tuple[str, ...]
     """Ids of chunks that are no longer on the page."""
 
@@ -34,7 +34,7 @@ class PageChange:
 def page_change(
     page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str], source: str = ""
 ) -> PageChange:
-    """`known` and `ids` are what is stored of the page: its record and the ids of its chunks."""
+    """Return the change of a page; `known` is its stored record, `ids` the ids of its stored chunks."""
     stored = frozenset(ids)
     now = {chunk.id for chunk in chunks}
     retitled = known is not None and known.title != page.title
@@ -47,12 +47,12 @@ def page_change(
 
 
 def is_same(page: Page, known: PageRecord | None) -> bool:
-    """Return whether a page says what it said when it was stored."""
+    """Return whether a page has the same content as when it was stored."""
     return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
 
 
 def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
-    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
+    """Return the record of a page that was just crawled; `known` is its previous record."""
     return PageRecord(
         url=page.url,
         title=page.title,
@@ -68,12 +68,12 @@ def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> 
 
 
 def facts_of(page: Page) -> PageFacts:
-    """Return what a page says in addition to its text."""
+    """Return a page's facts in addition to its text."""
     return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
 
 
 class Twins:
-    """Found page by page, so that only what a page repeats is read."""
+    """Finds chunks that are indexed under another address. Only pages with repeated content are read."""
 
     def __init__(self, content: ContentStore, pages: Iterable[PageRecord] = ()) -> None:
         self._content = content
@@ -81,7 +81,7 @@ class Twins:
         self._twins: dict[str, str] = {}
 
     def look_for(self, change: PageChange, moved_from: str = "") -> None:
-        """Looks on the page that had the same content before, or that the page was at `moved_from`."""
+        """Look for twins on the page with the same content, or on the page at `moved_from`."""
         other = moved_from or self._url_of.get(change.record.content_hash, "")
         if not other or other == change.record.url:
             return
@@ -89,60 +89,60 @@ class Twins:
         self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
 
     def add(self, twins: Mapping[str, str]) -> None:
-        """Chunk -> its twin."""
+        """Add twins by chunk id."""
         self._twins |= twins
 
     def of(self, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """The twins of those chunks that have one."""
+        """Return the twins by chunk id, for chunks that have one."""
         return {chunk.id: self._twins[chunk.id] for chunk in chunks if chunk.id in self._twins}
 
     def forget(self) -> None:
-        """All that was found is indexed now."""
+        """Forget all twins once their chunks are indexed."""
         self._twins.clear()
 
 
 BATCH = 256
 """Chunks embedded at once: enough for the embedder to sort by length, few enough to report progress."""
 MISSES = 2
-"""Crawls in a row that must not find a page before it is removed."""
+"""Number of consecutive crawls that must not find a page before it is removed."""
 
 
 @dataclass(slots=True)
 class IndexReport:
-    """What one build did."""
+    """Result of one build."""
 
     pages_indexed: int = 0
     pages_unchanged: int = 0
     pages_removed: int = 0
     chunks_added: int = 0
-    """New on the site."""
+    """Number of chunks that are new on the site."""
     chunks_embedded: int = 0
-    """Sent to the strategies to be computed: the new ones, and those whose page has another title now,
-    but none that is the same as one indexed under another address."""
+    """Number of chunks sent to the strategies: new ones and those of retitled pages, without chunks that
+    are indexed under another address."""
     chunks_removed: int = 0
     seconds: float = 0.0
     generation: int = 0
-    """The live one after the build."""
+    """The live generation after the build."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedGeneration:
-    """A state that is written and complete, and not live yet."""
+    """A complete generation that is not live yet."""
 
     replaces_live: bool
-    """Whether there is a live state that differs from it."""
+    """Whether there is a live generation that differs from it."""
     go_live: Callable[[], IndexReport]
-    """Makes it the live state and clears the old one away."""
+    """Makes it live and deletes the old one."""
 
 
 class Indexer:
-    """One build at a time: `begin`, then each page of the crawl, then `prepare` and `go_live`, or `finish`.
+    """Runs one build at a time: `begin`, each page of the crawl, then `finish`, or `prepare` and `go_live`.
 
-    Readers see the state before until `publish` or `go_live`. A page goes to the content store first, as
-    part of the generation to come, then to the strategies, and is marked as indexed then: so the content
-    store knows all that a build that was cut off has written anywhere, and what it had not come to. The
-    next `begin` completes it, or takes it back. Errors of strategies and stores pass through (ModelError,
-    IndexFailure, StorageError) and leave the live index as it was.
+    Readers see the previous state until `publish` or `go_live`. Each page is first written to the content
+    store, as part of the next generation, then to the strategies, and is then marked as indexed. The content
+    store therefore knows everything that an interrupted build has written, and what is missing. The next
+    `begin` completes it or reverts it. Errors of strategies and stores are passed on (ModelError,
+    IndexFailure, StorageError) and leave the live index unchanged.
     """
 
     def __init__(
@@ -154,14 +154,14 @@ class Indexer:
         text: Callable[[], SiteText] | None = None,
         facts: PageFactStore | None = None,
     ) -> None:
-        """`text` gives the generation that is being written, whole, for strategies that derive from it;
-        `facts` keeps what pages say in addition to their text."""
+        """`text` returns the whole generation being written, for strategies that derive from it; `facts`
+        stores the pages' facts in addition to their text."""
         self._content = content
         self._facts = facts
         self._text = text
         self.monitor: Monitor = Unwatched()
         self.sentences: SentenceVectors | None = None
-        """Vectors of the chunks' sentences: those of removed chunks leave with them."""
+        """Vectors of the chunks' sentences, which are removed with their chunks."""
         self._builders = tuple(builders)
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
@@ -175,29 +175,29 @@ class Indexer:
 
     @property
     def pages_done(self) -> int:
-        """Pages of this build that are written or were unchanged."""
+        """Number of pages that this build has written or found unchanged."""
         return self.report.pages_indexed + self.report.pages_unchanged
 
     @property
     def known(self) -> dict[str, PageRecord]:
-        """Every page by address as this build has it now."""
+        """Every page of this build by address."""
         return self._known
 
     def begin(self, *, resume: bool = False, report: IndexReport | None = None) -> None:
-        """Starts a build, and undoes what an interrupted one wrote; with `resume` it goes on instead, where
-        that one was cut off, with its `report` so far."""
+        """Start a build and revert an interrupted one. With `resume`, continue the interrupted build
+        instead, with its `report` so far."""
         if not resume:
             self._content.discard_unfinished()
             self._clear_away()
         self._waiting, self._waiting_pages, self._waiting_chunks = [], [], 0
         self._started = time.monotonic()
         self.report = report or IndexReport()
-        self._index_what_is_left()
+        self._index_remaining()
         self._known = self._content.known_pages()
         self._twins = Twins(self._content, self._known.values())
 
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
-        """A page as it is now, new or known, changed or not. `moved_from` is the address that it had."""
+        """Add a page, new or known, changed or unchanged. `moved_from` is its previous address."""
         known = self._known.get(page.url)
         if is_same(page, known):
             self._keep_facts([] if source else [page])
@@ -207,7 +207,7 @@ class Indexer:
         change = page_change(page, chunk_page(page, self._sizes), known, stored, source)
         if not source:
             self._waiting_pages.append(page)
-        # Before the page itself is known by this content.
+        # Must run before this page itself is known by its content.
         self._twins.look_for(change, moved_from)
         self._known[page.url] = change.record
         self._waiting.append(change)
@@ -218,41 +218,41 @@ class Indexer:
             self.flush()
 
     def unchanged(self, url: str) -> None:
-        """A known page that the site says has not changed."""
+        """Record that a known page has not changed, as reported by the site."""
         known = self._known.get(url)
         if known is not None:
             self._touch(url, known.etag, known.last_modified)
 
     def missing(self, url: str, crawl_id: int = 0) -> None:
-        """A known address that is no page any more; removed when that is so for the second crawl in a row.
-        Calling twice with the same crawl is one call."""
+        """Record that a known page is missing. It is removed if the second consecutive crawl misses it.
+        Idempotent for one crawl."""
         if url in self._known and self._content.miss_page(url, crawl_id) >= MISSES:
             self.remove(url)
 
     def remove(self, url: str) -> None:
-        """A known page that is to leave the index with this build."""
+        """Remove a known page from the index with this build."""
         self.report.chunks_removed += len(self._content.remove_page(url))
         self.report.pages_removed += 1
         del self._known[url]
         self._progress()
 
     def without_facts(self) -> set[str]:
-        """Addresses of pages of which it is not known what they say in addition to their text."""
+        """Return the addresses of pages without stored facts."""
         return set() if self._facts is None else self._known.keys() - self._facts.urls()
 
     @property
     def waiting(self) -> frozenset[str]:
-        """Addresses of the pages that were added and are not in every index yet."""
+        """Addresses of pages that were added and are not yet in every index."""
         return frozenset(change.record.url for change in self._waiting)
 
     def flush(self) -> None:
-        """Brings every page that was added into the content store and the indexes."""
+        """Write every added page to the content store and the indexes."""
         self._keep_facts(self._waiting_pages)
         self._waiting_pages = []
         for change in self._waiting:
             self._content.put_page(change.record, change.chunks, change.removed)
         self._index(chunk for change in self._waiting for chunk in change.fresh)
-        # Only now: what could not be written stays waiting, so that no build goes live without it.
+        # After an error the pages keep waiting, so that no build goes live without them.
         self._content.mark_indexed([change.record.url for change in self._waiting])
         self.report.pages_indexed += len(self._waiting)
         self._waiting, self._waiting_chunks = [], 0
@@ -260,22 +260,22 @@ class Indexer:
         self._progress()
 
     def publish(self) -> None:
-        """Makes what was written so far live, and clears away what it replaces."""
+        """Make everything written so far live, and delete what it replaces."""
         self.flush()
         if self._content.is_changed():
             self._content.go_live()
         self._clear_away()
 
     def prepare(self) -> PreparedGeneration:
-        """Writes what waits and lets the builders complete it. Without `go_live` the live state stays, and
-        what is written waits for the next build. Raises BuildStopped."""
+        """Write the waiting pages and let the builders complete them. Until `go_live` the live state stays.
+        Raises BuildStopped."""
         self.flush()
         self.complete()
         replaces = bool(self._content.live.live_generation()) and self._content.is_changed()
         return PreparedGeneration(replaces, self._go_live)
 
     def finish(self) -> IndexReport:
-        """Prepares the new state and makes it live at once. Raises BuildStopped."""
+        """Prepare the new generation and make it live. Raises BuildStopped."""
         return self.prepare().go_live()
 
     def _go_live(self) -> IndexReport:
@@ -289,8 +289,8 @@ class Indexer:
         return self.report
 
     def index_coming(self) -> None:
-        """Gives every chunk of the live generation and of the one to come to the strategies, for a new
-        embedder or a new strategy, before that one is live."""
+        """Send every chunk of the live and the next generation to the strategies, for a new embedder or
+        strategy, before the next generation goes live."""
         live = {chunk.id for chunk in self._content.live.every_chunk()}
         self._index(self._content.live.every_chunk())
         coming = self._content.coming().every_chunk()
@@ -298,12 +298,12 @@ class Indexer:
         self.complete()
 
     def discard(self) -> None:
-        """Takes back all that was written since the last time that something went live."""
+        """Revert everything written since the last generation went live."""
         self._content.discard_unfinished()
         self._clear_away()
 
     def reindex(self) -> IndexReport:
-        """Gives every live chunk to the strategies again, for a new embedder or a new strategy."""
+        """Send every live chunk to the strategies again, for a new embedder or a new strategy."""
         self.begin()
         self._index(self._content.live.every_chunk())
         self.complete()
@@ -311,7 +311,7 @@ class Indexer:
         return self.report
 
     def complete(self) -> None:
-        """Makes what the strategies derive from the whole text; what is there already is left. Raises
+        """Build what is missing of the indexes that the strategies derive from the whole text. Raises
         BuildStopped."""
         if self._text is not None:
             text = self._text()
@@ -319,17 +319,17 @@ class Indexer:
                 builder.complete(text, self.monitor)
 
     def _keep_facts(self, pages: Sequence[Page]) -> None:
-        """They are of no generation: derived indexes alone are made from them, with the next build."""
+        """Store the facts of pages. They have no generation: only derived indexes use them, when built."""
         if self._facts is not None and pages:
             self._facts.put({page.url: facts_of(page) for page in pages})
 
-    def _index_what_is_left(self) -> None:
-        """Indexes the pages that a build which was cut off had stored, and not come to index."""
+    def _index_remaining(self) -> None:
+        """Index the pages that an interrupted build had stored but not indexed."""
         urls = self._content.unindexed()
         if not urls:
             return
         stored = [pair for url in urls for pair in self._content.newest_chunks(url)]
-        # A chunk of that build, if its vector is there, has the vector of this very text.
+        # If a chunk of that build has a vector, it is the vector of this text.
         self._twins.add({chunk.id: chunk.id for chunk, coming in stored if coming})
         self._index(chunk for chunk, _ in stored)
         self._content.mark_indexed(urls)

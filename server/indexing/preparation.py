@@ -1,4 +1,4 @@
-"""Builds what another strategy needs on a site that is indexed already, such as for a comparison."""
+"""Builds the indexes of another strategy on an indexed site, for example for a comparison."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import ContentReader
 
 BATCH = 256
-"""Chunks that are embedded at once."""
+"""Number of chunks embedded at once."""
 
 
 class Preparation:
@@ -33,18 +33,18 @@ class Preparation:
         self._words = words
 
     def plan(self) -> Plan:
-        """Return what models would take for it now; nothing for a strategy that asks none."""
+        """Return the model usage that building would need now; none for a strategy without models."""
         return self._strategy.builder.plan(self._text())
 
     def is_done(self) -> bool:
-        """Return whether everything is there."""
+        """Return whether nothing is missing."""
         if any(True for _ in self._missing()):
             return False
         return self._strategy.builder.is_current(self._text())
 
     def run(self, monitor: Monitor) -> None:
-        """Adds what is missing to the indexes. Raises ModelError, IndexFailure, StorageError,
-        BuildStopped; the next run goes on from there."""
+        """Add what is missing to the indexes. After an error the next run continues. Raises ModelError,
+        IndexFailure, StorageError, BuildStopped."""
         missing = list(self._missing())
         for start in range(0, len(missing), BATCH):
             monitor.step("chunks", start, len(missing))
@@ -55,7 +55,7 @@ class Preparation:
         return StoredText(self._content, self._facts)
 
     def _missing(self) -> Iterator[Chunk]:
-        """Live chunks that an index of the strategy lacks."""
+        """Return the live chunks that are missing in an index of the strategy."""
         name = self._strategy.name
         held = [
             *([] if name == "lexical" else [self._vectors.ids()]),

@@ -1,7 +1,7 @@
-"""The language of a text: by its script, then by function words and common words.
+"""Detects the language of a text by its script, then by function words and common words.
 
-A question has few words, so every hint counts, and the site's language is taken when nothing tells. A piece
-of a page has many, so the language that the page declares is doubted only where most of them contradict it.
+A question has few words, so every hint counts, and without one a fallback is used. A piece of a page has many
+words, so the language that the page declares is rejected only if most of them contradict it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from server.languages.scripts import SCRIPTS, Script
 from server.languages.stop_words import STOP_WORDS
 
 ENOUGH_VOTES = 5
-"""Function words that must agree before a page's own word on its language is not believed."""
+"""Number of function words of another language required to overrule the declared language of a page."""
 _MARKS = tuple(
     (code, re.compile(one.writing.letters)) for code, one in languages().items() if one.writing.letters
 )
-"""Letters that hardly another of the known languages has; one counts as much as a function word."""
+"""Letters that hardly any other known language has. One counts as much as a function word."""
 _BEYOND_LATIN = re.compile(r"[\u0370-\u1fff\u3041-\ud7a3]")
 _LETTERS = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?=[^\W\d_]))?")
@@ -29,11 +29,11 @@ _GLOSSARY_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CODE = re.compile(r"[_/\\<>=@`]|\w\(\)|^[a-z0-9]+-[a-z0-9]+\W*$")
 _QUOTED = re.compile(r"`[^`]*`")
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
-"""Identifiers, commands, addresses, and words in capitals, are in no language."""
+"""Identifiers, commands, addresses and words in capitals belong to no language."""
 
 
 def text_language(text: str, fallback: str = "en") -> str:
-    """Primary subtag of the language that a question is in; `fallback` when neither script nor words tell."""
+    """Return the primary subtag of a question's language; `fallback` if it cannot be detected."""
     letters = sum(unicodedata.category(char)[0] == "L" for char in text)
     for script in SCRIPTS:
         found = len(script.letters.findall(text))
@@ -45,8 +45,8 @@ def text_language(text: str, fallback: str = "en") -> str:
 
 
 def piece_language(text: str, declared: str) -> str:
-    """Primary subtag of the language of a piece of a page; `declared` where the text gives no reason to doubt
-    it."""
+    """Return the primary subtag of the language of a piece of a page: `declared`, unless the text clearly
+    contradicts it."""
     if _BEYOND_LATIN.search(text):
         letters = len(_LETTERS.findall(text))
         for script in SCRIPTS:
@@ -84,7 +84,7 @@ def _most_voted(votes: Counter[str], fallback: str) -> str:
 
 
 def _of_script(script: Script, text: str, fallback: str) -> str:
-    """The usual language of a script, unless the words tell another one that has a file."""
+    """Return the usual language of a script, or another one that has a file and matches the words better."""
     own = language(script.usual).writing.own_characters
     if own:  # Chinese, or Japanese without kana on a Japanese site
         shared = fallback in script.languages and fallback in languages() and not set(own).intersection(text)
@@ -96,7 +96,7 @@ def _of_script(script: Script, text: str, fallback: str) -> str:
 
 @cache
 def _telling_words(code: str) -> frozenset[str]:
-    """Words of a glossary that tell the language: what English has too may be a term of the trade."""
+    """Return the glossary words that identify a language. Words that English has too may be loanwords."""
     return _glossary_words(code) - (_glossary_words("en") if code != "en" else frozenset())
 
 

@@ -1,6 +1,6 @@
-"""Reads what Docent knows of each language: a file `<code>.toml` for each, beside this module.
+"""Reads the language files: one file `<code>.toml` per language, in the folder of this module.
 
-The files are read once per process. A new language is a new file; what it lacks, the product does without.
+The files are read once per process. A new language is a new file; features without data are left out.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ MONTHS = 12
 
 
 class LanguageFileError(Exception):
-    """A language file that cannot be used; the message names the file and the key."""
+    """A language file is invalid; the message names the file and the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What is known of one language."""
+    """Data about one language."""
 
     code: str = ""
     writing: Writing = field(default_factory=Writing)
@@ -66,37 +66,37 @@ class Language:
     headings: HeadingWords = field(default_factory=HeadingWords)
     commands: Commands = field(default_factory=Commands)
     glossary: dict[str, Words] = field(default_factory=dict)
-    """Words by concept, named in English; common words of customer service and technology."""
+    """Common words of customer service and technology by concept; concepts have English names."""
 
 
 UNKNOWN = Language()
-"""Stands for a language without a file."""
+"""A language without a file."""
 
 
 def language(code: str) -> Language:
-    """Return what is known of a language by its primary subtag."""
+    """Return a language by its primary subtag; UNKNOWN if it has no file."""
     return languages().get(code, UNKNOWN)
 
 
 @cache
 def languages() -> Mapping[str, Language]:
-    """All languages by code, the one with the lowest rank first. Raises LanguageFileError."""
+    """Return all languages by code, the one with the lowest rank first. Raises LanguageFileError."""
     found = [_read_file(path) for path in FOLDER.glob("*.toml")]
     return {one.code: one for one in sorted(found, key=lambda one: (one.writing.rank, one.code))}
 
 
 def every_word(select: Callable[[Language], Words]) -> frozenset[str]:
-    """Words of all languages together."""
+    """Return the words of all languages together."""
     return frozenset(word for one in languages().values() for word in select(one))
 
 
 def every_pattern(select: Callable[[Language], tuple[Pattern, ...]]) -> tuple[re.Pattern[str], ...]:
-    """Patterns of all languages one after the other, compiled."""
+    """Return the compiled patterns of all languages, in order."""
     return tuple(compiled(pattern) for one in languages().values() for pattern in select(one))
 
 
 def alternatives(select: Callable[[Language], str | Words]) -> str:
-    """A regular expression for what any language has: patterns as they are, words escaped, longest first."""
+    """Return a regular expression that matches any language's patterns, or its words, longest first."""
     found: dict[str, None] = {}
     words: dict[str, None] = {}
     for one in languages().values():
@@ -109,7 +109,7 @@ def alternatives(select: Callable[[Language], str | Words]) -> str:
 
 
 def compiled(pattern: str, flags: re.RegexFlag = re.I) -> re.Pattern[str]:
-    """A pattern that is made of what language files hold. Raises LanguageFileError where one is wrong."""
+    """Compile a pattern made from language files. Raises LanguageFileError if a file's pattern is invalid."""
     try:
         return re.compile(pattern, flags)
     except re.error:
@@ -118,7 +118,7 @@ def compiled(pattern: str, flags: re.RegexFlag = re.I) -> re.Pattern[str]:
 
 
 def check() -> None:
-    """Compiles every pattern of every file on its own. Raises LanguageFileError for the first wrong one."""
+    """Compile every pattern of every file separately. Raises LanguageFileError for the first invalid one."""
     for one in languages().values():
         for section in fields(Language):
             _check(f"{one.code}.toml", section.name, Pattern, getattr(one, section.name))
@@ -167,14 +167,14 @@ def _alternation(value: object) -> str:
 
 
 class _Reader:
-    """Brings the values of one file to the types that the sections declare."""
+    """Converts the values of one file to the types that the sections declare."""
 
     def __init__(self, file: str, parts: Mapping[str, str]) -> None:
         self._file = file
         self._parts = parts
 
     def section(self, key: str, kind: Any, value: object) -> object:
-        """An object of the dataclass `kind`."""
+        """Return an object of the dataclass `kind`. Raises LanguageFileError."""
         if not isinstance(value, dict):
             raise self._wrong(key, "a table")
         kinds = get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""Characters by writing system: what is a word, what is written without spaces, what folds."""
+"""Characters by writing system: word characters, scripts without spaces, and folding of accents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ UNSPACED = (
     "\uac00-\ud7a3\u1100-\u11ff\uf900-\ufaff\U00020000-\U0003ffff"  # Han, kana, Hangul
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
 )
-"""Regex ranges of scripts searched by character pairs: they put no space between words, or, as
-Hangul, glue endings to them. Digits of these scripts are words like any other digits."""
+"""Regex ranges of scripts searched by character pairs: they have no spaces between words, or attach
+endings to words, like Hangul. Digits of these scripts are words like any other digits."""
 
 UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
@@ -24,7 +24,7 @@ MARKS = "".join(
     for code in range(0x300, 0x1DFF)
     if unicodedata.category(chr(code)).startswith("M") and not 0xE31 <= code <= 0xECD
 )
-"""Vowel signs and accents that stand inside words; to Python's \\w they are none."""
+"""Vowel signs and accents inside words, which Python's \\w does not match."""
 
 _SCRIPTS = (
     (0x0250, "latin"),
@@ -60,14 +60,14 @@ _FOLDED = str.maketrans({
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script that tells a language, or some languages that share it."""
+    """A script that identifies one or several languages."""
 
     name: str
     letters: re.Pattern[str]
     usual: str
-    """The language that it is taken for."""
+    """Its most common language."""
     languages: frozenset[str]
-    """Those that are written in it."""
+    """All languages that are written in it."""
 
 
 def _script(name: str, letters: str, languages: str) -> Script:
@@ -90,22 +90,22 @@ SCRIPTS = (
 
 
 def script_of_language(code: str) -> str:
-    """The script that a language is written in."""
+    """Return the script that a language is written in."""
     return language(code).writing.script or _LANGUAGES.get(code, "latin")
 
 
 def script_of(word: str) -> str:
-    """Script of the first letter of a word; "other" where no stemmer would need to know."""
+    """Return the script of a word's first letter; "other" for scripts without a stemmer."""
     letter = next((char for char in word if char.isalpha()), "")
     code = ord(letter) if letter else 0
     return next((name for end, name in _SCRIPTS if code < end), "other")
 
 
 def fold(word: str) -> str:
-    """A lower-case word without the marks that people leave out when they type.
+    """Remove the marks that people leave out when they type from a lower-case word.
 
-    Accents go from Latin and Greek letters, vowel points from Arabic and Hebrew. Marks that make
-    another letter stay: Cyrillic short i, vowel signs of Indic scripts, the dots of kana.
+    These are accents of Latin and Greek letters, and vowel points of Arabic and Hebrew. Marks that make
+    another letter are kept: Cyrillic short i, vowel signs of Indic scripts, the dots of kana.
     """
     if word.isascii():
         return word

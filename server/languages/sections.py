@@ -1,9 +1,9 @@
-"""The sections of a language file, with what each key holds.
+"""The sections of a language file and their keys.
 
-Every key is optional: a language without it lacks that feature. `Words` are written as one text, split at
-white space, or as a list of texts where a phrase has spaces. A `Pattern` is a regular expression, or a list
-of alternatives of one; case never matters. A pattern that others share is named in the table `[parts]` of the
-file, and stands in them as "{name}".
+Every key is optional: without it, the language lacks that feature. `Words` are one text, split at white
+space, or a list of texts if a phrase contains spaces. A `Pattern` is a regular expression, or a list of
+alternatives; case is ignored. Patterns that are used in others are defined in the table `[parts]` of the file
+and inserted as "{name}".
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How the language is written."""
+    """The writing of the language."""
 
     rank: int = 100
-    """Where a text may be in several languages, the one with the lowest rank is taken."""
+    """If a text may be in several languages, the one with the lowest rank is chosen."""
     script: str = ""
-    """The script's name in `server.languages.scripts`; Latin where none is given."""
+    """The script's name in `server.languages.scripts`; Latin if empty."""
     spaces: bool = True
     """Whether spaces separate words."""
     endings: bool = False
-    """Whether particles are written onto the word that they belong to, as in Korean."""
+    """Whether particles are attached to the word that they belong to, as in Korean."""
     compounds: bool = False
-    """Whether nouns are joined to one word of which the last part says what it is, as in German."""
+    """Whether nouns are joined into compounds whose last part has the main meaning, as in German."""
     capital_nouns: bool = False
-    """Whether every noun has a capital, so that a capital tells no name."""
+    """Whether every noun is capitalised, so that a capital does not mark a name."""
     letters: Pattern = Pattern("")
-    """Letters and spellings that hardly another language has."""
+    """Letters and spellings that hardly any other language has."""
     own_characters: str = ""
-    """Characters that no other language of the same script writes."""
+    """Characters that no other language of the same script uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,36 +44,36 @@ class StopWords:
     search: Words = ()
     """Function words that are not searched: articles, pronouns, prepositions, auxiliaries, question words."""
     idle: Words = ()
-    """Words without which two questions are still the same."""
+    """Words that do not change the meaning of a question."""
     asking: Words = ()
-    """Words of asking, such as "want" or "tell", that no page needs to hold."""
+    """Words of asking, such as "want" or "tell", that a page need not contain."""
     cut: Words = ()
-    """What is cut out of a question, in this order, in a script that is searched by pairs of characters."""
+    """Texts removed from a question, in this order, in a script that is searched by pairs of characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unspaced:
-    """For scripts that are searched by pairs of characters."""
+    """Words in scripts that are searched by pairs of characters."""
 
     phrases: Words = ()
-    """Phrases such as "how do I", which part a question where they stand."""
+    """Phrases such as "how do I", at which a question is split."""
     function_words: Words = ()
     particles: Words = ()
-    """Glued to nouns; of Japanese the single characters."""
+    """Particles attached to nouns; in Japanese, single characters."""
     particles_after_one: Words = ()
-    """Those that are taken off a noun of one syllable, too."""
+    """Particles that are also removed from a noun of one syllable."""
     verb_endings: Words = ()
     final_particles: Words = ()
-    """Characters that follow a word or stand between two."""
+    """Characters that follow a word or connect two words."""
     no_particles: Words = ()
-    """Pairs in which such a character is no particle."""
+    """Pairs in which such a character is not a particle."""
     breaks: Words = ()
-    """Characters between which the nouns of a sentence stand."""
+    """Characters that separate the nouns of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """What Docent says; "{title}" stands for the site's title. English stands in for what is missing."""
+    """Docent's phrases; "{title}" is replaced by the site's title. English replaces missing phrases."""
 
     refused: str = ""
     covers: str = ""
@@ -95,8 +95,8 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Courtesies:
-    """What people say to an assistant that is no question about its site. Each pattern is a whole phrase; a
-    space stands for white space and commas, `'` for any apostrophe or none."""
+    """Messages to an assistant that are not questions about its site. Each pattern is a whole phrase. A space
+    matches white space and commas, `'` any apostrophe or none."""
 
     greeting: Pattern = Pattern("")
     thanks: Pattern = Pattern("")
@@ -105,64 +105,64 @@ class Courtesies:
     identity: Pattern = Pattern("")
     filler: Pattern = Pattern("")
     person: Pattern = Pattern("")
-    """A wish to talk to a person."""
+    """Requests to talk to a person."""
     overview: Pattern = Pattern("")
-    """A question what there is to learn here."""
+    """Questions about what the site covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """How a question leans on the one before."""
+    """Questions that depend on the previous one."""
 
     points: Pattern = Pattern("")
-    """Words that point back: "do that", "the other one"."""
+    """Words that refer back: "do that", "the other one"."""
     goes_on: Pattern = Pattern("")
     corrects: Pattern = Pattern("")
     replaced: tuple[Pattern, ...] = ()
-    """Corrections with the groups `no` (what is taken back) and `yes` (what takes its place)."""
+    """Corrections with the groups `no` (the withdrawn words) and `yes` (their replacement)."""
     no: Pattern = Pattern("")
-    """The word that opens a correction."""
+    """The word that begins a correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThisPage:
-    """How a question points at the page that the visitor is on."""
+    """Questions that refer to the page that the visitor is on."""
 
     parts: Pattern = Pattern("")
-    """The page, a part of it, or what is marked there: "this article"."""
+    """Words for the page, a part of it, or selected text: "this article"."""
     with_noun: Pattern = Pattern("")
-    """"this lamp"."""
+    """"this" with a noun: "this lamp"."""
     alone: Pattern = Pattern("")
-    """"this", with nothing behind it that it belongs to."""
+    """"this" without a noun."""
     it: Pattern = Pattern("")
     means_nothing: Pattern = Pattern("")
-    """An "it" that means nothing: "is it possible to"."""
+    """An "it" without a meaning: "is it possible to"."""
     short: Pattern = Pattern("")
-    """Whole questions that need the page: "explain", "how much?"."""
+    """Complete questions that need the page: "explain", "how much?"."""
     wish: Pattern = Pattern("")
-    """What is wanted of the page's words; it stands on no page."""
+    """Words for what the visitor wants; they are on no page."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPagePatterns:
-    """Pages that nearly every site has: how their titles begin, and the last part of their addresses."""
+    """Pages that nearly every site has: beginnings of their titles, and last parts of their addresses."""
 
     about: Pattern = Pattern("")
     contact: Pattern = Pattern("")
     about_address: Pattern = Pattern("")
     contact_address: Pattern = Pattern("")
     legal: Pattern = Pattern("")
-    """Words of sentences that say nothing about what a site is."""
+    """Words of legal sentences, which do not describe a site."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLanguage:
-    """How people ask for an answer in a certain language."""
+    """Requests for an answer in a certain language."""
 
     names: Pattern = Pattern("")
-    """What this language is called, in every language."""
+    """Names of this language, in all languages."""
     wishes: tuple[Pattern, ...] = ()
-    """Wishes in this language; "{language}" stands for the name of any language."""
+    """Requests in this language; "{language}" is replaced by the names of all languages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Amounts:
     """Numbers and units in words."""
 
     numbers: Words = ()
-    """From zero on; "-" for a word that means something else too."""
+    """Number words from zero; "-" replaces a word that has another meaning too."""
     units: dict[str, Words] = field(default_factory=dict)
     """Words by unit, under the names of `server.answering.verifying.amounts.SYMBOLS`."""
     between: Words = ()
@@ -186,7 +186,7 @@ class Dates:
     months: tuple[str, ...] = ()
     """Twelve texts, each with all names and short names of a month."""
     ordinals: Words = ()
-    """What is written onto a day: "st"."""
+    """Endings of a day number: "st"."""
     ordinals_behind_month: Words = ()
     of: Words = ()
     """Words between day and month, and before the year."""
@@ -202,13 +202,13 @@ class NameWords:
     joining: Words = ()
     """Words inside a name: "of"."""
     joining_in_claims: Words = ()
-    """Those that an answer's names are checked with."""
+    """Words inside a name that are used when an answer's names are checked."""
     several: Words = ()
     """Words between two names: "and"."""
     abbreviated: Words = ()
     """Titles with a full stop: "Dr"."""
     openers: Words = ()
-    """Words that open sentences and are names of nothing."""
+    """Words that begin sentences and are not names."""
     articles: Words = ()
     elided: Words = ()
     """Articles and prepositions before an apostrophe."""
@@ -216,19 +216,19 @@ class NameWords:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Questions for a kind of fact, and how the fact is told."""
+    """Questions for a kind of fact, and expressions of the fact."""
 
     price_asked: Pattern = Pattern("")
     price_told: Pattern = Pattern("")
     currency: Pattern = Pattern("")
-    """Words for money behind a number."""
+    """Words for money after a number."""
     phone_asked: Pattern = Pattern("")
     email_asked: Pattern = Pattern("")
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """What the wording of a question tells."""
+    """Patterns that classify questions."""
 
     begins: Pattern = Pattern("")
     """Words that begin a question, with what must follow."""
@@ -240,30 +240,30 @@ class Questions:
     place: Pattern = Pattern("")
     person: Pattern = Pattern("")
     directions: Pattern = Pattern("")
-    """Words such as "from" and "to": turned round, a question is another one."""
+    """Words such as "from" and "to": swapping the words around them changes the question."""
     compared: tuple[Pattern, ...] = ()
     """Comparisons of the groups `a` and `b`."""
     joined: Pattern = Pattern("")
-    """The words "and" that join two questions."""
+    """Words for "and" that join two questions."""
     joined_by: Pattern = Pattern("")
-    """What begins the second of two joined questions."""
+    """Words that begin the second of two joined questions."""
     joined_unspaced: Pattern = Pattern("")
     themes: tuple[Pattern, ...] = ()
-    """Questions for the themes of a whole site."""
+    """Questions about the themes of a whole site."""
     kinds: tuple[Pattern, ...] = ()
-    """Questions for all ways or kinds of something."""
+    """Questions for all variants or kinds of something."""
     chained: tuple[Pattern, ...] = ()
     """Questions of several hops."""
     about_site: Pattern = Pattern("")
-    """Words of such questions that name nothing."""
+    """Words of such questions for the site itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """What the wording of a sentence tells."""
+    """Patterns that classify sentences."""
 
     points_back: Pattern = Pattern("")
-    """How a sentence begins that needs the one before."""
+    """Beginnings of sentences that depend on the previous one."""
     negations: Pattern = Pattern("")
     denials: Pattern = Pattern("")
     """Negations in questions."""
@@ -273,11 +273,11 @@ class Sentences:
     opposites: tuple[str, ...] = ()
     """Pairs of words."""
     abbreviations: Words = ()
-    """Words that a full stop belongs to."""
+    """Words written with a full stop."""
     may_end: Words = ()
-    """Those that often end a sentence, or are a word too."""
+    """Abbreviations that often end a sentence, or are also a word without the full stop."""
     behind_ordinals: Words = ()
-    """Words behind an ordinal that is written with a full stop: "3. Oktober"."""
+    """Words after an ordinal that is written with a full stop: "3. Oktober"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,34 +286,34 @@ class HeadingWords:
 
     chapters: Pattern = Pattern("")
     chapter_signs: tuple[Pattern, ...] = ()
-    """Chapters with the number in the middle or before: one group that holds it."""
+    """Chapters with the number in the middle or at the start, which is the pattern's only group."""
     appendices: Pattern = Pattern("")
     numbered: Pattern = Pattern("")
-    """Words before the number of a heading that no question needs."""
+    """Words before the number of a heading, which a suggested question does not need."""
     nameless: Words = ()
-    """Headings that name nothing on the site."""
+    """Headings without a subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Commands to a model of one kind."""
+    """One kind of commands to a model."""
 
     pattern: Pattern
-    """Verbose: white space does not count."""
+    """The pattern, in verbose syntax: white space is ignored."""
     begins: Words = ()
     """The first four letters of each word that a match can start with."""
     holds: Words = ()
-    """Some characters of every match, where words are not set apart."""
+    """Characters that every match contains, in scripts without spaces."""
     page_only: bool = False
-    """Said by a page of what the machine shall tell others; in a question it is nothing special."""
+    """Whether it is a command only on pages, such as what to say to others, and normal in questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Commands to the machine that answers."""
+    """Commands to the model."""
 
     families: tuple[Family, ...] = ()
     asked_about: Pattern = Pattern("")
-    """What stands before the words of a command that is only asked about."""
+    """Words before a command which show that the question is about it."""
     asking: Pattern = Pattern("")
-    """Question words that may stand there with up to 30 characters behind them."""
+    """Question words that show the same, with at most 30 characters between them and the command."""

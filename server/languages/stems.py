@@ -1,4 +1,4 @@
-"""Snowball stems, by the language of the text and the script of the word."""
+"""Stems words with Snowball, by the language of the text and the script of the word."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _USUAL = {
     "latin": "en", "cyrillic": "ru", "greek": "el", "arabic": "ar", "devanagari": "hi", "tamil": "ta",
     "armenian": "hy",
 }  # fmt: skip
-"""Language that a word is taken for when its script is not that of the text's language."""
+"""Language assumed for a word whose script is not that of the text's language."""
 
 
 class _Stemmer(Protocol):
@@ -30,7 +30,7 @@ class _Stemmer(Protocol):
 
 
 class _Stemmers(threading.local):
-    """One set a thread: a Snowball stemmer keeps its place in the word in itself."""
+    """One set of stemmers per thread, because a Snowball stemmer has internal state."""
 
     def __init__(self) -> None:
         self.by_algorithm: dict[str, _Stemmer] = {}
@@ -45,7 +45,7 @@ _stemmers = _Stemmers()
 
 
 def language_of_word(word: str, language: str) -> str:
-    """The language to read a word in: that of its text, unless its script says that it cannot be."""
+    """Return the language of a word: that of its text, unless its script belongs to another."""
     script = script_of(word)
     if language and script_of_language(language) == script:
         return language
@@ -53,7 +53,7 @@ def language_of_word(word: str, language: str) -> str:
 
 
 def stem(word: str, language: str) -> str:
-    """The stem of a lower-case word; the word itself in a language without a stemmer."""
+    """Return the stem of a lower-case word, or the word itself in a language without a stemmer."""
     algorithm = _ALGORITHMS.get(language)
     if algorithm is None:
         return word

@@ -1,7 +1,7 @@
-"""Function words that say nothing about what a page is about, by language.
+"""Function words by language, which say nothing about the subject of a page.
 
-Articles, pronouns, prepositions, conjunctions, auxiliaries and question words only. Words that
-change what is asked for ("off", "without", "before") stay searchable.
+They are articles, pronouns, prepositions, conjunctions, auxiliaries and question words. Words that
+change the meaning of a question ("off", "without", "before") stay searchable.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ STOP_WORDS: dict[str, frozenset[str]] = {
 
 
 def is_function_word(word: str, languages: Iterable[str]) -> bool:
-    """Return whether a lower-case word says nothing in English or one of these languages."""
+    """Return whether a lower-case word is a function word in English or one of these languages."""
     return any(word in STOP_WORDS.get(language, ()) for language in ("en", *languages))

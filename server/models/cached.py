@@ -1,4 +1,4 @@
-"""Models that remember: the same query is embedded once, the same prompt is answered once."""
+"""Models with a cache: the same query is embedded once, the same prompt is answered once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from server.domain.protocols import Cache, ChatModel, Embedder, Prompt, Vector
 
 
 class CachedEmbedder:
-    """Keeps the vectors of the last `entries` different short texts, in this process.
+    """Caches the vectors of the last `entries` different short texts, in this process.
 
-    Meant for visitors' queries: a call with more than `largest_call` texts is indexing and passes
-    by, as does a text longer than `max_characters`. At 384 dimensions 4,000 entries are 10 MB.
+    It is meant for visitors' queries. Calls with more than `largest_call` texts are indexing and are not
+    cached, nor are texts longer than `max_characters`. 4,000 entries of 384 dimensions are 10 MB.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class CachedEmbedder:
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 per text, in order. Raises ModelError."""
+        """Return one vector of length 1 per text, in order. Raises ModelError."""
         if len(texts) > self._largest_call:
             return self._embedder.embed(texts)
         known = self._recall(texts)
@@ -61,11 +61,11 @@ class CachedEmbedder:
 
 
 class CachedChat:
-    """Keeps complete replies for `ttl_s` seconds in `cache`, which all processes share.
+    """Caches complete replies for `ttl_s` seconds in `cache`, which all processes share.
 
-    Kept are replies of at most `max_characters` that are of use: not empty, and JSON where JSON
-    was asked for. How many are kept at once is the cache's business. The key covers the model and
-    the whole prompt, so other chunks, rules or history never get an old reply.
+    A reply is cached if it has at most `max_characters`, is not empty, and is JSON if JSON was
+    requested. The cache limits the number of entries. The key covers the model and the whole prompt, so a
+    prompt with other chunks, rules or history never gets an old reply.
     """
 
     def __init__(self, model: ChatModel, cache: Cache, ttl_s: float, max_characters: int = 20_000) -> None:
@@ -76,7 +76,7 @@ class CachedChat:
         self._max_characters = max_characters
 
     def complete(self, prompt: Prompt) -> str:
-        """The whole reply. Raises ModelError."""
+        """Return the whole reply. Raises ModelError."""
         key = self._key(prompt)
         reply = self._cache.get(key)
         if reply is None:
@@ -85,7 +85,7 @@ class CachedChat:
         return reply
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The reply in pieces; a remembered one comes whole. Raises ModelError at any piece."""
+        """Yield the reply in pieces; a cached one is a single piece. Raises ModelError at any piece."""
         key = self._key(prompt)
         reply = self._cache.get(key)
         if reply is not None:
@@ -95,7 +95,7 @@ class CachedChat:
         for piece in self._model.stream(prompt):
             pieces.append(piece)
             yield piece
-        # A reply that broke off, or that nobody waited for, does not come to this line.
+        # This line is not reached when the reply broke off or the caller stopped reading.
         self._keep(key, prompt, "".join(pieces))
 
     def _key(self, prompt: Prompt) -> str:

@@ -1,6 +1,6 @@
 """The embedding model that needs no key and no network: all-MiniLM-L6-v2 on onnxruntime.
 
-It knows English. Texts are cut at 256 tokens, the length that the model was trained for.
+It reads English. Texts are cut at 256 tokens, the length that the model was trained for.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from server.models.minilm_weights import (
     read_weights,
 )
 
-# The quantised graph, built once per installation and kept in the data folder.
+# The quantised graph is built once per installation and kept in the data folder.
 #
-# The file's name carries the graph's version and the hash of its content, so a file that a crash, a
-# full disk or a bad disk damaged is noticed and built anew, and two processes that build it at the
-# same time put the same file in the same place.
+# The file name contains the graph's version and the hash of its content. A file damaged by a crash, a full
+# disk or a bad disk is therefore detected and built again, and two processes that build it at the same time
+# write the same file.
 
 
 OnProgress = Callable[[str], None]
 
 
 def load_graph(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> Path:
-    """The file of the graph in `cache_dir`, checked, and built first when needed. Raises ModelError."""
+    """Return the checked graph file in `cache_dir`, building it first if needed. Raises ModelError."""
     try:
         return _find(cache_dir, STEM) or _build(cache_dir, STEM, on_progress)
     except OSError as error:
@@ -61,7 +61,7 @@ def _build(cache_dir: Path, stem: str, on_progress: OnProgress) -> Path:
     on_progress("reading the embedded model's weights")
     weights = read_weights(find_model_folder())
     on_progress("quantising the embedded model")
-    from server.models.minilm_graph import build_graph  # onnx takes long to import and is needed once
+    from server.models.minilm_graph import build_graph  # onnx imports slowly and is needed only once
 
     content = build_graph(weights)
     cache_dir.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def _name(stem: str, content: bytes) -> str:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Writes the file so that it is seen whole or not at all."""
+    """Write the file atomically."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -91,13 +91,13 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 _MAX_CHARACTERS = 16_000
-"""No 256 tokens of real text are longer; it bounds the time that one text can take."""
+"""Real text of 256 tokens is never longer. The limit bounds the time that one text can take."""
 
 
 def prepare(cache_dir: Path, on_progress: OnProgress = lambda message: None) -> None:
-    """Builds the quantised model in `cache_dir` unless it is there, and embeds one word.
+    """Build the quantised model in `cache_dir` if it is missing, and embed one word.
 
-    Takes seconds at the first start; `on_progress` gets one short line per step. Raises ModelError.
+    The first start takes seconds; `on_progress` gets one short line per step. Raises ModelError.
     """
     load_graph(cache_dir, on_progress)
     EmbeddedEmbedder(cache_dir).embed(["ready"])
@@ -108,7 +108,7 @@ _models: dict[Path, tuple[Tokenizer, onnxruntime.InferenceSession]] = {}
 
 
 def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession]:
-    """The tokenizer and the model of this process, loaded by the first call. Raises ModelError."""
+    """Return this process's tokenizer and model, which the first call loads. Raises ModelError."""
     with _loading:
         if cache_dir not in _models:
             _models[cache_dir] = (open_tokenizer(), _open_session(load_graph(cache_dir)))
@@ -116,12 +116,12 @@ def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession
 
 
 class EmbeddedEmbedder:
-    """Embeds with the model kept in `cache_dir`.
+    """Embeds with the model in `cache_dir`.
 
-    The first call loads the model, once for all embedders of the process. It has no threads, so that
-    processes that fork afterwards share its memory. A call with several texts works on `threads` of them
-    at once; a single text is embedded in the calling thread, so that visitors' queries do not wait for
-    each other.
+    The first call loads the model, once for all embedders of the process. The model starts no threads, so
+    that processes forked later share its memory. A call with several texts embeds `threads` of them in
+    parallel. A single text is embedded in the calling thread, so that visitors' queries do not wait for each
+    other.
     """
 
     name = "all-MiniLM-L6-v2"
@@ -134,11 +134,11 @@ class EmbeddedEmbedder:
         self._loaded: tuple[Tokenizer, onnxruntime.InferenceSession] | None = None
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 per text, in order. Raises ModelError."""
+        """Return one vector of length 1 per text, in order. Raises ModelError."""
         self._load()
         if len(texts) < 2 or self._threads == 1:
             return [self._embed_one(text) for text in texts]
-        # The longest first, so that no thread is left with a long text at the end.
+        # Longest first, so that no thread has a long text left at the end.
         order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
         vectors: list[Vector] = [[]] * len(texts)
         with ThreadPoolExecutor(min(self._threads, len(texts)), "embed") as pool:
@@ -150,7 +150,7 @@ class EmbeddedEmbedder:
 
     def _embed_one(self, text: str) -> Vector:
         tokenizer, session = self._load()
-        # Half a surrogate pair, as broken pages contain, is no text that can be encoded.
+        # Broken pages contain half surrogate pairs, which cannot be encoded.
         readable = text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
         tokens = np.array([tokenizer.encode(readable).ids], dtype=np.int32)
         vectors: Any = session.run(None, {"tokens": tokens})[0]
@@ -164,7 +164,7 @@ class EmbeddedEmbedder:
 
 
 def open_tokenizer() -> Tokenizer:
-    """The model's tokenizer: no padding, texts cut at 256 tokens. Raises ModelError."""
+    """Return the model's tokenizer, without padding, cutting texts at 256 tokens. Raises ModelError."""
     tokenizer = Tokenizer.from_str(read_tokenizer(find_model_folder()))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
@@ -174,11 +174,11 @@ def open_tokenizer() -> Tokenizer:
 def _open_session(graph: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # Each text runs in one thread: no thread of onnxruntime's own spins beside many web threads.
+    # Each text runs in one thread, so that onnxruntime's threads do not compete with the web threads.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # What a text needs is freed afterwards: an arena would keep as much as the longest text ever took.
+    # Free memory after each text: an arena would keep as much as the longest text ever needed.
     options.enable_cpu_mem_arena = False
-    # The graph is already as it should be; more "optimisation" would fuse what is faster apart.
+    # The graph is already optimised; further optimisation would fuse operators that are faster apart.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""A chat model whose tokens and money are counted, for each question and for each site and day."""
+"""Counts a chat model's tokens and cost, per question and per site and day."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CHARACTER_PER_TOKEN = re.compile(
 )
 """Chinese, Japanese, Korean and Thai: about one token per character."""
 _CHARACTERS_PER_TOKEN = 4
-"""Of other scripts; the mean over English text of common tokenizers."""
+"""Characters per token in other scripts: the mean of common tokenizers on English text."""
 
 
 def estimate_tokens(text: str) -> int:
-    """0 for an empty text, otherwise at least 1."""
+    """Return the estimated number of tokens: 0 for an empty text, otherwise at least 1."""
     dense = len(_CHARACTER_PER_TOKEN.findall(text))
     return dense + math.ceil((len(text) - dense) / _CHARACTERS_PER_TOKEN)
 
@@ -30,11 +30,11 @@ Prices = Mapping[str, tuple[float, float]]
 """Model -> money per million tokens sent, and received."""
 
 CHECK_EVERY_S = 1.0
-"""What other processes spent is asked for this often."""
+"""How often the other processes' spending is read, in seconds."""
 
 
 def read_prices(text: str) -> dict[str, tuple[float, float]]:
-    """`name=in/out,name=in/out` as MODEL_PRICES has it."""
+    """Parse MODEL_PRICES: `name=in/out,name=in/out`."""
     prices = {}
     for row in filter(None, text.split(",")):
         name, _, pair = row.partition("=")
@@ -44,7 +44,7 @@ def read_prices(text: str) -> dict[str, tuple[float, float]]:
 
 
 class MeteredChat:
-    """Counts what the provider says, else an estimate; refuses calls of a site that has spent its day."""
+    """Counts reported or else estimated tokens. Refuses calls of a site whose daily budget is spent."""
 
     def __init__(self, model: ChatModel, log: UsageLog, prices: Prices) -> None:
         self.name = model.name
@@ -54,16 +54,16 @@ class MeteredChat:
         self._today: dict[str, tuple[float, Used]] = {}
 
     def complete(self, prompt: Prompt) -> str:
-        """The whole reply. Raises ModelError."""
+        """Return the whole reply. Raises ModelError."""
         return "".join(self._counted(prompt, lambda: iter([self._model.complete(prompt)])))
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The reply in pieces. Raises ModelError at any piece."""
+        """Yield the reply in pieces. Raises ModelError at any piece."""
         return self._counted(prompt, lambda: self._model.stream(prompt))
 
     def _counted(self, prompt: Prompt, start: Callable[[], Iterator[str]]) -> Iterator[str]:
         spending = current()
-        if spending is None:  # asked outside of any question
+        if spending is None:  # the call belongs to no question
             yield from start()
             return
         self._check(spending)
@@ -74,12 +74,12 @@ class MeteredChat:
                 pieces.append(piece)
                 yield piece
         finally:
-            # Also when the visitor went away in the middle: the provider bills what it sent.
+            # Count even if the visitor has left: the provider bills what it sent.
             if pieces:
                 self._count(spending, self._used(spending, prompt, "".join(pieces)))
 
     def _check(self, spending: Spending) -> None:
-        """Raises ModelError (budget_spent)."""
+        """Raise ModelError (budget_spent) when the site's daily budget is spent."""
         if spending.limit.reached(self._spent(spending.site_id)):
             raise ModelError(
                 "budget_spent",
@@ -112,15 +112,15 @@ class MeteredChat:
 
 _KEPT_S = 2 * 24 * 3600.0
 _COUNT_EVERY_S = 1.0
-"""The other processes' tokens are counted this often: each restart of a day leaves a slot to read."""
+"""How often the other processes' tokens are counted, in seconds. Each restart adds a slot to read."""
 
 
 class TokenBudget:
-    """At most `daily_tokens` a day (UTC), counted in `cache`; 0 means no limit.
+    """Limits tokens to `daily_tokens` a day (UTC), counted in `cache`; 0 means no limit.
 
-    The cache cannot add to a number, so each process claims a slot of the day for itself, with
-    `Cache.add`, and alone writes its own count there; what is spent is the sum of all slots.
-    So nothing is lost when two processes spend at once.
+    The cache cannot increment a number. Each process therefore claims its own slot of the day with
+    `Cache.add` and writes its count there. The tokens spent are the sum of all slots, so no count is lost
+    when two processes spend at the same time.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class TokenBudget:
         self._counted: tuple[str, float] = ("", 0.0)
 
     def check(self) -> None:
-        """Raises ModelError (budget_spent) when today's tokens are spent."""
+        """Raise ModelError (budget_spent) when today's tokens are spent."""
         if self._daily_tokens and self.spent() >= self._daily_tokens:
             raise ModelError(
                 "budget_spent",
@@ -147,7 +147,7 @@ class TokenBudget:
             )
 
     def spend(self, tokens: int) -> None:
-        """Counts tokens that were used, also past the limit."""
+        """Count used tokens, even beyond the limit."""
         if not self._daily_tokens or tokens <= 0:
             return
         with self._lock:
@@ -156,7 +156,7 @@ class TokenBudget:
             self._cache.set(self._slot, str(self._spent_here), _KEPT_S)
 
     def spent(self) -> int:
-        """Tokens of today over all processes; what others spent in the last second may be missing."""
+        """Return today's tokens of all processes. The last second of other processes may be missing."""
         with self._lock:
             day, now = self._today(), monotonic()
             if self._counted[0] != day or now - self._counted[1] > _COUNT_EVERY_S:

@@ -1,13 +1,13 @@
-"""all-MiniLM-L6-v2 as an ONNX graph made for short latencies on a CPU.
+"""all-MiniLM-L6-v2 as an ONNX graph with a low latency on CPUs.
 
-Choices, each measured with benchmarks/embedding.py:
+The design choices were measured with benchmarks/embedding.py:
 
-- One text per run, so there is neither padding nor a mask: attention takes onnxruntime's fast path,
-  and a text's vector does not depend on the texts it is embedded with.
-- Products with weights run on 8-bit integers, one scale per output channel. Weights use 7 of the 8
+- Each run embeds one text, without padding or a mask. Attention takes onnxruntime's fast path, and a
+  text's vector does not depend on the texts embedded with it.
+- Products with weights use 8-bit integers, with one scale per output channel. Weights use 7 of the 8
   bits: on processors without VNNI instructions, sums of two full 8-bit products overflow.
-- Add and LayerNormalization as two operators: the fused SkipLayerNormalization takes 4 times as long.
-- Word vectors are kept as 8-bit integers with a scale per word: 34 MB less memory in each process.
+- Add and LayerNormalization are two operators: the fused SkipLayerNormalization takes 4 times as long.
+- Word vectors are 8-bit integers with one scale per word, which saves 34 MB of memory in each process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WEIGHT_LEVELS = 63
 
 
 def build_graph(weights: Mapping[str, Array]) -> bytes:
-    """The serialised model: `tokens` (int32, [texts, length]) -> `vectors` ([texts, 384], length 1).
+    """Return the serialised model: `tokens` (int32, [texts, length]) -> `vectors` ([texts, 384], length 1).
 
     All texts of a run have the same number of tokens.
     """
@@ -40,7 +40,7 @@ def build_graph(weights: Mapping[str, Array]) -> bytes:
 
 
 class _Graph:
-    """An ONNX graph in the making; every method returns the name of the tensor that it computes."""
+    """Builds an ONNX graph. Every method returns the name of the tensor that it computes."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         self._weights = weights
@@ -49,7 +49,7 @@ class _Graph:
 
     def embeddings(self) -> str:
         prefix = "embeddings."
-        # Every text is of the first segment, so its vector is added to the positions' beforehand.
+        # All texts are in the first segment, so its vector is added to the positions in advance.
         segment = self._weights[prefix + "token_type_embeddings.weight"][0]
         positions = self._weights[prefix + "position_embeddings.weight"][:MAX_TOKENS] + segment
         length = self.node("Shape", ["tokens"], start=1, end=2)
@@ -84,7 +84,7 @@ class _Graph:
         return self._product(tensor, prefix, self._weights[prefix + "weight"], self._weights[prefix + "bias"])
 
     def _product(self, tensor: str, name: str, weight: Array, bias: Array) -> str:
-        """tensor · weightᵀ + bias."""
+        """Compute tensor · weightᵀ + bias."""
         bias_name = self.constant(f"{name}.bias", bias)
         scales = np.abs(weight).max(axis=1) / np.float32(_WEIGHT_LEVELS)
         integers = np.rint(weight / scales[:, None]).astype(np.int8).T

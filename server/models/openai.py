@@ -1,9 +1,9 @@
-"""Chat and embedding models of any provider that speaks the OpenAI protocol.
+"""Chat and embedding models of any provider with an OpenAI-compatible API.
 
-langchain-openai makes the clients: addresses, keys, connections. Replies are read from the raw
-response, because building the libraries' objects costs 8 times the processor time of everything
-else on a streamed word, and hundreds of visitors stream at once. Importing this module takes
-seconds: load it through server.models.table, when a provider is configured.
+langchain-openai creates the clients with addresses, keys and connections. Replies are read from the raw
+response: for each streamed word, building the library's objects takes 8 times the CPU time of everything
+else, and hundreds of visitors stream at once. Importing this module takes seconds, so load it through
+server.models.table when a provider is configured.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DETAIL_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Whom a call went to, in the words of the settings."""
+    """The provider and model of a call, as in the settings."""
 
     url: str
     model: str
@@ -45,7 +45,7 @@ class Endpoint:
 
 @contextmanager
 def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
-    """Turns every failure of a call into a ModelError that says what to do."""
+    """Turn every failure of a call into a ModelError that says what to do."""
     try:
         yield
     except openai.APIStatusError as error:
@@ -61,12 +61,12 @@ def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
         message = f"{endpoint.url} broke off in the middle of a reply ({_one_line(error)})"
         raise ModelError("server_error", message) from error
     except (openai.OpenAIError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        # Whatever does not have the protocol's shape fails in one of these ways while it is read.
+        # Reading a reply that does not follow the protocol raises one of these.
         raise not_the_protocol(endpoint, error) from error
 
 
 def not_the_protocol(endpoint: Endpoint, reason: object) -> ModelError:
-    """The reply is not what an OpenAI-compatible API sends."""
+    """Return the error for a reply that is not OpenAI-compatible."""
     return ModelError(
         "bad_reply",
         f"{endpoint.url} does not answer like an OpenAI-compatible API ({_one_line(reason)}); "
@@ -75,18 +75,18 @@ def not_the_protocol(endpoint: Endpoint, reason: object) -> ModelError:
 
 
 def refused_parameter(error: Exception, sent: set[str]) -> str | None:
-    """Which of the `sent` parameters a provider refused, if that is why it refused the call."""
+    """Return which of the `sent` parameters the provider refused; None if it failed for another reason."""
     if not isinstance(error, (openai.BadRequestError, openai.UnprocessableEntityError)):
         return None
     named = [name for name in sent if re.search(rf"\b{name}\b", error.message + str(error.body))]
-    # The longest: the name max_completion_tokens is not meant where max_tokens is.
+    # Prefer the longest name: max_completion_tokens over max_tokens.
     return max(named, key=len, default=None)
 
 
 def is_refusal_of_input(error: openai.APIStatusError) -> bool:
-    """Return whether the provider could not work with the texts, most likely for their length."""
+    """Return whether the provider refused the texts, most likely because of their length."""
     return error.status_code in (400, 413, 422) or (
-        # llama.cpp and others fail in this way on an input past their context.
+        # llama.cpp and others answer like this to an input longer than their context.
         error.status_code == 500 and re.search("too (long|large)|context", error.message) is not None
     )
 
@@ -120,7 +120,7 @@ def _later(kind: str, message: str, error: openai.APIStatusError) -> ModelError:
 
 
 def _retry_after(header: str) -> float | None:
-    """Seconds to wait; the header has them as a number or as a date."""
+    """Return the seconds to wait from a header with a number or a date; None if it is neither."""
     if re.fullmatch(r"\d+(\.\d+)?", header.strip()):
         return float(header)
     try:
@@ -137,7 +137,7 @@ def _detail(error: openai.APIStatusError) -> str:
 
 def _one_line(text: object) -> str:
     line = " ".join(str(text).split()) or type(text).__name__
-    # Some providers repeat a part of the key in their message.
+    # Some providers repeat part of the key in their message.
     line = re.sub(r"\bsk-[\w*-]+", "sk-…", line)
     return line if len(line) <= _DETAIL_CHARACTERS else line[:_DETAIL_CHARACTERS] + "…"
 
@@ -145,20 +145,20 @@ def _one_line(text: object) -> str:
 OPENAI_URL = "https://api.openai.com/v1"
 _CONNECT_S = 5.0
 _NO_KEY = "none"
-"""Local servers need no key, but the clients insist on one."""
+"""Local servers need no key, but the clients require one."""
 _BATCH = 64
 _MAX_CHARACTERS = 30_000
 """More than any provider's model reads."""
 _SHORT_INPUT = 400
-"""An embedding input of so few characters is not refused for its length."""
+"""No provider refuses an embedding input of this many characters because of its length."""
 
 
 class OpenAIChat:
     """Completes prompts with `model` at `base_url`.
 
-    `first_token_s` is the longest wait for the first words and, after them, the longest silence;
-    `total_s` is the longest wait for a reply that is not streamed. Parameters that the provider
-    refuses are left out from then on.
+    `first_token_s` is the longest wait for the first words, and then between two pieces. `total_s` is the
+    longest wait for a reply that is not streamed. Parameters that the provider refuses are not sent
+    again.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class OpenAIChat:
             ).client
 
     def complete(self, prompt: Prompt) -> str:
-        """The whole reply. Raises ModelError."""
+        """Return the whole reply. Raises ModelError."""
         with as_model_errors(self._endpoint), ExitStack() as stack:
             response = self._send(stack, prompt, self._total_s, stream=False)
             reply = json.loads(response.read())
@@ -196,13 +196,13 @@ class OpenAIChat:
             return text
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The reply in pieces, none empty. Raises ModelError at any piece, also when it breaks off."""
+        """Yield the reply in non-empty pieces. Raises ModelError at any piece, or if it breaks off."""
         deadline = monotonic() + self._first_token_s
         begun, finish_reason = False, None
         with as_model_errors(self._endpoint), ExitStack() as stack:
             response = self._send(stack, prompt, self._first_token_s, stream=True)
             for event in _events(response.iter_lines()):
-                # Servers that send comments or thoughts before the first word are not silent.
+                # Servers may send comments or thoughts before the first word, so reading does not time out.
                 if not begun and monotonic() > deadline:
                     raise httpx2.ReadTimeout("no first word")
                 piece, ended = self._read(event) if event else ("", None)
@@ -215,13 +215,13 @@ class OpenAIChat:
             self._check_length("text" if begun else "", finish_reason)
 
     def _send(self, stack: ExitStack, prompt: Prompt, read_s: float, *, stream: bool) -> Any:
-        """The open response; a call that was refused for a parameter is made again without it."""
+        """Return the open response. If a parameter is refused, call again without it."""
         timeout = httpx2.Timeout(read_s, connect=min(_CONNECT_S, read_s))
         messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
         while True:
             parameters = self._parameters(prompt, stream=stream)
             try:
-                # As extra_body, for the client spends a millisecond on checking what it is given by name.
+                # The client spends a millisecond on checking named arguments, so use extra_body.
                 body = {"messages": messages, **parameters}
                 call = self._client.with_streaming_response.create(
                     model=self.name, messages=[], stream=stream, timeout=timeout, extra_body=body
@@ -234,8 +234,8 @@ class OpenAIChat:
                 self._refused |= {refused}
 
     def _parameters(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
-        """Only what the common providers understand, less what this one has refused."""
-        # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
+        """Return parameters that common providers support, without those that this one has refused."""
+        # OpenAI's newer models refuse max_tokens; most other servers support only that name.
         names = ["max_completion_tokens", "max_tokens"]
         if "openai" not in self._endpoint.url:
             names.reverse()
@@ -250,7 +250,7 @@ class OpenAIChat:
         return {name: value for name, value in parameters.items() if name not in self._refused}
 
     def _read(self, event: str) -> tuple[str, str | None]:
-        """(text, why the reply ended if it did) of one event of a stream."""
+        """Return (text, finish reason or None) of one event of a stream."""
         if event == "[DONE]":
             return "", "stop"
         data = json.loads(event)
@@ -281,10 +281,9 @@ class OpenAIChat:
 class OpenAIEmbedder:
     """Embeds with `model` at `base_url`.
 
-    `languages` are those that the operator says the model reads; empty means all. `dimensions`
-    asks the provider for shorter vectors; None leaves the model's own length. A batch that the
-    provider refuses is sent in halves, and a single text that it refuses is cut in half, so its
-    limits need not be known.
+    `languages` are the languages that the model reads, as configured; empty means all. `dimensions` requests
+    shorter vectors; None keeps the model's own length. The provider's limits need not be known: a refused
+    batch is sent in halves, and a refused single text is cut in half.
     """
 
     def __init__(
@@ -314,7 +313,7 @@ class OpenAIEmbedder:
             ).client
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 per text, in order. Raises ModelError."""
+        """Return one vector of length 1 per text, in order. Raises ModelError."""
         # Providers refuse empty texts, and half surrogate pairs cannot be sent.
         inputs = [
             text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").strip() or "-" for text in texts
@@ -353,7 +352,7 @@ class OpenAIEmbedder:
 
 
 def _report(reply: dict[str, Any]) -> None:
-    """Passes on what the provider says that a call took."""
+    """Record the token counts that the provider reports for a call."""
     spending, usage = current(), reply.get("usage")
     if spending is not None and isinstance(usage, dict):
         sent, received = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -362,7 +361,7 @@ def _report(reply: dict[str, Any]) -> None:
 
 
 def _events(lines: Iterator[str]) -> Iterator[str]:
-    """The data of each server-sent event; "" for every other line, as a sign of life."""
+    """Yield the data of each server-sent event, and "" for every other line as a sign of life."""
     for line in lines:
         yield line[5:].strip() if line.startswith("data:") else ""
         if line.startswith("data:") and line[5:].strip() == "[DONE]":
@@ -371,7 +370,7 @@ def _events(lines: Iterator[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _connections() -> httpx2.Client:
-    """The process's connections, shared by its models; hundreds of streams are open at once."""
+    """Return the process's connection pool, shared by its models. Hundreds of streams may be open."""
     limits = httpx2.Limits(max_connections=4096, max_keepalive_connections=1024, keepalive_expiry=30.0)
     connections = openai.DefaultHttpxClient(limits=limits)
     atexit.register(connections.close)
@@ -383,7 +382,7 @@ MOST = 500
 
 
 def offered_models(api_key: str, base_url: str) -> list[str]:
-    """Their names, sorted; [] from a provider without such a list. Raises ModelError."""
+    """Return the provider's model names, sorted; [] if it offers no list. Raises ModelError."""
     endpoint = Endpoint(base_url or OPENAI_URL, "", "CHAT_MODEL")
     with as_model_errors(endpoint):
         client = openai.OpenAI(

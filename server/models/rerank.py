@@ -1,7 +1,7 @@
-"""A cross-encoder behind any rerank API: Jina, Cohere, vLLM, Hugging Face's text-embeddings-inference.
+"""Cross-encoders behind a rerank API: Jina, Cohere, vLLM, Hugging Face's text-embeddings-inference (TEI).
 
-They all take `POST .../rerank` with a query and texts, and give a relevance for each text. The last one
-names the fields differently; which of the two a server speaks is found out at the first call.
+They all accept `POST .../rerank` with a query and texts, and return a relevance for each text. TEI uses other
+field names. The first call detects which of the two a server uses.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from server.models.resilient import RetryLater
 
 _CONNECT_S = 5.0
 _MAX_CHARACTERS = 8_000
-"""Of each text: more than any cross-encoder reads."""
+"""Characters sent of each text, more than any cross-encoder reads."""
 _DETAIL_CHARACTERS = 200
 
 
 class HttpRelevance:
-    """Implements RelevanceModel with `model` at `url`, which ends in /rerank or is what stands before it."""
+    """Implements RelevanceModel with `model` at `url`, to which /rerank is added if it is missing."""
 
     def __init__(self, url: str, model: str = "", *, api_key: str = "", timeout_s: float = 5.0) -> None:
         self.name = model or "rerank"
@@ -35,7 +35,7 @@ class HttpRelevance:
         self._timeout = httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
-        """In [0, 1], one for each text, in order; [] for []. Raises ModelError."""
+        """Return a relevance in [0, 1] for each text, in order; [] for []. Raises ModelError."""
         if not texts:
             return []
         cut = [_sendable(text[:_MAX_CHARACTERS]) for text in texts]
@@ -50,7 +50,7 @@ class HttpRelevance:
         try:
             return _shares(_scores(response.json(), len(cut)))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            # Whatever does not have the protocol's shape fails in one of these ways while it is read.
+            # Reading a reply that does not follow the protocol raises one of these.
             message = f"{self._url} does not answer like a rerank API ({_line(error)}); check RERANK_URL"
             raise ModelError("bad_reply", message) from error
 
@@ -105,14 +105,14 @@ def _scores(reply: Any, count: int) -> list[float]:
 
 
 def _shares(scores: list[float]) -> list[float]:
-    """In [0, 1]: some servers send a model's raw value, which a logistic curve brings there."""
+    """Return scores in [0, 1]. Raw model values, which some servers send, are mapped by a logistic curve."""
     if all(0 <= score <= 1 for score in scores):
         return scores
     return [1 / (1 + math.exp(-min(50.0, max(-50.0, score)))) for score in scores]
 
 
 def _sendable(text: str) -> str:
-    """Without half surrogate pairs, which are no UTF-8; servers refuse empty texts."""
+    """Replace half surrogate pairs, which are not valid UTF-8, and empty texts, which servers refuse."""
     return text.encode("utf-8", "replace").decode("utf-8").strip() or "-"
 
 
@@ -123,7 +123,7 @@ def _line(text: object) -> str:
 
 @lru_cache(maxsize=1)
 def _connections() -> httpx2.Client:
-    """The process's connections, kept open between questions."""
+    """Return the process's connection pool, kept open between questions."""
     connections = httpx2.Client()
     atexit.register(connections.close)
     return connections

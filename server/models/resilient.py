@@ -1,4 +1,4 @@
-"""Models that may be slow, busy, down or dear, made fit to be asked by visitors."""
+"""Wraps models with timeouts, retries, limits and a circuit breaker, so that visitors do not wait."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RetryLater(ModelError):
 
 
 class Circuit:
-    """After `failures` in a row, calls fail at once for `pause_s`; then one call tries again.
+    """Circuit breaker. After `failures` in a row, calls fail for `pause_s`; then one call is tried.
 
-    While that one is under way the others still fail at once. If it succeeds all is as before; if
-    it fails, or never ends, the next try comes after another `pause_s`. With `failures` 0 every
-    call is made.
+    While that call is running, the others still fail. If it succeeds, all calls are allowed again. If it
+    fails or never ends, the next try follows after another `pause_s`. With `failures` 0 every call is
+    allowed.
     """
 
     def __init__(self, failures: int, pause_s: float, clock: Callable[[], float] = monotonic) -> None:
@@ -40,7 +40,7 @@ class Circuit:
         self._kind = self._message = ""
 
     def check(self) -> None:
-        """Raises ModelError, of the last failure's kind, when the model is not to be asked now."""
+        """Raise ModelError, with the last failure's kind, while calls are not allowed."""
         with self._lock:
             if not self._failures or self._in_a_row < self._failures:
                 return
@@ -51,7 +51,7 @@ class Circuit:
             self._closed_until = self._clock() + self._pause_s
 
     def pause(self) -> tuple[float, str]:
-        """(seconds for which the model is left alone, what it failed with last); (0, "") when it is asked."""
+        """Return (seconds until the next call is allowed, the last error); (0, "") when calls are allowed."""
         with self._lock:
             if not self._failures or self._in_a_row < self._failures:
                 return 0.0, ""
@@ -77,25 +77,25 @@ _ABOUT_THE_CALL = frozenset({"bad_reply", "budget_spent"})
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """What one call may take. All times in seconds."""
+    """Limits of one call. All times are in seconds."""
 
     total_s: float = 30.0
-    """A stream that is not complete by then ends in a timeout, at its next item."""
+    """Maximum time of a stream. A longer one ends with a timeout at its next item."""
     retries: int = 2
-    """Further tries after a failure that may pass; never after the first item."""
+    """Maximum number of retries after a temporary failure; none after the first item."""
     retry_until_s: float = 5.0
-    """No further try begins later than this after the call began: the caller has a fallback."""
+    """No retry starts later than this after the start of the call, because callers have a fallback."""
     backoff_s: float = 0.25
-    """Mean wait before the first further try; it doubles with each, up to `backoff_max_s`."""
+    """Mean wait before the first retry. It doubles with each retry, up to `backoff_max_s`."""
     backoff_max_s: float = 8.0
     concurrency: int = 256
-    """Calls at once."""
+    """Maximum number of simultaneous calls."""
     slot_wait_s: float = 5.0
-    """Wait for one of the calls under way to end; then rate_limited."""
+    """Maximum wait for another call to end; then the call fails with rate_limited."""
     failures_to_pause: int = 5
-    """After so many failures in a row the model is left alone for `pause_s`; 0: never."""
+    """Number of consecutive failures after which the model is not called for `pause_s`; 0: never."""
     pause_s: float = 30.0
-    """Not applied to a caller whose `retry_until_s` is longer: it would rather wait."""
+    """Length of this pause. A caller with a longer `retry_until_s` prefers to wait and gets no pause."""
 
 
 class Calls:
@@ -109,10 +109,10 @@ class Calls:
         self._circuit = Circuit(0 if patient else limits.failures_to_pause, limits.pause_s)
 
     def items(self, start: Callable[[], Iterator[T]]) -> Iterator[T]:
-        """The items of `start()`, started again after a passing failure before the first item.
+        """Yield the items of `start()`. A temporary failure before the first item is retried.
 
-        Raises ModelError as `start` does, and of its own: timeout, rate_limited, and the last
-        failure's kind while the model is left alone.
+        Raises the ModelErrors of `start`, and its own: timeout, rate_limited, and during a pause the last
+        failure's kind.
         """
         began = monotonic()
         for attempt in range(self._limits.retries + 1):
@@ -131,11 +131,11 @@ class Calls:
             sleep(wait)
 
     def pause(self) -> tuple[float, str]:
-        """See Circuit."""
+        """Return `Circuit.pause`."""
         return self._circuit.pause()
 
     def _watched(self, items: Iterator[T], began: float) -> Generator[T]:
-        """The items, reported to the circuit, until the total time is over."""
+        """Yield the items until the total time has passed, reporting to the circuit."""
         begun = False
         try:
             for item in items:
@@ -155,16 +155,16 @@ class Calls:
                 self._circuit.failed(error)
             raise
         finally:
-            # Not left to the garbage collector: a kept traceback would keep the connection open.
+            # Close explicitly: a kept traceback would keep the connection open.
             if isinstance(items, Generator):
                 items.close()
 
     def _wait(self, error: ModelError, attempt: int, elapsed: float) -> float | None:
-        """Seconds to wait before the next try; None when there is to be none."""
+        """Return the seconds to wait before the next try; None if there is none."""
         if error.permanent or attempt == self._limits.retries:
             return None
         if isinstance(error, RetryLater):
-            # A little later than told, and not all at the same moment.
+            # Wait a little longer than requested, so that not all calls are retried at the same moment.
             wait = error.retry_after_s + random.uniform(0, self._limits.backoff_s)
         else:
             mean = min(self._limits.backoff_s * 2**attempt, self._limits.backoff_max_s)
@@ -189,7 +189,7 @@ class Calls:
 class ResilientChat:
     """A chat model called within `limits` and, when given, a daily `budget`.
 
-    Only what the model sent, and the prompt it answered, is counted against the budget.
+    Only replies, and the prompts that they answer, count against the budget.
     """
 
     def __init__(
@@ -201,15 +201,15 @@ class ResilientChat:
         self._budget = budget
 
     def pause(self) -> tuple[float, str]:
-        """(seconds for which it is left alone after failures, the last of them)."""
+        """Return (seconds for which it is not called after failures, the last failure)."""
         return self._calls.pause()
 
     def complete(self, prompt: Prompt) -> str:
-        """The whole reply. Raises ModelError."""
+        """Return the whole reply. Raises ModelError."""
         return "".join(self._counted(prompt, lambda: iter([self._model.complete(prompt)])))
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
-        """The reply in pieces. Raises ModelError at any piece."""
+        """Yield the reply in pieces. Raises ModelError at any piece."""
         return self._counted(prompt, lambda: self._model.stream(prompt))
 
     def _counted(self, prompt: Prompt, start: Callable[[], Iterator[str]]) -> Iterator[str]:
@@ -223,7 +223,7 @@ class ResilientChat:
                 pieces.append(piece)
                 yield piece
         finally:
-            # Also when the visitor went away in the middle: the provider bills what it sent.
+            # Count even if the visitor has left: the provider bills what it sent.
             if pieces:
                 self._budget.spend(estimate_tokens(prompt.system + prompt.user + "".join(pieces)))
 
@@ -231,8 +231,8 @@ class ResilientChat:
 class ResilientEmbedder:
     """An embedder called within `limits` and, when given, a daily `budget`.
 
-    Texts are sent `batch` at a time, each batch a call of its own, so that one failure in a long
-    indexing run costs one batch. Give indexing a larger `retry_until_s` than visitors' queries.
+    Each call sends at most `batch` texts, so that a failure in a long indexing run loses only one batch.
+    Use a larger `retry_until_s` for indexing than for visitors' queries.
     """
 
     def __init__(
@@ -251,7 +251,7 @@ class ResilientEmbedder:
         self._batch = batch
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 per text, in order. Raises ModelError."""
+        """Return one vector of length 1 per text, in order. Raises ModelError."""
         vectors: list[Vector] = []
         for start in range(0, len(texts), self._batch):
             vectors += self._embed_batch(texts[start : start + self._batch])
@@ -275,6 +275,6 @@ class ResilientRelevance:
         self._calls = Calls(model.name, limits or CallLimits())
 
     def relevance(self, query: str, texts: Sequence[str]) -> list[float]:
-        """In [0, 1], one for each text, in order. Raises ModelError."""
-        [judged] = self._calls.items(lambda: iter([self._model.relevance(query, texts)]))
-        return judged
+        """Return a relevance in [0, 1] for each text, in order. Raises ModelError."""
+        [relevance] = self._calls.items(lambda: iter([self._model.relevance(query, texts)]))
+        return relevance

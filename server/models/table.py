@@ -1,4 +1,4 @@
-"""The model providers: name -> class, imported on first use."""
+"""Model providers by name, imported on first use."""
 
 from __future__ import annotations
 

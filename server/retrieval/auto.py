@@ -19,7 +19,7 @@ PUBLISHED = {
     QuestionKind.OVERVIEW: "graphrag[mode=global]",
     QuestionKind.SEVERAL: "hipporag",
 }
-"""What the publications recommend by kind; everything else is hybrid's."""
+"""The publications' recommendations by kind of question; hybrid answers all others."""
 PLAIN = "hybrid"
 
 
@@ -30,35 +30,35 @@ class AutoOptions(StrategyOptions):
     QUERY: ClassVar[frozenset[str]] = frozenset()
 
     untested: Literal["hybrid", "published"] = "hybrid"
-    """Which strategy takes a kind of question that the evaluation had too few of: hybrid, or what the
-    publications recommend (overview: graphrag global; several hops: hipporag)."""
+    """Strategy for kinds of questions of which the evaluation had too few: hybrid, or what the publications
+    recommend (overview: graphrag global; several hops: hipporag)."""
 
 
 class AutoRetriever:
-    """Hands each question to the strategy that measured best on its kind; says which and why."""
+    """Sends each question to the strategy that measured best on its kind, and notes which and why."""
 
     def __init__(
         self, name: str, chosen: Mapping[QuestionKind, tuple[str, str]], made: Mapping[str, Strategy]
     ) -> None:
-        """`chosen`: kind -> spec of its strategy, and the reason; `made`: the strategies by their specs."""
+        """`chosen` is (spec of the strategy, reason) by kind; `made` are the strategies by spec."""
         self.name = name
         self._chosen = chosen
         self._made = made
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """As the strategy for this kind of question. The first hit says which one, and why."""
+        """Return the hits of the strategy for this kind of question. The first one says which, and why."""
         kind = kind_of(query.text)
         spec, reason = self._chosen[kind]
         hits = self._made[spec].retriever.retrieve(query, limit)
-        told = f"auto: {kind} question, by {spec} ({reason})"
+        why = f"auto: {kind} question, by {spec} ({reason})"
         return [
-            replace(hit, why=f"{told}; {hit.why}" if hit.why else told) if place == 0 else hit
+            replace(hit, why=f"{why}; {hit.why}" if hit.why else why) if place == 0 else hit
             for place, hit in enumerate(hits)
         ]
 
 
 class AutoBuilder:
-    """Implements IndexBuilder for several strategies, all of which keep the chunks as hybrid does."""
+    """Implements IndexBuilder for several strategies, which all index the chunks like hybrid."""
 
     derives = True
 
@@ -68,18 +68,18 @@ class AutoBuilder:
         self._builders = builders
 
     def plan(self, text: SiteText) -> Plan:
-        """Return what builds of all of them would take now."""
+        """Return the model usage that building all of them would need now."""
         total = Plan()
         for builder in self._builders:
             total = total.plus(builder.plan(text))
         return total
 
     def is_current(self, text: SiteText) -> bool:
-        """Return whether everything that is derived from this text is there."""
+        """Return whether everything derived from this text exists."""
         return all(builder.is_current(text) for builder in self._builders)
 
     def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """Builds what is derived for each strategy that is used."""
+        """Build what each used strategy derives."""
         for builder in self._builders:
             builder.complete(text, monitor)
 

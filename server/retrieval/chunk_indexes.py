@@ -1,4 +1,4 @@
-"""Keeps the vectors and words of the chunks: all that the core strategies search."""
+"""Indexes the vectors and words of the chunks, which is all that the core strategies search."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from server.retrieval.parts import Parts
 
 
 class ChunkIndexes:
-    """Implements IndexBuilder. Derives nothing."""
+    """Implements IndexBuilder without derived indexes."""
 
     derives = False
 
@@ -20,8 +20,8 @@ class ChunkIndexes:
         self._has_words = words
 
     def index(self, changes: Changes) -> None:
-        """Writes the vectors first: a chunk that the word index knows has its vector. Raises ModelError; then
-        nothing was stored."""
+        """Write the vectors, then the words, so that each chunk in the word index has its vector. Raises
+        ModelError; then nothing was stored."""
         if not changes.added:
             return
         if self._has_vectors:
@@ -30,25 +30,25 @@ class ChunkIndexes:
             self._parts.words.add(changes.added)
 
     def forget(self, ids: Sequence[str]) -> None:
-        """Removes the chunks from both indexes."""
+        """Remove the chunks from both indexes."""
         if self._has_words:
             self._parts.words.remove(ids)
         if self._has_vectors:
             self._parts.vectors.remove(ids)
 
     def plan(self, text: SiteText) -> Plan:
-        """Nothing."""
+        """Return an empty plan."""
         return Plan()
 
     def is_current(self, text: SiteText) -> bool:
-        """Always: there is nothing to derive."""
+        """Return true: there is nothing to derive."""
         return True
 
     def complete(self, text: SiteText, monitor: Monitor) -> None:
-        """Nothing is derived."""
+        """Do nothing, because nothing is derived."""
 
     def _embed(self, changes: Changes) -> None:
-        """Chunks with a twin, which is indexed under another address, take over its vector."""
+        """Embed chunks, except those with a twin under another address, which get the twin's vector."""
         twins = changes.twins
         known = self._parts.vectors.vectors(sorted(set(twins.values()))) if twins else {}
         new = [chunk for chunk in changes.added if twins.get(chunk.id) not in known]

@@ -11,7 +11,7 @@ from server.retrieval.parts import Parts, ranked, search_live
 
 
 class DenseRetriever:
-    """Relevance is the cosine of the query with title, headings and text of a chunk, at least 0."""
+    """Scores a chunk by the cosine of the query with its title, headings and text, at least 0."""
 
     name = "dense"
 
@@ -19,7 +19,7 @@ class DenseRetriever:
         self._parts = parts
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """Best first. Raises ModelError when the query cannot be embedded."""
+        """Return chunks, best first. Raises ModelError if the query cannot be embedded."""
         vector = self._parts.embedder.embed([query.searched_text])[0]
         hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, limit)
         scored = (

@@ -23,13 +23,13 @@ from server.retrieval.rerank import FeatureReranker
 from server.retrieval.table import FUSIONS
 
 OTHERS = 4
-"""Chunks of a page that support another; each counts half of the one before."""
+"""Number of chunks of a page that support another. Each counts half as much as the previous one."""
 MOST_SUPPORT = 1 - 0.5**OTHERS
-"""What they can add up to, twice."""
+"""Half of the maximum support that they can add up to."""
 
 
 def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
-    """Best first again, scores in [0, 1]: with every chunk gets `share` of the page's other best chunks."""
+    """Add to every chunk's score a `share` of its page's other best scores. Best first, scores in [0, 1]."""
     if not share:
         return list(hits)
     of_page: dict[str, list[float]] = defaultdict(list)
@@ -45,13 +45,13 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
 
 
 COPY = 0.8
-"""Texts that share so much of their words are taken for copies."""
+"""Likeness from which two texts count as copies."""
 COMPARED = 30
-"""Only so many of the best are compared with each other."""
+"""Number of best chunks that are compared with each other."""
 
 
 def diversified(hits: Sequence[ScoredChunk], balance: float) -> list[ScoredChunk]:
-    """Best first again. `balance` is MMR's lambda: at 1 nothing changes, lower puts copies further back."""
+    """Move copies back; best first. `balance` is MMR's lambda: 1 changes nothing, lower moves them more."""
     if balance >= 1:
         return list(hits)
     kept: list[ScoredChunk] = []
@@ -63,7 +63,7 @@ def diversified(hits: Sequence[ScoredChunk], balance: float) -> list[ScoredChunk
 
 
 def _likeness(one: str, other: str) -> float:
-    """Jaccard's index of the texts' pieces of five characters."""
+    """Return the Jaccard index of the texts' pieces of five characters."""
     first, second = _pieces(one), _pieces(other)
     shorter, longer = sorted((len(first), len(second)))
     if not longer or shorter < COPY * longer:
@@ -79,16 +79,16 @@ def _pieces(text: str) -> frozenset[str]:
 
 
 CANDIDATES = 30
-"""Best chunks of each side that are fused."""
+"""Number of best chunks of each side that are fused."""
 SCORED = 300
-"""So deep each side is searched, for the scores of the other side's candidates."""
+"""Number of results searched on each side, to have scores of the other side's candidates."""
 OLDER = 0.5
-"""What an earlier turn's share is to that of the turn after it."""
+"""Share of an earlier turn, relative to the share of the turn after it."""
 
 
 class HybridRetriever:
-    """Fuses dense and lexical retrieval, then reorders the best by features of the match, by what else
-    their page has, and, where the installation has one, by a model."""
+    """Fuses dense and lexical retrieval, then reorders the best results by features of the match, by the
+    rest of their page, and by a model if the installation has one."""
 
     name = "hybrid"
 
@@ -98,7 +98,7 @@ class HybridRetriever:
         nearest: Callable[[Vector, int], list[Hit]] | None = None,
         worded: Callable[[str, int], list[Hit]] | None = None,
     ) -> None:
-        """`nearest` and `worded` are searched in place of the chunks' own vectors and words."""
+        """`nearest` and `worded` replace the searches of the chunks' own vectors and words."""
         self._parts = parts
         self._nearest_to = nearest or parts.vectors.search
         self._worded = worded or parts.words.search
@@ -108,8 +108,8 @@ class HybridRetriever:
         self._second: Reranker | None = model_reranker(parts)
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """Best first. When the embedder or the vectors fail, the words answer alone; when a model that
-        reorders fails, the features' order stays."""
+        """Return chunks, best first. If the embedder or the vectors fail, only words are searched. If the
+        reranking model fails, the order by features stays."""
         with self._parts.words.reading():
             found = self._found(query, limit)
             for share, earlier in self._earlier(query):
@@ -118,17 +118,17 @@ class HybridRetriever:
             return self._features.detailed(query, self._reordered_by_model(query, found)[:limit])
 
     def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """The same in the same order, with what the grader reads in `scores`: the cosine of each chunk and,
-        of the first ones, how much of the query they cover."""
+        """Return the hits in the same order, with the `scores` that the grader needs: the cosine of each
+        chunk and, for the first ones, their coverage of the query."""
         missing = [hit.chunk.id for hit in hits if "dense" not in hit.scores]
         known = self._cosines(query, missing) if missing else {}
-        told = [
+        scored = [
             replace(hit, scores={**hit.scores, "dense": known[hit.chunk.id]})
             if hit.chunk.id in known
             else hit
             for hit in hits
         ]
-        return self._features.detailed(query, told)
+        return self._features.detailed(query, scored)
 
     def _cosines(self, query: Query, ids: Sequence[str]) -> dict[str, float]:
         try:
@@ -150,7 +150,7 @@ class HybridRetriever:
             dense, words = self._nearest(query, depth), self._worded(query.text, depth)
             asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
             live = self._parts.chunks.load(list(dict.fromkeys(asked)))
-            # Both indexes may hold chunks of a generation that is being built or was just replaced.
+            # Both indexes may contain chunks of a generation that is being built or was just replaced.
             if len(live) >= min(limit, len(asked)) or candidates > max(len(dense), len(words)):
                 break
             candidates *= 4
@@ -192,7 +192,7 @@ class HybridRetriever:
         return {key: weight(chunk) for key, chunk in live.items()}
 
     def _earlier(self, query: Query) -> list[tuple[float, Query]]:
-        """The queries of earlier turns, each with the share of its scores."""
+        """Return the queries of earlier turns, each with the share of its scores."""
         share = self._parts.tuning.history_share
         if not share:
             return []
@@ -214,7 +214,7 @@ class HybridRetriever:
 def _with_share(
     found: Sequence[ScoredChunk], earlier: Sequence[ScoredChunk], share: float
 ) -> list[ScoredChunk]:
-    """`found` with a share of what an earlier query found, scores in [0, 1] again."""
+    """Add a share of an earlier query's scores to those of `found`, rescaled to [0, 1]."""
     by_id = {hit.chunk.id: hit for hit in found}
     for hit in earlier:
         now = by_id.get(hit.chunk.id, ScoredChunk(hit.chunk, 0.0))

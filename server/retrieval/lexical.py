@@ -11,7 +11,7 @@ from server.retrieval.parts import Parts, ranked, search_live
 
 
 class LexicalRetriever:
-    """Relevance is the BM25 score as a share of the best one found."""
+    """Scores a chunk by its BM25 score as a share of the best one found."""
 
     name = "lexical"
 
@@ -19,7 +19,7 @@ class LexicalRetriever:
         self._parts = parts
 
     def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
-        """Best first; [] when no word of the query occurs on the site."""
+        """Return chunks, best first; [] if no word of the query occurs on the site."""
         hits = search_live(lambda n: self._parts.words.search(query.text, n), self._parts.chunks, limit)
         best = hits[0][1] if hits else 1.0
         scored = (ScoredChunk(chunk, score / best, {"words": round(score, 4)}) for chunk, score in hits)

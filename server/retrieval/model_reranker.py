@@ -1,7 +1,7 @@
-"""Reranking of the best chunks by a model: optional, and never the only judge.
+"""Reranks the best chunks with a model. This is optional.
 
-Both kinds give an order. The chunks take over that order and keep the scores, the best score going to the
-first: what reads the scores afterwards need not know who made the order.
+Both rerankers produce an order. The existing scores are assigned to the chunks in that order, so that later
+steps do not depend on how the order was made.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from server.domain.question import Query
 from server.retrieval.parts import Parts
 
 DEPTH = 20
-"""So many of the best are shown to the model."""
+"""Number of best chunks that the model sees."""
 EXCERPT = 600
-"""Characters of each that a chat model is shown."""
+"""Characters of each chunk that a chat model sees."""
 
 RULES = """\
 You order excerpts of a website by how well they answer a visitor's question.
@@ -30,7 +30,7 @@ Reply with one JSON object: {"order": [numbers, best first]}"""
 
 
 class ListwiseReranker:
-    """A chat model orders all of them in one call. Implements Reranker."""
+    """Implements Reranker: a chat model orders all chunks in one call."""
 
     name = "model"
 
@@ -38,7 +38,7 @@ class ListwiseReranker:
         self._model = model
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return those that the model leaves out keep their order behind the others. Raises ModelError."""
+        """Return the reordered hits. Those that the model leaves out follow in order. Raises ModelError."""
         if len(hits) < 2:
             return list(hits)
         shown = hits[:DEPTH]
@@ -49,7 +49,7 @@ class ListwiseReranker:
 
 
 class CrossEncoderReranker:
-    """A relevance model judges each with the question. Implements Reranker."""
+    """Implements Reranker: a relevance model scores each chunk for the question."""
 
     name = "cross-encoder"
 
@@ -57,17 +57,17 @@ class CrossEncoderReranker:
         self._model = model
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Return those beyond the first twenty keep their order behind them. Raises ModelError."""
+        """Return the first twenty hits reordered, then the others in order. Raises ModelError."""
         if len(hits) < 2:
             return list(hits)
         shown = hits[:DEPTH]
-        judged = self._model.relevance(query.text, [hit.chunk.indexed_text for hit in shown])
-        order = sorted(range(len(shown)), key=lambda place: (-judged[place], place))
-        return _reordered(hits, order, dict(enumerate(judged)))
+        scores = self._model.relevance(query.text, [hit.chunk.indexed_text for hit in shown])
+        order = sorted(range(len(shown)), key=lambda place: (-scores[place], place))
+        return _reordered(hits, order, dict(enumerate(scores)))
 
 
 def model_reranker(parts: Parts) -> Reranker | None:
-    """Return what Tuning.rerank names, if it needs a model and the installation has one."""
+    """Return the reranker of Tuning.rerank if it uses a model and the installation has one, else None."""
     from server.retrieval.table import RERANKERS  # the table names this module
 
     model = {"model": parts.chat_model, "cross-encoder": parts.relevance_model}.get(parts.tuning.rerank)
@@ -95,13 +95,13 @@ def _prompt(query: Query, shown: Sequence[ScoredChunk]) -> Prompt:
         {"number": number, "heading": hit.chunk.heading[:200], "text": hit.chunk.text[:EXCERPT]}
         for number, hit in enumerate(shown, 1)
     ]
-    # As JSON no text can end before its quotation mark does: what pages say stays data.
+    # JSON escapes quotation marks, so page texts cannot break out of their fields.
     data = json.dumps({"question": query.text, "excerpts": excerpts}, ensure_ascii=False)
     return Prompt(RULES, data, max_tokens=200, json=True)
 
 
 def _order(reply: str, count: int) -> list[int]:
-    """Places from 0, each once, of the numbers in a model's reply; [] where none helps. Raises ModelError."""
+    """Return the positions from 0 of the excerpts in a model's reply, each once. Raises ModelError."""
     try:
         value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
         given = list(value["order"])

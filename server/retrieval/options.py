@@ -1,4 +1,4 @@
-"""Options of strategies, typed, and how they are written: `raptor` or `raptor[clustering=tree,layers=3]`."""
+"""Typed options of strategies and their notation: `raptor` or `raptor[clustering=tree,layers=3]`."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _SPEC = re.compile(r"\s*([a-z0-9-]+)\s*(?:\[(.*)\]\s*)?", re.S)
 
 @dataclass(frozen=True)
 class StrategyOptions:
-    """What a strategy derives with options of its own starts from this class."""
+    """Base class of the options of strategies that derive an index."""
 
     QUERY: ClassVar[frozenset[str]] = frozenset()
-    """Names of options that only change how is searched: one derived index serves all their values."""
+    """Names of options that only change the search, so that one derived index serves all their values."""
 
     model: bool = True
-    """Whether the chat model is asked where the installation has one."""
+    """Whether the chat model is used if the installation has one."""
 
     def of_build(self) -> dict[str, object]:
-        """The options that the derived index depends on."""
+        """Return the options that the derived index depends on."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in self.QUERY}
 
 
 def split_specs(text: str) -> list[str]:
-    """The specs of a list with commas, which stand inside brackets too."""
+    """Split a list of specs at commas, except inside brackets."""
     return [part.strip() for part in re.split(r",(?![^\[]*\])", text) if part.strip()]
 
 
 def read_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Name and options as they are written. Raises UnknownName for what cannot be read."""
+    """Return the name and the options of a spec as text. Raises UnknownName if it cannot be parsed."""
     found = _SPEC.fullmatch(spec)
     if not found:
         raise UnknownName(f"{spec!r} is no strategy; write name or name[option=value,option=value]")
@@ -54,7 +54,7 @@ def read_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def made_options(name: str, kind: type[O], chosen: Mapping[str, str]) -> O:
-    """The options of strategy `name`, checked. Raises UnknownName with what is wrong."""
+    """Return the checked options of strategy `name`. Raises UnknownName with the reason."""
     known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
     unknown = sorted(set(chosen) - set(known))
     if unknown:
@@ -68,7 +68,7 @@ def made_options(name: str, kind: type[O], chosen: Mapping[str, str]) -> O:
 
 
 def spec_of(name: str, options: Any) -> str:
-    """How the strategy is written: with those options that are not the default."""
+    """Return the spec of a strategy, with the options that differ from their defaults."""
     default = type(options)()
     changed = [
         f"{one.name}={_written(getattr(options, one.name))}"
@@ -83,11 +83,11 @@ def _written(value: object) -> str:
 
 
 CHOSEN = "auto"
-"""Name of the option."""
+"""Name of the site option with the choices of auto."""
 
 
 def read_choices(value: object) -> dict[str, tuple[str, str]]:
-    """Kind -> (strategy, reason); what cannot be read is left out."""
+    """Return (strategy, reason) by kind of question. Invalid entries are left out."""
     if not isinstance(value, Mapping):
         return {}
     kinds = frozenset(QuestionKind)
@@ -104,21 +104,21 @@ class StrategyKind:
 
     name: str
     make: Callable[..., Strategy]
-    """Makes the strategy for one site from its Parts, and from the options where there are any."""
+    """Makes the strategy for one site from its Parts, and from the options if it has any."""
     options: type[Any] | None = None
 
     def with_options(self, parts: Parts, chosen: Mapping[str, str]) -> Strategy:
-        """The strategy with these options as they are written. Raises UnknownName."""
+        """Return the strategy with these options, given as text. Raises UnknownName."""
         options = self.read(chosen)
         return self.make(parts) if options is None else self.make(parts, options)
 
     def spec(self, chosen: Mapping[str, str]) -> str:
-        """How it is written shortest. Raises UnknownName for options that it does not have."""
+        """Return the shortest spec. Raises UnknownName for options that it does not have."""
         options = self.read(chosen)
         return self.name if options is None else spec_of(self.name, options)
 
     def read(self, chosen: Mapping[str, str]) -> Any:
-        """The options as an object; None for a strategy without options. Raises UnknownName."""
+        """Return the options as an object; None for a strategy without options. Raises UnknownName."""
         if self.options is not None:
             return made_options(self.name, self.options, chosen)
         if chosen:

@@ -1,4 +1,4 @@
-"""What every strategy is built from, and what dense and lexical search have in common."""
+"""The parts that strategies are built from, and helpers that dense and lexical search share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Hit = tuple[str, float]
 
 
 def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
-    """Cosine of `vector` with each of the others; all of length 1."""
+    """Return the cosine of `vector` with each of the others. All vectors have length 1."""
     if not others:
         return []
     similar: list[float] = (np.asarray(others, np.float32) @ np.asarray(vector, np.float32)).tolist()
@@ -34,7 +34,7 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
 
 
 class StoredState(Protocol):
-    """One state of a derived index: server.storage.derived.DerivedState."""
+    """One state of a derived index. Implemented by server.storage.content.derived.DerivedState."""
 
     @property
     def generation(self) -> int: ...
@@ -44,7 +44,7 @@ class StoredState(Protocol):
 
 
 class DerivedIndexes(Protocol):
-    """Where derived indexes are kept: server.storage.content.derived.DerivedStore."""
+    """Store of derived indexes. Implemented by server.storage.content.derived.DerivedStore."""
 
     def put(
         self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]
@@ -66,7 +66,7 @@ class SideIndexes:
 
 
 class Replies(Protocol):
-    """Where replies of models are kept: server.storage.model_replies.ModelReplies."""
+    """Store of model replies. Implemented by server.storage.content.derived.ModelReplies."""
 
     def known(self, keys: Sequence[str]) -> dict[str, str]: ...
 
@@ -77,38 +77,38 @@ class Replies(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Deriving:
-    """What strategies need that derive something from the chunks."""
+    """Parts for strategies that derive indexes from the chunks."""
 
     indexes: DerivedIndexes
     side: Callable[[str], SideIndexes]
-    """Vectors and words of one kind of records, by name."""
+    """Returns the vectors and words of one kind of records, by name."""
     replies: Replies | None = None
-    """Where what models said is kept; None keeps nothing."""
+    """Store of model replies; with None nothing is stored."""
     estimate_tokens: Callable[[str], int] = len
     price: tuple[float, float] = (0.0, 0.0)
     """Price of the chat model: money per million tokens sent, and received."""
     charge: Callable[[], Spending] = lambda: Spending("")
-    """Makes what one call of the model counts for."""
+    """Returns the Spending that one model call is charged to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The indexes and models of one site. Strategies share them, so that nothing is stored twice."""
+    """Indexes and models of one site. Strategies share them, so that nothing is stored twice."""
 
     embedder: Embedder
     vectors: VectorIndex
     words: WordIndex
     chunks: ChunkReader
     on_failure: Callable[[str, str], None] = lambda kind, message: None
-    """Told when one side of a search failed and the other answered alone."""
+    """Called when one side of a search failed and only the other one was used."""
     tuning: Tuning = field(default_factory=Tuning)
     chat_model: ChatModel | None = None
-    """For reordering what was found, where the tuning asks for it, and for deriving texts."""
+    """Reranks results if the tuning says so, and derives texts."""
     relevance_model: RelevanceModel | None = None
     deriving: Deriving | None = None
-    """Needed by the strategies that derive something."""
+    """Needed by strategies that derive indexes."""
     chosen: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Kind of question -> the strategy that measured best on it, and what showed that."""
+    """(strategy that measured best, reason) by kind of question."""
 
 
 def reads(embedder: Embedder, language: str) -> bool:
@@ -119,10 +119,10 @@ def reads(embedder: Embedder, language: str) -> bool:
 def search_live(
     search: Callable[[int], list[Hit]], chunks: ChunkReader, limit: int
 ) -> list[tuple[Chunk, float]]:
-    """The best `limit` hits whose chunk is live.
+    """Return the best `limit` hits whose chunk is live.
 
-    An index may hold chunks of a generation that is being built or was just replaced, so more is
-    asked for than needed, and still more when the first reply held too few live ones.
+    An index may contain chunks of a generation that is being built or was just replaced. Therefore more
+    hits than needed are requested, and even more if too few of them are live.
     """
     wanted = limit + limit // 2 + 4
     while True:
@@ -135,7 +135,7 @@ def search_live(
 
 
 def ranked(scored: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-    """Best first; equal scores in page order, so that a result never depends on chance."""
+    """Return the best `limit`, best first. Equal scores are in page order, so that results are stable."""
     order = [(-hit.score, hit.chunk.url, hit.chunk.position, place) for place, hit in enumerate(scored)]
     order.sort()
     return [scored[place] for *_, place in order[:limit]]

@@ -1,7 +1,7 @@
-"""Which kind of retrieval a question calls for, told by its words.
+"""Detects by its words which kind of retrieval a question needs.
 
-An overview is asked of many pages at once; a question of several hops needs two or more that must be brought
-together; everything else is looked up in one place.
+An overview needs many pages. A question of several hops needs two or more passages to be combined. All other
+questions are looked up in one place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from server.languages.loader import alternatives, compiled, every_pattern
 
 MOST = 3
 LONGEST_ASKED = 300
-"""A longer text is not looked at: it tells a story, and patterns would take long over it."""
+"""Longer texts are not examined, because the patterns would be slow on them."""
 _SENTENCES = re.compile(r"(?<=[?？؟])\s*")
 _COMPARED = every_pattern(lambda one: one.questions.compared)
 _AND = compiled(
@@ -33,7 +33,7 @@ def compares(text: str) -> bool:
 
 
 def parts_of(text: str) -> list[str]:
-    """At most three questions or subjects that `text` asks for; [] when it asks for one thing."""
+    """Return at most three questions or subjects of `text`; [] if it asks for only one thing."""
     sentences = [part.strip() for part in _SENTENCES.split(text) if len(part.strip()) > 8]
     if len(sentences) > 1:
         return sentences[:MOST]
@@ -53,7 +53,7 @@ def _sides(one: str, other: str) -> list[str]:
 
 
 class QuestionKind(StrEnum):
-    """Named as in reports and in traces."""
+    """Kinds of questions, with their names in reports and traces."""
 
     OVERVIEW = "overview"
     SEVERAL = "several"
@@ -61,7 +61,7 @@ class QuestionKind(StrEnum):
 
 
 LONGEST = 400
-"""A longer text tells a story; it is looked up."""
+"""Longer texts count as lookups."""
 _THEMES = every_pattern(lambda one: one.questions.themes)
 _OVERVIEW = (*_THEMES, *every_pattern(lambda one: one.questions.kinds))
 _CHAINED = every_pattern(lambda one: one.questions.chained)
@@ -70,7 +70,7 @@ _SITE = compiled(rf"[\W_]+|{alternatives(lambda one: one.questions.about_site)}"
 
 @lru_cache(maxsize=1000)
 def kind_of(text: str) -> QuestionKind:
-    """Of any text; the kinds are tried in their order."""
+    """Return the kind of any text. The kinds are tried in their order."""
     if len(text) > LONGEST:
         return QuestionKind.LOOKUP
     if _matches(_OVERVIEW, text):
@@ -81,18 +81,18 @@ def kind_of(text: str) -> QuestionKind:
 
 
 def asks_for_the_whole(text: str) -> bool:
-    """Return whether an overview is asked of the whole site: nothing is named that it should be about."""
+    """Return whether `text` asks for an overview of the whole site, not of a named subject."""
     return kind_of(text) is QuestionKind.OVERVIEW and not _named(text, _OVERVIEW)
 
 
 @lru_cache(maxsize=1000)
 def asks_for_themes(text: str) -> bool:
-    """Return whether it is asked what the whole site is about, in words that its pages need not use."""
+    """Return whether `text` asks what the whole site is about, in words that its pages may not use."""
     return len(text) <= LONGEST and _matches(_THEMES, text) and not _named(text, _THEMES)
 
 
 def _named(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Return what is left of a question but for its asking and words for the site itself."""
+    """Return the rest of a question without these patterns and words for the site itself."""
     rest = text
     for pattern in patterns:
         rest = pattern.sub(" ", rest)

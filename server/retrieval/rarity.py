@@ -1,4 +1,4 @@
-"""How rare each word of a query is: inverse document frequency on this site."""
+"""Weighs the words of a query by their rarity: inverse document frequency on the site."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
 
 REMEMBERED = 50_000
-"""Tokens whose weight is kept."""
+"""Maximum number of tokens whose weights are cached."""
 SEAM = 0.1
-"""Share of its weight that a pair of characters keeps where it joins two words of a question."""
+"""Share of the weight that a pair of characters keeps if it only joins two words of a question."""
 
 
 class Rarity:
-    """Weights of query tokens, from the site's own word index.
+    """Weights of query tokens, from the site's word index.
 
-    Weights are kept for the life of the object: make a new one when the index has changed.
+    Weights are cached for the life of the object, so create a new one when the index has changed.
     """
 
     def __init__(self, words: WordSearch) -> None:
@@ -29,7 +29,7 @@ class Rarity:
         self._unused: set[str] = set()
 
     def weights(self, asked: Sequence[str]) -> dict[str, float]:
-        """Inverse document frequency of each token; a token the site never uses weighs most."""
+        """Return the inverse document frequency of each token. Tokens that the site never uses weigh most."""
         known = self._known
         new = [token for token in asked if token not in known]
         if new:
@@ -45,7 +45,7 @@ class Rarity:
         return {token: known[token] for token in asked} | self._seams(asked)
 
     def _seams(self, asked: Sequence[str]) -> dict[str, float]:
-        """Weights of pairs of characters that only join two words: the site has both neighbours, not them."""
+        """Return weights of unused pairs of characters that join two words which the site does use."""
         return {
             pair: SEAM * self._known[pair]
             for before, pair, after in zip(asked, asked[1:], asked[2:], strict=False)
@@ -56,15 +56,15 @@ class Rarity:
         }
 
     def unused(self, asked: Sequence[str]) -> frozenset[str]:
-        """The tokens that the site never uses."""
+        """Return the tokens that the site never uses."""
         frequencies = self._words.document_frequencies(list(asked))
         return frozenset(token for token in asked if not frequencies[token])
 
 
 def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> float:
-    """Share in [0, 1] of the weight of a query's tokens that `present` holds; 0 for no tokens."""
+    """Return the share in [0, 1] of the tokens' weight that `present` contains; 0 for no tokens."""
     total = held = 0.0
-    for token, weight in weights.items():  # a loop, for it runs hundreds of times for each question
+    for token, weight in weights.items():  # a loop is fastest; it runs hundreds of times per question
         total += weight
         if token in present:
             held += weight
@@ -73,18 +73,18 @@ def coverage(weights: dict[str, float], present: frozenset[str] | set[str]) -> f
 
 @lru_cache(maxsize=8_000)
 def text_tokens(text: str, language: str) -> tuple[str, ...]:
-    """Tokens of a chunk's text or heading; remembered, since the same chunks are read again and again."""
+    """Return the tokens of a chunk's text or heading. Cached, because many questions use the same chunks."""
     return tuple(page_tokens(text, language))
 
 
 @lru_cache(maxsize=500)
 def chunk_words(chunk: Chunk) -> frozenset[str]:
-    """The tokens of the chunk's text, title and headings, each once."""
+    """Return the tokens of the chunk's text, title and headings, each once."""
     body, heading = chunk_tokens(chunk)
     return heading.union(body)
 
 
 @lru_cache(maxsize=500)
 def chunk_tokens(chunk: Chunk) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Tokens of the chunk's text in order, and the set of those of its title and headings."""
+    """Return the tokens of the chunk's text in order, and the set of those of its title and headings."""
     return text_tokens(chunk.text, chunk.language), frozenset(text_tokens(chunk.heading, chunk.language))

@@ -1,7 +1,7 @@
-"""A reranker that needs no model: does the title name what is asked, and can the chunk carry an answer?
+"""Reranks without a model, by whether the title matches the query and the chunk has enough text to answer.
 
-Weights fitted on twelve sets together, and rounded. Word pairs in the query's order, the shortest window with
-all its words, the place on the page and the words of its address were tried and gained nothing more.
+The weights were fitted on twelve test sets together, and rounded. Word pairs in the query's order, the
+shortest window with all its words, the position on the page and the words of its address did not improve it.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage, text_tokens
 
 BYTES_A_WORD = 10
-"""A content word takes about so many bytes of text in English, and about as many in other languages."""
+"""Approximate bytes of text per content word, in English and in other languages."""
 FULL = 150
-"""Words from which on a chunk has all the substance that counts."""
+"""Number of words from which a chunk has full substance."""
 LONG_LINE = 160
-"""A line of so many characters is prose, however it ends."""
+"""Lines of more characters count as prose, however they end."""
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
 @lru_cache(maxsize=20_000)
 def substance(text: str) -> float:
-    """In [0, 1], by the logarithm of the text's length: entries of an index and lone links have little."""
+    """Return a value in [0, 1] by the logarithm of the text's length. Index entries and links have little."""
     words = len(text.encode("utf-8", "replace")) / BYTES_A_WORD
     return min(1.0, math.log1p(words) / math.log1p(FULL))
 
 
 @lru_cache(maxsize=20_000)
 def prose(text: str) -> float:
-    """Share in [0, 1] of the text that stands in lines that end as sentences do."""
+    """Return the share in [0, 1] of the text in lines that end like sentences."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("```")]
     total = sum(map(len, lines))
     if not total:
@@ -54,11 +54,11 @@ most years that count: of two that answer alike the newer is first."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
-"""So many of the best get details: those cost a look at every word of a chunk."""
+"""Number of best chunks with detailed scores, which are slow because they read every word of a chunk."""
 
 
 class FeatureReranker:
-    """Reorders fused candidates by what can be read off their text. Implements Reranker."""
+    """Implements Reranker: reorders fused candidates by features of their text."""
 
     name = "features"
 
@@ -66,7 +66,7 @@ class FeatureReranker:
         self._rarity = rarity
 
     def rerank(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """Scores stay in [0, 1]."""
+        """Return the hits, best first. Scores stay in [0, 1]."""
         weights = self._weights(query)
         titled: dict[tuple[str, str], float] = {}
         rescored = []
@@ -74,7 +74,7 @@ class FeatureReranker:
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)
-            if title not in titled:  # many chunks are of one page
+            if title not in titled:  # many chunks belong to the same page
                 titled[title] = coverage(weights, frozenset(text_tokens(*title)))
             score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
             score += PROSE * prose(chunk.text)
@@ -84,7 +84,7 @@ class FeatureReranker:
         return ranked(rescored, len(hits))
 
     def detailed(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """In the same order, with coverage by text and headings in `scores`, for the grader to read."""
+        """Return the hits in the same order, with coverage by text and headings in `scores`."""
         weights = self._weights(query)
         return [*(_detailed(hit, weights) for hit in hits[:DEPTH]), *hits[DEPTH:]]
 

@@ -1,4 +1,4 @@
-"""Every retrieval strategy, reranker and fusion: a new one is one new file and one new row."""
+"""All retrieval strategies, rerankers and fusions. A new one is one new file and one new row."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ STRATEGIES = Registry(
 
 
 def made_strategy(spec: str, parts: Parts) -> Strategy:
-    """The strategy of a spec such as "hybrid" or "raptor[clustering=tree]". Raises UnknownName."""
+    """Return the strategy of a spec such as "hybrid" or "raptor[clustering=tree]". Raises UnknownName."""
     name, chosen = read_spec(spec)
     kind = cast(StrategyKind, STRATEGIES.load(name))
     return kind.with_options(parts, chosen)
 
 
 def check_spec(spec: str) -> str:
-    """The spec as it is written shortest. Raises UnknownName for one that no strategy can be made of."""
+    """Return the shortest form of a spec. Raises UnknownName if the spec is invalid."""
     name, chosen = read_spec(spec)
     kind = cast(StrategyKind, STRATEGIES.load(name))
     return kind.spec(chosen)
@@ -52,7 +52,7 @@ RERANKERS = Registry(
         "cross-encoder": "server.retrieval.model_reranker:CrossEncoderReranker",
     },
 )
-"""Made from the site's Rarity, from a ChatModel, and from a RelevanceModel."""
+"""Rerankers, made from the site's Rarity, a ChatModel, and a RelevanceModel respectively."""
 
 FUSIONS = Registry(
     "fusion",

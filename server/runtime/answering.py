@@ -1,4 +1,4 @@
-"""Which parts answer for a site."""
+"""Builds the answering pipeline of a site."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from server.settings import Settings
 
 
 def page_finder(page: Callable[[str], list[Chunk]], base: str) -> Callable[[str], list[Chunk]]:
-    """`page` gives the chunks of a page by its stored address; what is made, by an address as a browser
-    shows it: with a query or an index file that the index leaves out, with or without a slash at its end."""
+    """Return a function that finds a page's chunks by the address in a browser. `page` finds them by stored
+    address. The browser's address may have another query, index file or final slash."""
     return partial(_found, page, base)
 
 
@@ -68,7 +68,7 @@ def open_pipeline(
     settings: Settings,
     sources: AnswerSources,
 ) -> Pipeline:
-    """What answers the site's questions: with `model` when there is one, by quotation otherwise."""
+    """Return the pipeline for the site's questions, with `model` if there is one, else with quotations."""
     rarity = Rarity(parts.words)
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
@@ -76,7 +76,7 @@ def open_pipeline(
     writers = _writers(site, model, rarity, tuning, settings)
     evidence = open_grader(site, parts, settings)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
-    own = urlsplit(base)  # where uploaded files are served
+    own = urlsplit(base)  # uploaded files are served there
     origins = site.allowed_origins | {f"{own.scheme}://{own.netloc}"}
     address = partial(absolute, base=base)
 
@@ -120,7 +120,7 @@ def open_pipeline(
 def _writers(
     site: Site, model: ChatModel | None, rarity: Rarity, tuning: Tuning, settings: Settings
 ) -> list[Writer]:
-    """The model first, where there is one; quotation always."""
+    """Return the writers: the model first if there is one, then quotation."""
     quoting = QuotingWriter(rarity)
     if model is None:
         return [quoting]
@@ -130,7 +130,7 @@ def _writers(
 
 
 def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
-    """The page that a question points at, then the operator's excluded and pinned pages."""
+    """Return the steps for the page that a question refers to, then for excluded and pinned pages."""
     steps: list[RetrievalStep] = [PagePassages(parts.content.page, rarity)]
     if parts.decisions is not None:
         steps.append(OperatorPageRules(parts.decisions.for_search, parts.content.page, rarity))
@@ -138,8 +138,8 @@ def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
 
 
 def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
-    """By the address that visitors open: what the website itself says on a page that an operator corrected;
-    None for any other page."""
+    """Return a function for the website's own text of a page that an operator corrected, by the address that
+    visitors open. It returns None for other pages."""
     decisions = parts.decisions
     if decisions is None:
         return lambda url: None
@@ -148,7 +148,7 @@ def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
     def text(url: str) -> str | None:
         address = stored(url, base)
         if not address.startswith(("http://", "https://")) or address not in edited():
-            return None  # Docent serves uploaded pages itself, as they were corrected
+            return None  # Docent serves uploaded pages itself, in their corrected form
         decision = decisions.get(address)
         if decision is None or not decision.edited or decision.site_page is None:
             return None
@@ -160,7 +160,7 @@ def _site_text(parts: SiteParts, base: str) -> Callable[[str], str | None]:
 def _understanding(
     site: Site, parts: SiteParts, asked: QueryWork, rarity: Rarity, tuning: Tuning, base: str
 ) -> list[UnderstandingStep]:
-    """The steps from a question to its query, in the order in which they are walked."""
+    """Return the steps from a question to its query, in order."""
     steps = asked.standalone(rarity, parts.content)
     if tuning.typo_tolerance:
         steps.insert(0, SpellingStep(SiteSpeller(parts.words, common_words())))
@@ -171,7 +171,7 @@ def _understanding(
 
 
 def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
-    """What tells whether retrieved chunks answer, on the site's own scale."""
+    """Return the grader that decides whether retrieved chunks answer, with the site's calibration."""
     calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
     floor = _floor(site, settings)
     return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, floor, parts.sentences)

@@ -1,7 +1,7 @@
 """The settings, the data folder and the secrets of the installation.
 
-The settings are those that the process was started with, and over them the changes of the dashboard. Every
-process polls the database for changes.
+Changes on the dashboard override the settings that the process was started with. Every process polls the
+database for changes.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ LOOK_EVERY_S = 1.0
 
 
 class LiveSettings:
-    """The current settings. Safe in many threads; the same object is returned until something changes."""
+    """The current settings. Thread-safe. The same object is returned until something changes."""
 
     def __init__(self, base: Settings, store: OverrideStore, seal: Callable[[], Seal]) -> None:
         self.base = base
-        """What the process was started with."""
+        """The settings that the process was started with."""
         self._store = store
         self._seal = seal
         self._lock = threading.Lock()
@@ -42,9 +42,9 @@ class LiveSettings:
 
     @property
     def current(self) -> Settings:
-        """What holds now, as of a second ago. When the database does not answer it stays as it was."""
+        """The settings, at most a second old. If the database does not answer, they stay unchanged."""
         if monotonic() - self._looked_at > LOOK_EVERY_S and self._lock.acquire(blocking=False):
-            # One thread looks; the others go on with what they have.
+            # One thread polls; the others continue with the current settings.
             try:
                 self._look()
             except StorageError as error:
@@ -55,7 +55,7 @@ class LiveSettings:
         return self._current
 
     def refresh(self) -> Settings:
-        """Looks at once. Raises StorageError."""
+        """Read the changes now and return the settings. Raises StorageError."""
         with self._lock:
             self._look()
             self._looked_at = monotonic()
@@ -63,23 +63,23 @@ class LiveSettings:
 
     @property
     def overrides(self) -> dict[str, Override]:
-        """What was changed, by name."""
+        """Changed settings by name."""
         self.refresh()
         return {one.name: one for one in self._overrides}
 
     @property
     def problems(self) -> dict[str, str]:
-        """Changed settings that cannot be taken any more, by name; the value of the start holds instead."""
+        """Reasons why changed settings are no longer valid, by name. Their initial values apply instead."""
         _ = self.current
         return dict(self._problems)
 
     def tried(self, values: Mapping[str, str]) -> Settings:
-        """The current settings with these values, of which nothing is stored. Raises WrongSetting."""
+        """Return the current settings with these values, without storing them. Raises WrongSetting."""
         return changed(self.base, {**self._opened(self._store.all())[0], **values})
 
     def change(self, values: Mapping[str, str], operator: str) -> Settings:
-        """Stores values, in every process within seconds. Raises WrongSetting, StorageError; then nothing
-        was changed."""
+        """Store values, which every process uses within seconds. Raises WrongSetting, StorageError; then
+        nothing was changed."""
         self.tried(values)
         seal = self._seal()
         stored = {
@@ -89,8 +89,8 @@ class LiveSettings:
         self._store.put(stored, operator)
         return self.refresh()
 
-    def take_back(self, names: set[str]) -> Settings:
-        """Lets the values of the start hold again. Raises WrongSetting when the others do not fit them."""
+    def reset(self, names: set[str]) -> Settings:
+        """Restore the initial values of these settings. Raises WrongSetting if the others do not fit them."""
         kept = {
             name: value for name, value in self._opened(self._store.all())[0].items() if name not in names
         }
@@ -121,7 +121,7 @@ class LiveSettings:
         return values, problems
 
     def _fitting(self, values: dict[str, str], problems: dict[str, str]) -> tuple[Settings, dict[str, str]]:
-        """All of them, or without those that fit no more, as after a change of the environment."""
+        """Return the settings with all valid values. Values may become invalid if the environment changes."""
         try:
             return changed(self.base, values), problems
         except WrongSetting:
@@ -138,7 +138,7 @@ class LiveSettings:
 
 
 class Configuration:
-    """What holds for the whole installation. Safe in many threads."""
+    """Settings, data folder and secrets of the installation. Thread-safe."""
 
     def __init__(self, settings: Settings, folder: DataFolder, database: Database) -> None:
         self.folder = folder
@@ -151,17 +151,17 @@ class Configuration:
 
     @property
     def settings(self) -> Settings:
-        """The settings as they are now: a change on the dashboard holds within seconds, without a restart."""
+        """The current settings. Changes on the dashboard apply within seconds, without a restart."""
         return self.live.current
 
     @cached_property
     def secret_key(self) -> str:
-        """Signs visitors' tokens and operators' sessions, and seals secrets."""
+        """The key that signs visitors' tokens and operators' sessions, and seals secrets."""
         return self.base.serving.secret_key or self.folder.secret_key()
 
     @cached_property
     def seal(self) -> Seal:
-        """Seals secrets that are kept in the database."""
+        """The seal for secrets in the database."""
         return Seal(self.secret_key)
 
 

@@ -1,4 +1,4 @@
-"""Crawls, edits of pages and the removal of sites: ordered by operators, carried out by the job worker."""
+"""Crawls, page edits and site removals: requested by operators and run by the job worker."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 
 
 class Crawling:
-    """One for each process. Safe in many threads."""
+    """Runs crawls, page edits and site removals. One instance per process. Thread-safe."""
 
-    def __init__(  # noqa: PLR0913 - all that the job worker works with
+    def __init__(  # noqa: PLR0913 - all parts that the job worker needs
         self,
         configuration: Configuration,
         database: Database,
@@ -48,7 +48,7 @@ class Crawling:
         gap_work: GapWork,
         measure: Measure,
     ) -> None:
-        """`measure` tells the quality gate how good a new index is."""
+        """`measure` measures the quality of a new index for the quality gate."""
         self._configuration = configuration
         self._database = database
         self._stores = stores
@@ -58,7 +58,7 @@ class Crawling:
         base = configuration.base
         self.jobs = JobQueue(configuration.folder.path, base.storage.redis_url)
         self._queue_refresh = self.jobs.register("refresh_site", self._work_on)
-        self.queue_removal = self.jobs.register("remove_site", self.remove_left)
+        self.queue_removal = self.jobs.register("remove_site", self.finish_removal)
         self.control = CrawlControl(stores.crawls, self._queue_refresh)
         self.pages = PageControl(database, stores.crawls, self._queue_refresh)
         self.source_intake = SourceIntake(stores.sources, base)
@@ -67,7 +67,7 @@ class Crawling:
         """Set when the process is to stop working."""
 
     def start(self, site_id: str) -> int:
-        """Queues a crawl; returns its number. A site that has one waiting gets no second."""
+        """Queue a crawl and return its number. A site with a waiting crawl gets no second one."""
         return self.control.start(site_id)
 
     def refresh(
@@ -77,8 +77,8 @@ class Crawling:
         on_progress: ProgressCallback = lambda found, fetched, indexed: None,
         interrupt: Interrupt | None = None,
     ) -> bool:
-        """Crawls and indexes a site in this process; the outcome is in the crawl's record. False when the
-        crawl is not available: see SiteRefresh."""
+        """Crawl and index a site in this process. The crawl's record has the result. Return false if the
+        crawl is not available (see SiteRefresh)."""
         settings = self._configuration.settings
         sources = partial(site_sources, self._database, settings)
         job = SiteRefresh(self._database, self._engine.incidents, settings, sources, self._measure)
@@ -88,37 +88,36 @@ class Crawling:
         return had
 
     def upkeep(self) -> Upkeep:
-        """What looks after crawls that were cut off and those that are due."""
+        """Return the part that restarts interrupted crawls and queues due ones."""
         stores = self._stores
         return Upkeep(
             stores.crawls, stores.schedules, self.control, self._queue_refresh, lambda: len(self.jobs)
         )
 
     def remove_site(self, site_id: str) -> None:
-        """Takes a site from visitors and operators at once; the job worker removes all that belongs to it.
-        Raises UnknownSite."""
+        """Hide a site immediately and queue its removal by the job worker. Raises UnknownSite."""
         self._removal().begin(site_id)
         self.queue_removal(site_id)
 
     def remove_site_now(self, site_id: str) -> None:
-        """The same in this process, done when it returns. Raises UnknownSite, StorageError, IndexFailure."""
+        """Remove a site completely in this process. Raises UnknownSite, StorageError, IndexFailure."""
         self._removal().begin(site_id)
-        self.remove_left(site_id)
+        self.finish_removal(site_id)
 
-    def remove_left(self, site_id: str) -> None:
-        """Removes all that is left of a site whose removal has begun."""
+    def finish_removal(self, site_id: str) -> None:
+        """Remove the remaining data of a site whose removal has begun."""
         self._removal().run(site_id)
 
     def _work_on(self, site_id: str, crawl_id: int) -> None:
-        """The job of a worker."""
+        """Run a queued crawl."""
         if self.refresh(site_id, crawl_id, interrupt=Interrupt(self.ending)) and not self.ending.is_set():
-            # What came meanwhile for this site had to wait for it.
+            # Jobs for this site that arrived in the meantime had to wait.
             self.upkeep().queue_waiting()
             self._fill_sentences(site_id)
 
     def _fill_sentences(self, site_id: str) -> None:
-        """Embeds the sentences that questions are compared with, once their pages are live. With an embedding
-        service, which is paid by the word, only what questions are compared with is sent to it."""
+        """Embed the sentences of live pages, so that questions can be compared with them. An embedding
+        service charges by the word, so with one, sentences are only embedded when first compared."""
         if self._configuration.settings.models.embedding_model:
             return
         parts = self._engine.parts(site_id, self._engine.document_embedder)
@@ -129,15 +128,15 @@ class Crawling:
                 log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
 
     def _removal(self) -> SiteRemoval:
-        return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_talk)
+        return SiteRemoval(self._database, self.control, self._drop_indexes, self._forget_history)
 
     def _drop_indexes(self, site_id: str) -> None:
         drop_words(self._database, site_id)
         drop_sentence_vectors(self._database, site_id)
         self._engine.vector_store.chroma.drop_site(site_id)
 
-    def _forget_talk(self, site_id: str) -> None:
-        """What is remembered of conversations outside the database."""
+    def _forget_history(self, site_id: str) -> None:
+        """Delete the history of conversations outside the database."""
         since = datetime.now(UTC) - timedelta(minutes=self._configuration.settings.retrieval.history_minutes)
         for conversation_id in talked_since(self._database, site_id, since):
             self._engine.history.forget(conversation_id)

@@ -1,5 +1,5 @@
-"""What answers and indexes the sites: models, indexes and pipelines, opened at the first use and again when a
-setting that they depend on changes on the dashboard."""
+"""Models, indexes and pipelines of the sites. They are opened on first use, and again when a setting that
+they depend on changes on the dashboard."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MODEL_SETTINGS = in_forms("chat", "embedding", "rerank", "calls", "budgets")
 
 
 class SiteEngine:
-    """Implements server.answering.engine.Engine. One for each process; safe in many threads."""
+    """Implements server.answering.engine.Engine. One instance per process. Thread-safe."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SiteEngine:
         *,
         fixed: Settings | None = None,
     ) -> None:
-        """`fixed` settings hold whatever is changed meanwhile."""
+        """`fixed` settings apply even if settings change in the meantime."""
         self._configuration = configuration
         self._database = database
         self._stores = stores
@@ -69,7 +69,7 @@ class SiteEngine:
 
     @property
     def settings(self) -> Settings:
-        """As they are now."""
+        """The current settings, or the fixed ones."""
         return self._fixed or self._configuration.settings
 
     @property
@@ -79,7 +79,7 @@ class SiteEngine:
 
     @cached_property
     def history(self) -> History:
-        """Last turns of each conversation."""
+        """The last turns of each conversation."""
         turns, minutes = self.settings.retrieval.history_turns, self.settings.retrieval.history_minutes
         if self.settings.storage.redis_url:
             return RedisHistory(self.settings.storage.redis_url, turns, minutes)
@@ -92,7 +92,7 @@ class SiteEngine:
         return self._of_settings("chat_model", make, MODEL_SETTINGS)
 
     def chat_pause(self) -> tuple[float, str]:
-        """Return the seconds for which the chat model is left alone in this process, and why."""
+        """Return the seconds for which this process does not call the chat model, and why."""
         return pause_of(self.chat_model)
 
     @property
@@ -102,13 +102,13 @@ class SiteEngine:
 
     @property
     def query_embedder(self) -> Embedder:
-        """For single texts of visitors: remembered and quick."""
+        """The embedder for single texts of visitors, with a cache."""
         make = partial(open_query_embedder, folder=self._configuration.folder, cache=self.sources.cache)
         return self._of_settings("query_embedder", make, EMBEDDER_SETTINGS)
 
     @property
     def document_embedder(self) -> Embedder:
-        """For many texts: uses every core that the settings allow."""
+        """The embedder for many texts, which uses every core that the settings allow."""
         make = partial(open_document_embedder, folder=self._configuration.folder, cache=self.sources.cache)
         return self._of_settings("document_embedder", make, EMBEDDER_SETTINGS)
 
@@ -119,7 +119,7 @@ class SiteEngine:
         return self._of_settings("vectors", make, ())
 
     def parts(self, site_id: str, embedder: Embedder | None = None) -> SiteParts:
-        """Content and indexes of a site; with the query embedder unless another is given."""
+        """Return the content and indexes of a site, by default with the query embedder."""
         content = self._stores.content(site_id)
         used = embedder or self.query_embedder
         made = open_parts(self.vector_store, self._database, content, used, site_id)
@@ -134,11 +134,11 @@ class SiteEngine:
         incidents: Incidents | None = None,
         settings: Settings | None = None,
     ) -> Strategy:
-        """What indexes and searches the site. Raises UnknownName."""
+        """Return the strategy that indexes and searches the site. Raises UnknownName."""
         return open_strategy(site, parts, incidents or self.incidents, settings or self.settings, model)
 
     def grader(self, site: Site, parts: SiteParts) -> EvidenceGrader:
-        """What decides whether retrieved chunks answer."""
+        """Return the grader that decides whether retrieved chunks answer a question."""
         return open_grader(site, parts, self.settings)
 
     def open_pipeline(
@@ -151,12 +151,12 @@ class SiteEngine:
         incidents: Incidents | None = None,
         settings: Settings | None = None,
     ) -> Pipeline:
-        """A new pipeline over `parts`."""
+        """Return a new pipeline over `parts`."""
         reported = incidents or self.incidents
         return open_pipeline(site, parts, model, reported, settings or self.settings, sources)
 
     def pipeline(self, site: Site) -> Pipeline:
-        """The pipeline for visitors of `site`; a new one after a change of settings, site or index."""
+        """Return the pipeline for visitors of `site`, a new one after a change of settings, site or index."""
         known, settings = self._pipelines.get(site.id), self.settings
         if known is None or known[0] != site or known[1] is not settings:
             parts = self.parts(site.id)
@@ -165,17 +165,17 @@ class SiteEngine:
         return known[2]
 
     def open_curated(self, site: Site) -> CuratedAnswers:
-        """What gives the operator's own answers of a site, as they are now."""
+        """Return the shortcut that gives a site's current curated answers."""
         return open_curated(site, self.parts(site.id), self.sources.curated, self.settings)
 
     def preparation(self, site: Site) -> Preparation:
-        """What builds the indexes that `site.strategy` needs and that are missing. Raises UnknownName."""
+        """Return what builds the missing indexes that `site.strategy` needs. Raises UnknownName."""
         parts = self.parts(site.id, self.document_embedder)
         strategy = self.strategy(site, parts, model=self.chat_model)
         return Preparation(strategy, parts.content, parts.facts, parts.vectors, parts.words)
 
     def is_spent(self, site: Site) -> bool:
-        """Whether today's budget of models is spent. What then remains waits for tomorrow."""
+        """Return whether today's model budget is spent. Remaining work then waits for the next day."""
         settings = self.settings
         if self.chat_model is None:
             return False
@@ -185,7 +185,7 @@ class SiteEngine:
         return bool(settings.models.daily_tokens) and budget.spent() >= settings.models.daily_tokens
 
     def without_model_cache(self) -> SiteEngine:
-        """The same with the settings as they are now and a model whose replies are not remembered, so that
+        """Return this engine with the current settings and a model whose replies are not cached, so that
         every variant of an evaluation pays for its own calls."""
         settings = self.settings
         if not settings.models.cache_hours or self.chat_model is None:
@@ -198,7 +198,7 @@ class SiteEngine:
         return other
 
     def readiness(self) -> dict[str, str]:
-        """Part -> "ok", or in one line what is wrong with it."""
+        """Return the state of each part by name: "ok", or the problem in one line."""
         return {
             "database": _state(self._database.ping),
             "models": _state(lambda: self.query_embedder.embed(["ready"])),
@@ -211,19 +211,19 @@ class SiteEngine:
             raise StorageError("no site is indexed yet; its first crawl has not ended")
 
     def warm_up(self) -> None:
-        """Loads models and opens indexes, so that the first visitor does not wait for it."""
+        """Load models and open indexes, so that the first visitor does not wait for them."""
         self.query_embedder.embed(["ready"])
         for site in self._stores.sites.all():
             self.pipeline(site)
 
     def close(self) -> None:
-        """Ends connections; nothing may be asked afterwards."""
+        """Close connections. The engine cannot be used afterwards."""
         if "vectors" in self._made:
             self.vector_store.close()
 
     def _of_settings(self, name: str, make: Callable[[Settings], T], of: Collection[str]) -> T:
-        """The object of `make`, a new one after one of the settings `of` has changed. Callers that have the
-        previous object keep using it."""
+        """Return the object that `make` makes, a new one after a change of the settings `of`. Callers that
+        have the previous object keep using it."""
         settings = self.settings
         key = tuple(settings.value(one) for one in of)
         made = self._made.get(name)
@@ -238,6 +238,6 @@ class SiteEngine:
 def _state(check: Callable[[], object]) -> str:
     try:
         check()
-    except Exception as error:  # noqa: BLE001  every failure of a part is a state to report, not to raise
+    except Exception as error:  # noqa: BLE001  every failure of a part is reported, not raised
         return str(error) or type(error).__name__
     return "ok"

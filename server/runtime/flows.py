@@ -1,4 +1,4 @@
-"""Which graders stand behind a site's flow."""
+"""Builds the flow of a site with its graders."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def open_flow(
     incidents: Incidents,
     settings: Settings,
 ) -> Callable[[Steps], Flow]:
-    """Makes the site's flow: its graders ask `model` when there is one. Raises UnknownName."""
+    """Return the factory of the site's flow. Its graders use `model` if there is one. Raises UnknownName."""
     made = FLOWS.load(site.flow)
     rarity = Rarity(parts.words)
     plain = Reflection(
@@ -59,7 +59,7 @@ def open_flow(
 def _with_model(
     plain: Reflection, site: Site, model: ChatModel, incidents: Incidents, rarity: Rarity
 ) -> Reflection:
-    """The same graders with the model before them: each falls back on the plain one."""
+    """Return graders that use the model, each with the plain grader as its fallback."""
     return Reflection(
         documents=ModelDocuments(model, plain.documents, incidents, site.id),
         groundedness=ModelGroundedness(model, VerifiedGroundedness(), incidents),

@@ -1,4 +1,4 @@
-"""Which models the settings name. A provider's module is imported only when it is used."""
+"""Opens the models named in the settings. A provider's module is imported only when it is used."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from server.settings import Settings
 from server.storage.data_folder import DataFolder
 
 INDEXING_PATIENCE_S = 300.0
-"""Indexing waits this long for a provider that is busy; a visitor does not."""
+"""Indexing waits this long for a busy provider; visitors do not."""
 REMEMBERED_TEXTS = 20_000
-"""Queries and sentences whose vectors each process keeps, about 60 MB when full."""
+"""Number of queries and sentences whose vectors each process caches, about 60 MB when full."""
 LARGEST_CALL = 64
-"""Texts of one answer that are compared at once."""
+"""Maximum number of texts in a cached call: an answer compares this many at once."""
 
 
 def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatModel | None:
-    """The configured model with retries, circuit, budgets and cache; None when none is configured.
+    """Return the configured model with retries, circuit breaker, budgets and cache; None without one.
 
     Raises ModelError for a setting that cannot work.
     """
@@ -42,13 +42,13 @@ def open_chat_model(settings: Settings, cache: Cache, log: UsageLog) -> ChatMode
 
 
 def spent_today(settings: Settings, cache: Cache) -> int:
-    """Tokens of all sites that count for MODEL_DAILY_TOKENS; 0 without such a limit."""
+    """Return today's tokens of all sites that count towards MODEL_DAILY_TOKENS; 0 without such a limit."""
     limit = settings.models.daily_tokens
     return TokenBudget(cache, limit).spent() if limit else 0
 
 
 def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
-    """For visitors' queries: one text at a time in the calling thread, remembered. Raises ModelError."""
+    """Return the embedder for visitors' queries: in the calling thread, with a cache. Raises ModelError."""
     embedder = open_embedder(settings, folder, threads=1)
     if settings.models.embedding_model:
         budget = TokenBudget(cache, settings.models.daily_tokens)
@@ -57,7 +57,7 @@ def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) ->
 
 
 def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
-    """For indexing: many texts on EMBEDDED_THREADS, patient with a busy provider. Raises ModelError."""
+    """Return the embedder for indexing: with EMBEDDED_THREADS and long retries. Raises ModelError."""
     embedder = open_embedder(settings, folder, threads=settings.models.embedded_threads)
     if not settings.models.embedding_model:
         return embedder
@@ -66,7 +66,7 @@ def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache)
 
 
 def open_relevance_model(settings: Settings) -> RelevanceModel | None:
-    """The rerank API of RERANK_URL; None when none is configured."""
+    """Return the rerank API of RERANK_URL; None when none is configured."""
     if not settings.models.rerank_url:
         return None
     model = RELEVANCE_MODELS.load("http")(
@@ -75,14 +75,14 @@ def open_relevance_model(settings: Settings) -> RelevanceModel | None:
         api_key=settings.models.rerank_api_key,
         timeout_s=settings.models.rerank_timeout_s,
     )
-    # A visitor waits for it, and the order that is there already is good: one further try at most.
+    # A visitor waits for it, and the existing order is good: at most one retry.
     return ResilientRelevance(
         model, _limits(settings, retries=min(1, settings.models.retries), retry_until_s=1.0)
     )
 
 
 def open_embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
-    """The one that the settings name, without retries and budget. Raises ModelError."""
+    """Return the embedder named in the settings, without retries and budget. Raises ModelError."""
     if not settings.models.embedding_model:
         embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
         return embedded
@@ -107,7 +107,7 @@ def _limits(settings: Settings, retries: int | None = None, retry_until_s: float
 
 
 def pause_of(model: object) -> tuple[float, str]:
-    """(seconds for which a chat model is left alone in this process, why); (0, "") when it is asked."""
+    """Return (seconds for which this process does not call a chat model, why); (0, "") if it does."""
     while model is not None and not isinstance(model, ResilientChat):
         model = getattr(model, "_model", None)  # the cache and the meter wrap it
     return model.pause() if isinstance(model, ResilientChat) else (0.0, "")

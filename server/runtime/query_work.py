@@ -1,4 +1,4 @@
-"""Which parts read a site's questions before and after they are searched."""
+"""Builds the parts that process a site's questions before and after the search."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from server.retrieval.rarity import Rarity
 from server.storage.content.reader import ContentReader
 
 SAMPLE = 3000
-"""Pages that are looked at for the languages of a site."""
+"""Maximum number of pages examined for the languages of a site."""
 SPOKEN = 0.05
-"""Share of the pages from which on a site is taken to speak a language."""
+"""Minimum share of the pages in a language for it to count as a language of the site."""
 
 
 class QueryWork:
-    """Makes the parts for one site, as its tuning says; each asks `model` where there is one."""
+    """Builds the parts for one site by its tuning. They use `model` if there is one."""
 
     def __init__(self, site: Site, tuning: Tuning, model: ChatModel | None, incidents: Incidents) -> None:
         self._site = site
@@ -51,7 +51,7 @@ class QueryWork:
         self._incidents = incidents
 
     def standalone(self, rarity: Rarity, content: ContentReader) -> list[UnderstandingStep]:
-        """The steps that make a question stand alone, in a language that the site's pages are in."""
+        """Return the steps that reword a question without its history, in a language of the site."""
         steps: list[UnderstandingStep] = [
             FollowUpStep(self._site.title or self._site.name, self._tuning.title)
         ]
@@ -75,14 +75,14 @@ class QueryWork:
         address: Callable[[str], str],
         base: str,
     ) -> list[Shortcut]:
-        """What answers a message that is no question for the site's pages."""
+        """Return the shortcuts for messages that are not questions for the site's pages."""
         if not self._tuning.routing:
             return []
-        landmarks = KeyPages(self._site, parts.content, address, base)
+        key_pages = KeyPages(self._site, parts.content, address, base)
         return [
             SmallTalk(self._site),
-            Handoff(self._site, landmarks, origins, page_text),
-            Overview(self._site, landmarks, origins, page_text),
+            Handoff(self._site, key_pages, origins, page_text),
+            Overview(self._site, key_pages, origins, page_text),
         ]
 
     def fallbacks(
@@ -93,19 +93,19 @@ class QueryWork:
         address: Callable[[str], str],
         base: str,
     ) -> list[Shortcut]:
-        """What answers in place of a refusal: asked for its themes, a site can tell at least what it is."""
-        landmarks = KeyPages(self._site, parts.content, address, base)
-        return [Overview(self._site, landmarks, origins, page_text, _asks_for_themes)]
+        """Return the fallback before a refusal: the overview, for questions about the site's themes."""
+        key_pages = KeyPages(self._site, parts.content, address, base)
+        return [Overview(self._site, key_pages, origins, page_text, _asks_for_themes)]
 
     def clarifiers(self) -> list[Clarifier]:
-        """What asks the visitor back."""
+        """Return the clarifiers."""
         if not self._tuning.clarify:
             return []
         plain = AmbiguityClarifier(self._site)
         return [ModelClarifier(self._model, plain, self._incidents) if self._model else plain]
 
     def expansion(self, retriever: Retriever, rarity: Rarity) -> list[RetrievalStep]:
-        """The step that searches more than the question itself; [] where no option asks for it."""
+        """Return the query expansion step; [] if no option needs it."""
         on = self._tuning
         wanted: list[tuple[bool, Task, Expander, float]] = [
             (on.sub_questions, Task.SUB_QUESTIONS, SubQuestions(), 0.0),
@@ -129,7 +129,7 @@ def _asks_for_themes(_: Message, question: Question) -> bool:
 
 
 def spoken_on(content: ContentReader) -> Callable[[], frozenset[str]]:
-    """The languages that a good part of a site's pages is in; looked up at the first call."""
+    """Return a function for the languages of many of a site's pages, looked up on the first call."""
 
     @cache
     def spoken() -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What an update of the installation rebuilds before anything is served."""
+"""Rebuilds what an update of the installation or a restored backup needs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 
 def renew_words(database: Database) -> list[str]:
-    """Rebuilds the word index of every site whose index has another version; returns their ids.
+    """Rebuild the word index of every site whose index has another version. Return their ids.
 
-    A question would look for other tokens than the index holds. It takes about a second for 500 chunks;
-    of several processes one does it while the others wait. Raises StorageError.
+    Otherwise questions would look for other tokens than the index contains. It takes about a second per 500
+    chunks. If several processes start, one does it while the others wait. Raises StorageError.
     """
     if not outdated(database):
         return []
@@ -30,7 +30,7 @@ def renew_words(database: Database) -> list[str]:
         for site_id in renewed:
             words = SqlWordIndex(database, site_id)
             if SIDE in site_id:
-                words.drop()  # derived indexes of another version are not read either, and are rebuilt
+                words.drop()  # derived indexes of another version are not read, and are rebuilt
                 continue
             log.warning("the word index of %s is rebuilt for this version; this happens once", site_id)
             words.renew(_stored(ContentStore(database, site_id)))
@@ -38,7 +38,7 @@ def renew_words(database: Database) -> list[str]:
 
 
 def _stored(content: ContentStore) -> Iterator[Chunk]:
-    """What is live, and what a crawl that was cut off had written for the generation to come."""
+    """Yield the live chunks, then those that an interrupted crawl wrote for the next generation."""
     yield from content.live.every_chunk()
     if content.is_changed():
         for url in content.known_pages():
@@ -48,8 +48,8 @@ def _stored(content: ContentStore) -> Iterator[Chunk]:
 def restore_all(
     database: Database, folder: Path, backup: Backup, start_crawl: Callable[[str], int]
 ) -> list[str]:
-    """Replaces everything; returns the ids of the sites that are read again. Raises BadBackup, then nothing
-    was changed."""
+    """Replace everything by the backup and start a crawl of every site. Return the ids of the sites. Raises
+    BadBackup; then nothing was changed."""
     backup.check(free_bytes(folder))
     restore(database, backup)
     sites = SiteStore(database).all()

@@ -1,6 +1,6 @@
-"""The composition root: settings become objects here, and each part gets only what it works with.
+"""The composition root: builds all parts from the settings. Each part gets only what it needs.
 
-`open_runtime` opens an installation for one process. Parts that cost seconds are opened at their first use;
+`open_runtime` opens an installation for one process. Parts that take seconds are opened on first use;
 `SiteEngine.warm_up` opens them before a process reports that it is ready.
 """
 
@@ -43,7 +43,7 @@ from server.storage.database import Database
 
 @dataclass(frozen=True)
 class Runtime:
-    """The parts of an installation in this process. Consumers are given the parts they use, never all."""
+    """All parts of an installation in this process. Consumers get only the parts that they use."""
 
     configuration: Configuration
     database: Database
@@ -63,7 +63,7 @@ class Runtime:
 
     @property
     def settings(self) -> Settings:
-        """As they are now."""
+        """The current settings."""
         return self.configuration.settings
 
     def forget_answer(self, message_id: str) -> None:
@@ -71,12 +71,12 @@ class Runtime:
         message = self.dialogue.questions.find(message_id)
         site = self.stores.sites.find(message.site_id) if message else None
         if message and site:
-            with suppress(IndexFailure):  # then nothing is answered again, and the judgement is stored
+            with suppress(IndexFailure):  # the rating is stored even if the cache cannot be reached
                 question = Question(message.question, site.id, (), message.language)
                 self.engine.pipeline(site).forget(question)
 
     def work(self) -> None:
-        """Runs queued jobs, looks after crawls and schedules, and sends messages, until SIGTERM or SIGINT."""
+        """Run queued jobs, crawl schedules and other background work until SIGTERM or SIGINT."""
         ending = self.crawling.ending
         upkeep = self.crawling.upkeep()
         upkeep.take_up_left()
@@ -99,7 +99,7 @@ class Runtime:
         outbox.finish()
 
     def close(self) -> None:
-        """Ends connections; nothing may be asked of the parts afterwards."""
+        """Close connections. The parts cannot be used afterwards."""
         self.engine.close()
         self.database.close()
 

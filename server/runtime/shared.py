@@ -1,4 +1,4 @@
-"""What the processes of an installation share besides the database: cache, rate limits, signs of life."""
+"""State that the processes of an installation share outside the database: cache, rate limits, heartbeat."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 
 KEPT_S = 90 * 86_400.0
 NOTED_EVERY_S = 60.0
-"""A busy site writes no more often."""
+"""Minimum seconds between two writes for one site and origin."""
 
 
 class Sightings:
-    """In the shared cache: known to every process, and no harm when it is lost."""
+    """Records where the widget is used, in the shared cache. Losing it does no harm."""
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     def note(self, site_id: str, origin: str) -> None:
-        """A visitor on a page of `origin` began to use the widget of the site."""
+        """Record that a visitor on a page of `origin` started to use the site's widget."""
         if origin and self._cache.add(f"{_key(site_id, origin)}:recent", "1", NOTED_EVERY_S):
             self._cache.set(_key(site_id, origin), str(time.time()), KEPT_S)
 
     def of(self, site: Site) -> dict[str, datetime]:
-        """Origin -> when it was last seen there, the newest first; of the origins that the site lists."""
+        """Return when the widget was last seen, by origin, newest first, for the site's allowed origins."""
         seen = {
             origin: self._cache.get(_key(site.id, origin)) for origin in map(origin_of, site.allowed_origins)
         }
@@ -45,7 +45,7 @@ def _key(site_id: str, origin: str) -> str:
 
 
 class Shared:
-    """Opened at the first use: in Redis where it is configured, else in the data folder."""
+    """Shared state, opened on first use, in Redis if configured, else in the data folder."""
 
     def __init__(self, settings: Settings, folder: DataFolder) -> None:
         self._settings = settings
@@ -65,10 +65,10 @@ class Shared:
 
     @cached_property
     def heartbeat(self) -> Heartbeat:
-        """Signs of life of the job worker."""
+        """The heartbeat of the job worker."""
         return Heartbeat(self.cache)
 
     @cached_property
     def sightings(self) -> Sightings:
-        """Where the widget was seen at work."""
+        """The record of where the widget is used."""
         return Sightings(self.cache)

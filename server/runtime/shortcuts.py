@@ -1,4 +1,4 @@
-"""What answers before anything is retrieved: the operator's own answers, and those that were given before."""
+"""Builds the shortcuts that answer without retrieval: curated answers and cached answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def with_known_answers(
     settings: Settings,
     sources: AnswerSources,
 ) -> Steps:
-    """The steps with the operator's own answers before all other shortcuts, remembered ones after them."""
+    """Return the steps with curated answers before all other shortcuts, and cached answers after them."""
     curated = open_curated(site, parts, sources.curated, settings)
     known: list[Shortcut] = [curated, *steps.shortcuts]
     steps = replace(steps, shortcuts=known, daily_limit=daily_limit(site, settings))
@@ -40,7 +40,7 @@ def with_known_answers(
 
 
 def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: Settings) -> CuratedAnswers:
-    """The curated answers of a site."""
+    """Return the curated answers of a site."""
 
     def title(url: str) -> str:
         page = parts.content.page(stored(url, settings.serving.base_url))
@@ -55,8 +55,8 @@ def open_curated(site: Site, parts: SiteParts, store: CuratedSource, settings: S
 def open_answer_cache(
     site: Site, parts: SiteParts, cache: Cache, model: ChatModel | None, settings: Settings
 ) -> AnswerCache | None:
-    """None when the site's tuning has it off. Answers are forgotten when anything that they depend on
-    changes: index, site, options, models, or Docent itself."""
+    """Return the site's answer cache; None if it is switched off. An answer is not used again after a change
+    of anything that it depends on: index, site, options, models, or Docent itself."""
     tuning = tuning_of(site, settings)
     if not tuning.answer_cache:
         return None
@@ -82,5 +82,5 @@ def open_answer_cache(
 
 @cache
 def _newest_code() -> int:
-    """When Docent itself last changed: other code may answer otherwise."""
+    """Return when Docent's code last changed, because other code may give other answers."""
     return max(path.stat().st_mtime_ns for path in Path(__file__).parents[1].rglob("*.py"))

@@ -1,4 +1,4 @@
-"""Which parts answer for a site, and which index it."""
+"""Opens the indexes of a site, its strategy and its indexer."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ if TYPE_CHECKING:
 
 
 class VectorStore:
-    """The Chroma of this process, with the folder's lock when it was opened as a folder."""
+    """The Chroma of this process, with the folder's lock if it was opened as a folder."""
 
     def __init__(self, chroma: Chroma, lock: FileLock | None) -> None:
         self.chroma = chroma
         self._lock = lock
 
     def ping(self) -> None:
-        """Raises IndexUnavailable."""
+        """Raise IndexUnavailable if Chroma does not answer."""
         self.chroma.ping()
 
     def close(self) -> None:
-        """Gives the folder back for other commands."""
+        """Close Chroma and release the folder for other commands."""
         self.chroma.close()
         if self._lock:
             self._lock.release()
 
 
 def open_vector_store(settings: Settings, folder: DataFolder, database: Database) -> VectorStore:
-    """The Chroma server of CHROMA_URL or of a running server, else the folder, locked for this process.
+    """Open the Chroma server of CHROMA_URL or of a running server, else the folder, locked for this process.
 
     Raises IndexUnavailable, StartError.
     """
@@ -77,7 +77,7 @@ def open_vector_store(settings: Settings, folder: DataFolder, database: Database
 def open_parts(
     store: VectorStore, database: Database, content: ContentReader, embedder: Embedder, site_id: str
 ) -> SiteParts:
-    """The indexes of a site; made at the first use."""
+    """Return the content and indexes of a site. Missing indexes are created on first use."""
     from server.indexes.vectors import ChromaVectorIndex
 
     def side(kind: str) -> SideIndexes:
@@ -98,7 +98,7 @@ def open_parts(
 
 
 def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:
-    """What brings the pages of a crawl into the indexes of `strategy`."""
+    """Return the indexer that writes the pages of a crawl to the indexes of `strategy`."""
     sizes = ChunkSizes(settings.retrieval.chunk_chars, settings.retrieval.chunk_overlap)
     content = ContentStore(database, parts.content.site_id)
 
@@ -113,8 +113,8 @@ def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, setti
 def open_strategy(
     site: Site, parts: SiteParts, incidents: Incidents, settings: Settings, model: ChatModel | None = None
 ) -> Strategy:
-    """What indexes and searches the site; `model` may derive texts and reorder what is found. Raises
-    UnknownName."""
+    """Return the strategy that indexes and searches the site; `model` may derive texts and rerank results.
+    Raises UnknownName."""
 
     def report(kind: str, message: str) -> None:
         incidents.record(site.id, kind, message)

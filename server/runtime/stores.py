@@ -1,4 +1,4 @@
-"""The stores of an installation, grouped by who works with them. Each is a view on the one database."""
+"""The stores of an installation, grouped by their users. All of them use the same database."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ REPORTED = {"crawl_failed": EventKind.CRAWL_FAILED, "budget_spent": EventKind.BU
 
 
 class WatchedIncidents:
-    """Implements Incidents: keeps each, and tells other systems of failed crawls each time, of spent budgets
-    once a day for each site."""
+    """Implements Incidents: stores each one. Emits an event for every failed crawl, and once a day per site
+    for a spent budget."""
 
     def __init__(self, store: IncidentStore, events: EventStore) -> None:
         self._store = store
@@ -50,7 +50,7 @@ class WatchedIncidents:
     def record(
         self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
     ) -> None:
-        """Never raises."""
+        """Record an incident. Never raises."""
         self._store.record(site_id, kind, message, details)
         if kind_of_event := REPORTED.get(kind):
             today = datetime.now(UTC).date().isoformat()
@@ -61,7 +61,7 @@ class WatchedIncidents:
 
 
 class SiteStores:
-    """The sites, what is crawled of them, and what is known of their answers."""
+    """Stores of sites, their crawled content and their answers."""
 
     def __init__(self, database: Database, crawls_kept: int) -> None:
         self._database = database
@@ -76,36 +76,36 @@ class SiteStores:
         self.playground_runs = PlaygroundStore(database)
 
     def content(self, site_id: str) -> ContentReader:
-        """Pages and chunks of a site."""
+        """Return the reader of a site's pages and chunks."""
         return ContentReader(self._database, site_id)
 
     def page_list(self, site_id: str, base_url: str) -> PageList:
-        """Pages of a site with what each contributes to answers."""
+        """Return the list of a site's pages, with what each contributes to answers."""
         return PageList(self._database, site_id, base_url)
 
     def cited_pages(self, site_id: str) -> CitedPages:
-        """How often pages of a site are cited, and with which words."""
+        """Return the store of citations of a site's pages."""
         return CitedPages(self._database, site_id)
 
     def decisions(self, site_id: str) -> PageDecisions:
-        """What operators decided about pages of a site."""
+        """Return the store of operators' decisions about a site's pages."""
         return PageDecisions(self._database, site_id)
 
     def quotes(self, site_id: str) -> PageQuotes:
-        """Whether the quotes given on pages of a site are still there."""
+        """Return the store that tracks whether quotes are still on a site's pages."""
         return PageQuotes(self._database, site_id)
 
     def source_pages(self, site_id: str) -> SourcePages:
-        """Pages that the sources of a site gave."""
+        """Return the store of pages from a site's sources."""
         return SourcePages(self._database, site_id)
 
     def difference(self, earlier_id: int, later_id: int) -> CrawlDifference:
-        """What two crawls of one site found differently."""
+        """Return the difference between two crawls of one site."""
         return CrawlDifference(self._database, earlier_id, later_id)
 
 
 class DialogueStores:
-    """Conversations, and what operators keep about them."""
+    """Stores of conversations, with feedback, labels and figures."""
 
     def __init__(self, database: Database) -> None:
         self.conversations = ConversationStore(database)
@@ -117,7 +117,7 @@ class DialogueStores:
 
 
 class DeliveryStores:
-    """Messages to people and events for other systems, with every try to deliver them."""
+    """Stores of messages to people and events for other systems, with all delivery attempts."""
 
     def __init__(self, database: Database) -> None:
         self.contact = ContactStore(database)
@@ -129,7 +129,7 @@ class DeliveryStores:
 
 
 class PeopleStores:
-    """Who uses the dashboard and the keyed API, and what they changed."""
+    """Stores of the users of the dashboard and the keyed API, and of their changes."""
 
     def __init__(self, database: Database) -> None:
         self.operators = OperatorStore(database)
@@ -140,7 +140,7 @@ class PeopleStores:
 
 
 class QualityStores:
-    """Test sets, their runs, and the gates of new indexes."""
+    """Stores of test sets, their runs, and the quality gates of new indexes."""
 
     def __init__(self, database: Database) -> None:
         self.testsets = TestSetStore(database)

@@ -24,8 +24,8 @@ MIGRATION_LOCK = 0x646F63656E74
 class Database:
     """Transactions on one database, for any number of threads and processes.
 
-    Raises StorageError when it cannot be opened; opening SQLite makes the missing folder and file.
-    After a fork the child opens connections of its own.
+    Raises StorageError if it cannot be opened. A missing SQLite folder and file are created.
+    After a fork the child process opens its own connections.
     """
 
     def __init__(self, url: str) -> None:
@@ -39,7 +39,7 @@ class Database:
             self.ping()
 
     def migrate(self) -> None:
-        """Upgrade the tables to the newest revision; if several processes call it, one does the work."""
+        """Upgrade the tables to the newest revision. If several processes call it, only one upgrades."""
         with self._explained():
             with self.connect() as connection:
                 if upgrade.is_newest(connection):
@@ -54,7 +54,7 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold a lock between processes, for work of many transactions."""
+        """Hold a lock between processes, for work in many transactions."""
         if self.dialect == "sqlite":
             with self._file_lock():
                 yield
@@ -65,14 +65,14 @@ class Database:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """A write transaction: committed at the end, rolled back on any exception. Never nest two."""
+        """Open a write transaction: committed at the end, rolled back on any exception. Never nest two."""
         self._follow_fork()
         if self.dialect == "postgresql":
             with self._explained(), self._engine.begin() as connection:
                 yield connection
             return
-        # Writers of this process queue here and not in SQLite, whose waiting is polling, and hold
-        # no connection meanwhile, so readers never starve.
+        # Writers of this process queue here, because SQLite would wait by polling. They hold no
+        # connection while they wait, so readers always get one.
         if self._writer == threading.get_ident():
             raise RuntimeError("begin() inside begin(): the inner one would wait for the outer one forever")
         with self._writing:
@@ -85,26 +85,26 @@ class Database:
 
     @contextmanager
     def connect(self) -> Iterator[Connection]:
-        """A connection for reading. Each statement is separate and sees everything committed before it."""
+        """Open a connection for reading. Each statement sees everything committed before it."""
         self._follow_fork()
         with self._explained(), self._reads.connect() as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A connection for reading on which every statement sees the database as it is now. Writers
-        continue."""
+        """Open a connection for reading on which every statement sees the same state of the database.
+        Writers are not blocked."""
         self._follow_fork()
         with self._explained(), snapshot(self._engine) as connection:
             yield connection
 
     def ping(self) -> None:
-        """Raises StorageError when the database does not answer."""
+        """Raise StorageError if the database does not answer."""
         with self.connect() as connection:
             connection.execute(text("SELECT 1"))
 
     def close(self) -> None:
-        """Closes every idle connection; using the database again opens new ones."""
+        """Close every idle connection. Using the database again opens new ones."""
         self._engine.dispose()
 
     def _open(self) -> None:
@@ -118,7 +118,7 @@ class Database:
     def _follow_fork(self) -> None:
         if self._pid == os.getpid():
             return
-        # The parent's connections must be neither used nor closed here: kept, so that nothing closes them.
+        # The child must neither use nor close the parent's connections. A reference prevents closing.
         self._inherited = (getattr(self, "_inherited", None), self._engine)
         self._open()
 
@@ -132,8 +132,8 @@ class Database:
             ) from error
         with self._file_lock(), self.connect() as connection:
             mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar_one()
-            # Switching fails at once while another process has the file open, so it is done only when
-            # needed, by one process at a time.
+            # Switching fails while another process has the file open, so one process does it at a time,
+            # and only if needed.
             if mode != "wal":
                 mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar_one()
         if mode != "wal":

@@ -1,4 +1,4 @@
-"""Small values that every process of an installation shares, in a folder on disk or in Redis."""
+"""Stores small values shared by all processes of an installation, in a folder on disk or in Redis."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ LOCK_WAIT_S = 10
 
 
 class DiskFolder:
-    """Runs work on a diskcache folder, on one thread of its own.
+    """Runs work on a diskcache folder in a single thread.
 
-    diskcache opens a connection and its files for every thread that calls it: with the hundreds of
-    threads of a web process that would use up the open files of the process, and their writes would
-    poll for each other's lock. Raises StorageError.
+    diskcache opens a connection and files for every calling thread. With the hundreds of threads of
+    a web process, that would exceed the limit of open files, and writers would poll for each other's
+    lock. Raises StorageError.
     """
 
     def __init__(self, folder: str | Path, megabytes: int) -> None:
@@ -40,7 +40,7 @@ class DiskFolder:
         self.run(lambda cache: None)
 
     def run(self, work: Callable[[Cache], Result]) -> Result:
-        """Run `work` and return its result. It must be short: one piece of work runs at a time."""
+        """Run `work` and return its result. It must be short, because calls run one after another."""
         if self._pid != os.getpid():
             self._open()
         try:
@@ -53,12 +53,12 @@ class DiskFolder:
             raise StorageError(self._explain(error)) from error
 
     def close(self) -> None:
-        """Ends the thread and its connection."""
+        """End the thread and close its connection."""
         self._thread.submit(self._close_cache).result()
         self._thread.shutdown()
 
     def _open(self) -> None:
-        # A forked child has the parent's executor without its thread: it starts one of its own.
+        # A forked child has the parent's executor without its thread, so it starts a new one.
         self._pid = os.getpid()
         self._cache: Cache | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"disk-{self.folder.name}")
@@ -74,20 +74,20 @@ class DiskFolder:
             self._cache = None
 
     def _explain(self, error: Any) -> str:
-        said = str(error).lower()
-        if "malformed" in said or "not a database" in said:
+        reason = str(error).lower()
+        if "malformed" in reason or "not a database" in reason:
             return f"{self.folder} is damaged: delete it and start again; only short-lived values are lost"
-        if "full" in said or "no space" in said:
+        if "full" in reason or "no space" in reason:
             return f"{self.folder} cannot grow, the disk is full: free some space"
         return f"{self.folder} cannot be used ({error}): check that this user may write to it"
 
 
 CONNECTIONS = 32
-"""Per process; threads wait for one instead of opening hundreds."""
+"""Maximum number of connections per process. Threads wait for one instead of opening hundreds."""
 
 
 class RedisServer:
-    """A pool of connections, opened when first used. Raises StorageError."""
+    """A pool of connections, opened on first use. Raises StorageError."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -102,7 +102,7 @@ class RedisServer:
                 socket_timeout=5,
                 socket_connect_timeout=5,
                 health_check_interval=30,
-                # A visitor waits for this: one quick second try for a connection that was cut.
+                # Visitors wait for this, so a lost connection is retried only briefly.
                 retry=Retry(ExponentialBackoff(cap=0.2, base=0.05), retries=2),
             )
         except ValueError as error:
@@ -111,90 +111,90 @@ class RedisServer:
 
     @contextmanager
     def client(self) -> Iterator[Redis]:
-        """The client; errors of Redis become a StorageError of one line."""
+        """Yield the client, and turn Redis errors into a StorageError with a message of one line."""
         try:
             yield self._client
         except RedisError as error:
             raise StorageError(self._explain(error)) from error
 
     def ping(self) -> None:
-        """Raises StorageError when the server does not answer."""
+        """Raise StorageError if the server does not answer."""
         with self.client() as client:
             client.ping()
 
     def close(self) -> None:
-        """Closes every connection; using it again opens new ones."""
+        """Close every connection. Using it again opens new ones."""
         self._client.connection_pool.disconnect()
 
     def _explain(self, error: RedisError) -> str:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         if isinstance(error, AuthenticationError):
-            return f"{self.place} refuses the password ({said}): check REDIS_URL"
+            return f"{self.place} refuses the password ({reason}): check REDIS_URL"
         if isinstance(error, OutOfMemoryError):
             return f"{self.place} is full: raise its maxmemory, or set a maxmemory-policy"
-        return f"{self.place} does not answer ({said}): check REDIS_URL and that the server runs"
+        return f"{self.place} does not answer ({reason}): check REDIS_URL and that the server runs"
 
 
 MEGABYTES = 256
 
 
 class DiskSharedCache:
-    """A cache in a folder, for all processes of one machine. Implements the protocol Cache."""
+    """Implements Cache in a folder, for all processes of one machine."""
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = DiskFolder(folder, MEGABYTES)
 
     def get(self, key: str) -> str | None:
-        """The value, or None when it is absent or expired."""
+        """Return the value, or None if it is absent or expired."""
         value: str | None = self._folder.run(lambda cache: cache.get(storable(key)))
         return value
 
     def set(self, key: str, value: str, ttl_s: float) -> None:
-        """Stores or replaces."""
+        """Store or replace a value."""
         self._folder.run(lambda cache: cache.set(storable(key), storable(value), expire=ttl_s))
 
     def add(self, key: str, value: str, ttl_s: float) -> bool:
-        """Stores only if the key is absent or expired; says whether it stored."""
+        """Store the value if the key is absent or expired. Return whether it was stored."""
         return bool(self._folder.run(lambda cache: cache.add(storable(key), storable(value), expire=ttl_s)))
 
     def delete(self, key: str) -> None:
-        """Removes the value. An absent one is no error."""
+        """Remove the value. An absent one is ignored."""
         self._folder.run(lambda cache: cache.delete(storable(key)))
 
     def close(self) -> None:
-        """Closes the folder."""
+        """Close the folder."""
         self._folder.close()
 
 
 class RedisSharedCache:
-    """A cache in Redis, for any number of machines. Implements the protocol Cache."""
+    """Implements Cache in Redis, for any number of machines."""
 
     def __init__(self, url: str) -> None:
         self._server = RedisServer(url)
 
     def get(self, key: str) -> str | None:
-        """The value, or None when it is absent or expired."""
+        """Return the value, or None if it is absent or expired."""
         with self._server.client() as client:
             value = client.get(_key(key))
         return None if value is None else str(value)
 
     def set(self, key: str, value: str, ttl_s: float) -> None:
-        """Stores or replaces."""
+        """Store or replace a value."""
         with self._server.client() as client:
             client.set(_key(key), storable(value), px=_milliseconds(ttl_s))
 
     def add(self, key: str, value: str, ttl_s: float) -> bool:
-        """Stores only if the key is absent or expired; says whether it stored."""
+        """Store the value if the key is absent or expired. Return whether it was stored."""
         with self._server.client() as client:
             return bool(client.set(_key(key), storable(value), px=_milliseconds(ttl_s), nx=True))
 
     def delete(self, key: str) -> None:
-        """Removes the value. An absent one is no error."""
+        """Remove the value. An absent one is ignored."""
         with self._server.client() as client:
             client.delete(_key(key))
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         self._server.close()
 
 
@@ -203,5 +203,5 @@ def _key(key: str) -> str:
 
 
 def _milliseconds(seconds: float) -> int:
-    # Redis refuses a time to live of 0; one millisecond is as good as none.
+    # Redis refuses a time to live of 0; one millisecond has the same effect.
     return max(1, round(seconds * 1000))

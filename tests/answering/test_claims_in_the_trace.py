@@ -6,7 +6,7 @@ import pytest
 
 from server.answering.verifying.leaks import LeakCheck
 from server.answering.verifying.verifier import Doubt, Verified
-from server.answering.writing.attempt import LONGEST, MOST, noted, settled
+from server.answering.writing.attempt import LONGEST, MOST, claim_note, claims_for_trace
 from server.domain.answer import Answer, Citation, Claim, Outcome
 from tests.answering.conftest import answer
 from tests.answering.test_flows_with_model import pipeline, script  # noqa: F401  a fixture of that file
@@ -103,7 +103,7 @@ def test_what_a_model_took_out_says_so():
         {"text": "Parcels take two days.", "support": 0.9, "kept": True, "why": ""},
         {"text": "Islands take a year.", "support": 0.4, "kept": True, "why": ""},
     ]
-    told = settled(answered, notes, ["Islands take a year. [2]"])
+    told = claims_for_trace(answered, notes, ["Islands take a year. [2]"])
     assert [row["why"] for row in told["claims"]] == [
         "",
         "the model that graded the answer found no support for it",
@@ -121,30 +121,30 @@ def test_links_and_markers_that_were_taken_off_make_no_difference():
             "why": "",
         }
     ]
-    assert settled(answered, notes)["claims"][0]["kept"]
+    assert claims_for_trace(answered, notes)["claims"][0]["kept"]
 
 
 def test_what_was_refused_in_the_end_gave_nothing():
     refused = Answer(Outcome.REFUSED, "The site does not say.")
-    told = settled(refused, [{"text": "Two days.", "support": 0.9, "kept": True, "why": ""}])
+    told = claims_for_trace(refused, [{"text": "Two days.", "support": 0.9, "kept": True, "why": ""}])
     assert told["claims"][0]["why"] == "no answer was given"
     assert "support" not in told
 
 
 def test_an_answer_made_of_quotations_alone_claims_its_quotations():
     quoted = Answer(Outcome.ANSWERED, "It sells lamps. [1]", (Citation(1, "u", "t", "It sells lamps.", "u"),))
-    assert settled(quoted, [])["support"] == 1.0
-    assert settled(Answer(Outcome.CURATED, "Ask us."), []) == {}
+    assert claims_for_trace(quoted, [])["support"] == 1.0
+    assert claims_for_trace(Answer(Outcome.CURATED, "Ask us."), []) == {}
 
 
 def test_what_was_leaked_stays_out_of_the_trace():
     secret = Verified(Claim("The rules say XYZ.", ()), (), "it repeats what the model was told", Doubt.LEAK)
-    assert noted(secret, [], secret.reason)["text"] == ""
+    assert claim_note(secret, [], secret.reason)["text"] == ""
     assert LeakCheck(("rules",), ("XYZ",)).leaks("XYZ")
 
 
 def test_a_model_that_writes_without_end_does_not_fill_the_database():
     notes = [{"text": f"{n} " + "x" * 5000, "support": 0.0, "kept": False, "why": "no"} for n in range(500)]
-    told = settled(Answer(Outcome.REFUSED, ""), notes)
+    told = claims_for_trace(Answer(Outcome.REFUSED, ""), notes)
     assert len(told["claims"]) == MOST
     assert max(len(row["text"]) for row in told["claims"]) == LONGEST

@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.answering.answer_kinds import lacks_what_is_asked_for
+from server.answering.answer_kinds import lacks_requested_fact
 from server.answering.grading import DEFAULT_FLOOR, Signs
 from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
 
@@ -85,10 +85,10 @@ def test_function_words_are_cut_out_where_no_spaces_separate_them(text, left):
     ],
 )
 def test_a_question_for_a_kind_of_fact_needs_such_a_fact(question, texts, lacks):
-    assert lacks_what_is_asked_for(question, texts) is lacks
+    assert lacks_requested_fact(question, texts) is lacks
 
 
-CLEAR = Signs(nearness=0.6, covered=0.7, unused=0.0, strangers=0, other_edition=False, lacks_kind=False)
+CLEAR = Signs(nearness=0.6, covered=0.7, unused=0.0, unknown_names=0, other_edition=False, lacks_kind=False)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ CLEAR = Signs(nearness=0.6, covered=0.7, unused=0.0, strangers=0, other_edition=
         {"nearness": 0.1},
         {"covered": 0.2},
         {"unused": 0.5},
-        {"strangers": 1},
+        {"unknown_names": 1},
         {"other_edition": True},
         {"lacks_kind": True},
     ],

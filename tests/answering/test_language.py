@@ -1,7 +1,7 @@
 import pytest
 
-from server.answering.phrases import Said, refusal, say
-from server.answering.understanding.language import question_language, wish
+from server.answering.phrases import Phrase, refusal, say
+from server.answering.understanding.language import question_language, requested_language
 from server.languages.detector import text_language
 
 
@@ -70,7 +70,7 @@ def test_a_few_words_tell_the_language_and_code_does_not(text, language, site):
     ],
 )
 def test_a_wish_for_a_language_is_honoured(text, wanted, rest):
-    assert wish(text) == (wanted, rest)
+    assert requested_language(text) == (wanted, rest)
     assert question_language(text) == wanted
     assert text_language(rest) != wanted
 
@@ -80,13 +80,13 @@ def test_a_wish_for_a_language_is_honoured(text, wanted, rest):
     ["what is the German VAT rate", "Is the manual available in German?", "translate text in German corpora"],
 )
 def test_a_question_about_a_language_is_no_wish_for_it(text):
-    assert wish(text) == ("", text)
+    assert requested_language(text) == ("", text)
 
 
 @pytest.mark.parametrize("language", ["en", "zh", "ja", "ko", "es", "fr", "de", "pt", "ru", "ar"])
 def test_everything_that_docent_says_itself_is_said_in_ten_languages(language):
-    texts = [say(what, language, "Lantern Shop") for what in Said] + list(refusal(language, "Lantern Shop"))
+    texts = [say(what, language, "Lantern Shop") for what in Phrase] + list(refusal(language, "Lantern Shop"))
     assert all(texts)
     assert any("Lantern Shop" in text for text in texts)
     if language != "en":
-        assert not {say(what, "en", "Lantern Shop") for what in Said}.intersection(texts)
+        assert not {say(what, "en", "Lantern Shop") for what in Phrase}.intersection(texts)

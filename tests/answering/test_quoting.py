@@ -2,7 +2,7 @@
 
 import pytest
 
-from server.answering.understanding.discourse import asks_for_amount, is_label, leans_on_the_one_before
+from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
 from server.answering.writing.quoting import QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
@@ -98,14 +98,14 @@ def test_what_a_page_tells_a_chatbot_is_not_quoted_nor_what_follows_it():
     ["However, it is slow.", "This is why.", "Jedoch nicht.", "Sin embargo, no.", "しかし、違います。", "但是不行。", "그러나 안 됩니다.", "Однако нет."],
 )  # fmt: skip
 def test_words_that_point_back_are_known_in_many_languages(sentence):
-    assert leans_on_the_one_before(sentence)
+    assert refers_back(sentence)
 
 
 @pytest.mark.parametrize(
     "sentence", ["Item numbers are printed.", "Sofas are sold.", "Andes lamps glow.", "它灯"[1:]]
 )
 def test_words_that_only_begin_alike_do_not_point_back(sentence):
-    assert not leans_on_the_one_before(sentence)
+    assert not refers_back(sentence)
 
 
 @pytest.mark.parametrize(

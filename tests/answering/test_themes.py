@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.answering.writing.quoting import of_themes
+from server.answering.writing.quoting import quote_themes
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.retrieval.question_kinds import asks_for_themes
@@ -80,7 +80,7 @@ def test_a_page_is_told_once_and_one_without_anything_to_quote_is_left_out():
         hit("b", "```\nlamp --on\n```"),
         hit("c", "Kind:\tdesk lamp\nSize:\t30 cm"),
     ]
-    told = [(claim.text, claim.sources) for claim in of_themes(chunks)]
+    told = [(claim.text, claim.sources) for claim in quote_themes(chunks)]
     assert told == [
         ("- **a**: Lamps shine as long as there is power.", (0,)),
         ("- **c**: Kind: desk lamp", (3,)),

@@ -97,7 +97,7 @@ def test_a_site_is_gone_for_everybody_as_soon_as_it_is_removed(runtime):
         runtime.crawling.remove_site("shop")
     with pytest.raises(SiteExists, match="is still being removed"):
         runtime.stores.sites.create(Site("shop", "Shop", ""))
-    runtime.crawling.remove_left("shop")
+    runtime.crawling.finish_removal("shop")
     runtime.stores.sites.create(Site("shop", "Shop", ""))
 
 
@@ -108,17 +108,17 @@ def test_a_removal_that_was_cut_off_is_done_by_the_next_worker(runtime, monkeypa
     runtime.crawling.remove_site("shop")
     monkeypatch.setattr(runtime.crawling, "_drop_indexes", cut_off)
     with pytest.raises(KeyboardInterrupt):
-        runtime.crawling.remove_left("shop")
+        runtime.crawling.finish_removal("shop")
     monkeypatch.undo()
     assert runtime.stores.sites.leaving() == ["shop"]
-    runtime.crawling.remove_left("shop")
+    runtime.crawling.finish_removal("shop")
     assert rows_of(runtime.database, "shop") == {}
 
 
 def test_removing_what_is_gone_already_does_nothing(runtime):
     removed(runtime, "shop")
-    runtime.crawling.remove_left("shop")
-    runtime.crawling.remove_left("shop-2")
+    runtime.crawling.finish_removal("shop")
+    runtime.crawling.finish_removal("shop-2")
     assert runtime.stores.sites.get("shop-2").generation
 
 

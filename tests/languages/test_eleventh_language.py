@@ -23,7 +23,7 @@ from server.answering.verifying.dates import dates
 from server.answering.verifying.amounts import amounts
 from server.answering.understanding.glossary import look_up, words
 from server.answering.understanding.language import question_language
-from server.answering.phrases import Said, languages, refusal, say
+from server.answering.phrases import Phrase, languages, refusal, say
 from server.answering.verifying.polarity import flips
 from server.answering.understanding.reference import leaning
 from server.answering.understanding.routing import read
@@ -33,7 +33,7 @@ from server.indexes.tokens import tokens
 print(json.dumps({
     "languages": "sv" in languages(),
     "refusal": refusal("sv", "Lampor")[0],
-    "missing text": say(Said.THANKS, "sv", "Lampor"),
+    "missing text": say(Phrase.THANKS, "sv", "Lampor"),
     "greeting": [read("Hej!", "sv").kind, read("God morgon", "en").language, read("Hej, var är lampan?", "sv").text],
     "stop words": tokens("Var är lamporna och bordet?", "sv"),
     "detected": question_language("Hur byter jag lampan och bordet?", "en"),

@@ -55,7 +55,7 @@ def test_a_decision_is_kept_replaced_moved_and_forgotten(decisions):
     found = decisions.get("u")
     assert (found.edited, found.text, found.site_page, found.changed_by) == (True, "ü", page, "ada")
     assert not found.has_news
-    decisions.site_said("u", "b", {"url": "u", "title": "New", "blocks": []})
+    decisions.note_site_version("u", "b", {"url": "u", "title": "New", "blocks": []})
     assert decisions.get("u").has_news
     assert decisions.site_hashes() == {"u": "b"}
     assert decisions.counts() == {"excluded": 0, "pinned": 0, "edited": 1, "news": 1}

@@ -1,7 +1,7 @@
-"""The flow that grades its retrieval and mends it before it writes (after corrective RAG).
+"""Corrective RAG: grades the retrieval and improves it before writing.
 
-What was found is judged correct, ambiguous or incorrect. Where the published flow goes to the web, this
-one searches the site itself again, wider and with other words: nothing else may be cited.
+A retrieval is correct, ambiguous or incorrect. The published flow then searches the web. This one searches
+the site again with a larger limit and another wording, because nothing else may be cited.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 
 WIDER = 3
-"""How many times the usual number of chunks the further search asks for."""
+"""The second search returns this many times the usual number of chunks."""
 
 
 SURE = 0.75
-"""Answerability from which a retrieval is taken to be correct."""
+"""Answerability from which a retrieval counts as correct."""
 
 
 class Retrieval(StrEnum):
-    """What a retrieval is worth."""
+    """Verdict on a retrieval."""
 
     CORRECT = "correct"
-    """What ranked first is of use, and the evidence is good."""
+    """The first result is relevant and the evidence is good."""
     AMBIGUOUS = "ambiguous"
-    """Something is of use, but the evidence is thin, or it is not what ranked first."""
+    """Some result is relevant, but the evidence is weak or another result ranked first."""
     INCORRECT = "incorrect"
 
 
 class State(TypedDict):
-    """What the nodes hand on."""
+    """State that is passed between the nodes."""
 
     question: Question
     tried: tuple[Query, ...]
-    """The standalone question, then every other wording."""
+    """The standalone question, followed by every other wording."""
     trace: Trace
     limit: int
     found: list[ScoredChunk]
     kept: list[ScoredChunk]
     read: list[ScoredChunk]
-    """What the writer gets: the kept chunks with what is around them, less the paragraphs of no use."""
+    """Chunks for the writer: the kept chunks with the text around them, without irrelevant paragraphs."""
     worth: Retrieval
     exhausted: bool
     retrievals: int
@@ -71,13 +71,13 @@ class CorrectiveFlow:
         routes: dict[str, Route[State]] = {
             "retrieve": "grade_retrieval",
             "grade_retrieval": self._after_grade,
-            "search_wider": lambda state: self._settled(state) if state["exhausted"] else "grade_retrieval",
+            "search_wider": lambda state: self._finish(state) if state["exhausted"] else "grade_retrieval",
             "refine": DONE,
         }
         self._graph: Graph[State] = Graph(State, nodes, routes, 3 * reflection.max_count + 10)
 
     def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
-        """Raises only what storage raises. What holds is yielded while it is written."""
+        """Yield verified text while it is written; raise only storage errors."""
         end = self._graph.run(_start(question, query, trace, 0))
         steps, kept = self._steps, end["kept"]
         asked_back = steps.asked_back(question, query, kept)
@@ -91,7 +91,7 @@ class CorrectiveFlow:
         return steps.with_suggestions(answered, question, query, end["found"], trace)
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
-        """What was kept, then the rest of what was found."""
+        """Return the kept chunks, then the rest of the results."""
         end = self._graph.run(_start(question, query, Trace(), limit))
         kept = {hit.chunk.id for hit in end["kept"]}
         return [*end["kept"], *(hit for hit in end["found"] if hit.chunk.id not in kept)]
@@ -116,23 +116,23 @@ class CorrectiveFlow:
     def _worth(self, query: Query, found: Sequence[ScoredChunk], kept: Sequence[ScoredChunk]) -> Retrieval:
         if not kept:
             return Retrieval.INCORRECT
-        # Where a model chose, it may have kept what did not rank first.
+        # A model may have kept a chunk that did not rank first.
         first = found[0].chunk.id == kept[0].chunk.id
         sure = first and self._reflection.confidence(query, kept) >= SURE
         return Retrieval.CORRECT if sure else Retrieval.AMBIGUOUS
 
     def _after_grade(self, state: State) -> str:
-        # What is of some use is mended once, what is of none until the limit.
+        # An ambiguous retrieval is retried once, an incorrect one until the limit.
         tries = {Retrieval.CORRECT: 1, Retrieval.AMBIGUOUS: 2}.get(state["worth"], self._reflection.max_count)
         if state["retrievals"] >= min(tries, self._reflection.max_count):
-            return self._settled(state)
+            return self._finish(state)
         return "search_wider"
 
-    def _settled(self, state: State) -> str:
+    def _finish(self, state: State) -> str:
         return "refine" if state["kept"] else DONE
 
     def _search_wider(self, state: State) -> Update:
-        """Another wording, more chunks; what was kept so far stays in front."""
+        """Search another wording for more chunks; the chunks kept so far stay in front."""
         with state["trace"].step("transform"):
             other = self._reflection.transformer.transform(state["question"], state["tried"], state["found"])
         if other is None:
@@ -159,7 +159,7 @@ class CorrectiveFlow:
 
 
 def _joined(*parts: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-    """Each chunk once, in order of first appearance."""
+    """Return each chunk once, in order of first appearance."""
     joined: dict[str, ScoredChunk] = {}
     for hit in (hit for part in parts for hit in part):
         joined.setdefault(hit.chunk.id, hit)

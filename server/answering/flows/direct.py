@@ -1,4 +1,4 @@
-"""The flow that asks everything once: retrieve, filter, write."""
+"""The flow that does each step once: retrieve, filter, write."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from server.domain.question import Query, Question
 
 
 class DirectFlow:
-    """Implements Flow. What holds is yielded while it is written."""
+    """Implements Flow. Yields verified text while it is written."""
 
     name = "direct"
 
     def __init__(self, steps: Steps, reflection: Reflection | None = None) -> None:
-        """`reflection` is what other flows are made of: this one grades once."""
+        """Ignores `reflection`, which other flows use: this one grades only once."""
         self._steps = steps
 
     def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
-        """Raises only what storage raises."""
+        """Yield the answer's events and return the answer; raise only storage errors."""
         steps = self._steps
         with trace.step("retrieve"):
             found = steps.retrieve(query, trace)
@@ -40,5 +40,5 @@ class DirectFlow:
         return steps.with_suggestions(answered, question, query, found, trace)
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
-        """What is retrieved, before anything is filtered."""
+        """Return the retrieved chunks, before filtering."""
         return self._steps.retrieve(query, Trace(), limit)

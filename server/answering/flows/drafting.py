@@ -1,4 +1,4 @@
-"""Writing that is judged before anyone sees it."""
+"""Drafts that are graded before the visitor sees them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from server.domain.protocols import Writer
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft
 
-CLEARLY = 0.1
-"""Difference of two drafts' scores."""
+CLEARLY_BETTER = 0.1
+"""Difference between two drafts' scores from which one is clearly better."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldDraft:
-    """A draft with the events that give it to the visitor, and how good it is."""
+    """A draft with the events that send it to the visitor, and its score."""
 
     draft: Draft
     events: tuple[AnswerEvent, ...]
     score: float = 0.0
 
 
-def hold(
+def write_draft(
     steps: Steps,
     question: Question,
     query: Query,
@@ -34,7 +34,7 @@ def hold(
     trace: Trace,
     writers: Sequence[Writer] = (),
 ) -> HeldDraft | None:
-    """The answer to `question` from `kept`, with all that it would have streamed; None when nothing holds."""
+    """Return a draft answer from `kept` with the events it would stream; None when no claim is verified."""
     read = steps.read(kept)
     before = len(trace.listed("removed"))
     events: list[AnswerEvent] = []
@@ -46,14 +46,14 @@ def hold(
 
 
 def better(one: HeldDraft | None, other: HeldDraft | None) -> HeldDraft | None:
-    """The later one where it is clearly better: further wordings lead away from the question."""
+    """Return the better draft. `other` must be clearly better: new wordings drift from the question."""
     if one is None or other is None:
         return other or one
-    return other if other.score > one.score + CLEARLY else one
+    return other if other.score > one.score + CLEARLY_BETTER else one
 
 
 def scored(held: HeldDraft, score: float) -> HeldDraft:
-    """The same with its score."""
+    """Return the draft with this score."""
     return replace(held, score=score)
 
 

@@ -1,4 +1,4 @@
-"""What flows that look at their own work are made of, beside the stages of every flow."""
+"""Additional parts of the flows that grade their own work."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Reflection:
     usefulness: UsefulnessGrader
     transformer: QueryTransformer
     strips: Grader
-    """Keeps the paragraphs of kept chunks that bear on the question, in their order."""
+    """Keeps the relevant paragraphs of kept chunks, in their order."""
     confidence: Callable[[Query, Sequence[ScoredChunk]], float]
-    """How likely it is, in [0, 1], that these chunks answer."""
+    """Returns how likely it is, in [0, 1], that these chunks answer."""
     nearness: Nearness = lambda query, chunks: list(chunks)
-    """Sets chunks that were found by another wording in relation to the question."""
+    """Scores chunks that another wording found against the question."""
     max_count: int = 3
-    """Retrievals for one question at most."""
+    """Maximum number of retrievals for one question."""
     max_retries: int = 2
-    """Drafts for one question at most."""
+    """Maximum number of drafts for one question."""

@@ -1,8 +1,8 @@
 """The flow that grades its own work: retrieve, grade the chunks, write, grade the draft, and try again.
 
-After Self-RAG's control flow. It differs where the published graphs go wrong: everything is graded against
-the visitor's own question and not against another wording of it; a further draft is told what was wrong
-with the last one, or is made of quotations; and when the limits are reached the best draft is given.
+It follows the control flow of Self-RAG and corrects three faults of the published graphs. Everything is
+graded against the visitor's own question, not another wording of it. The next draft avoids the last draft's
+unsupported claims, or consists of quotations. When the limits are reached, the best draft is given.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TypedDict
 
-from server.answering.flows.drafting import HeldDraft, better, hold, scored
+from server.answering.flows.drafting import HeldDraft, better, scored, write_draft
 from server.answering.flows.reflection import Reflection
 from server.answering.flows.state_graph import DONE, SEEN, Graph, Route, Update
 from server.answering.steps import Steps
@@ -23,18 +23,18 @@ from server.domain.reflection import Grade
 
 
 class State(TypedDict):
-    """What the nodes hand on."""
+    """State that is passed between the nodes."""
 
     question: Question
-    """As asked: never replaced."""
+    """The question as asked; never replaced."""
     tried: tuple[Query, ...]
-    """The standalone question, then every other wording; the last one is searched next."""
+    """The standalone question, followed by every other wording. The last one is searched next."""
     trace: Trace
     limit: int
     writing: bool
-    """False when only the search is wanted."""
+    """False when only the search results are needed."""
     first: list[ScoredChunk]
-    """What the standalone question found."""
+    """Chunks that the standalone question found."""
     found: list[ScoredChunk]
     kept: list[ScoredChunk]
     asked_back: Answer | None
@@ -42,7 +42,7 @@ class State(TypedDict):
     grounded: Grade | None
     best: HeldDraft | None
     exhausted: bool
-    """No other wording is left."""
+    """Whether no other wording is left."""
     retrievals: int
     drafts: int
 
@@ -77,7 +77,7 @@ class SelfRagFlow:
         self._graph: Graph[State] = Graph(State, nodes, routes, visits)
 
     def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
-        """Raises only what storage raises. What is yielded was graded before."""
+        """Yield the events of the best draft once it has been graded; raise only storage errors."""
         end = self._graph.run(_start(question, query, trace, 0, writing=True))
         best = end["best"]
         if best:
@@ -86,7 +86,7 @@ class SelfRagFlow:
         return end["asked_back"] or self._steps.refusal(question, end["first"])
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
-        """What the last retrieval found, if it found anything of use; else what the question itself found."""
+        """Return the last retrieval's chunks if any were kept, else those that the question itself found."""
         end = self._graph.run(_start(question, query, Trace(), limit, writing=False))
         return end["found"] if end["kept"] else end["first"]
 
@@ -137,7 +137,7 @@ class SelfRagFlow:
         grade = state["grounded"]
         unsupported = grade.reasons if grade and not grade.passed else ()
         question = replace(state["question"], avoid=unsupported) if unsupported else state["question"]
-        held = hold(self._steps, question, state["tried"][0], state["kept"], state["trace"])
+        held = write_draft(self._steps, question, state["tried"][0], state["kept"], state["trace"])
         seen = {"draft": held.draft.answer.text if held else "", "told_to_avoid": list(unsupported)}
         return {"draft": held, "grounded": None, "drafts": state["drafts"] + 1, SEEN: seen}
 
@@ -158,8 +158,8 @@ class SelfRagFlow:
         return "generate" if state["drafts"] < self._reflection.max_retries else "quote"
 
     def _quote(self, state: State) -> Update:
-        """In place of a draft that no try could ground: the writer that never leaves the pages' words."""
-        held = hold(
+        """Replace a draft that stayed ungrounded by quotations from the last writer."""
+        held = write_draft(
             self._steps,
             state["question"],
             state["tried"][0],

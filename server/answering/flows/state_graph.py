@@ -1,5 +1,5 @@
-"""Nodes and the routes between them, run by LangGraph. Importing it takes most of a second: only flows
-that need it do, when a site uses them."""
+"""Nodes and the routes between them, run by LangGraph. Importing LangGraph takes almost a second, so only
+the flows that need it import this module."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from server.answering.trace import Trace
 S = TypeVar("S", bound=Mapping[str, Any])
 
 Update = dict[str, Any]
-"""What a node changes in the state; under SEEN what the operator is shown of it."""
+"""A node's changes to the state. The value under SEEN goes to the trace."""
 Route = str | Callable[[S], str]
-"""The node that follows, or what decides it."""
+"""The next node, or a function that chooses it."""
 SEEN = "seen"
 DONE: str = END
 
@@ -32,8 +32,8 @@ class Graph(Generic[S]):
         routes: Mapping[str, Route[S]],
         limit: int,
     ) -> None:
-        """Starts at the first node. `routes` names what follows a node, or decides it; `limit` is how many
-        nodes one run may visit."""
+        """Runs start at the first node. `routes` gives what follows each node. One run visits at most
+        `limit` nodes."""
         graph = StateGraph(cast(Any, state))
         for name, work in nodes.items():
             graph.add_node(name, cast(Any, _watched(name, work)))
@@ -47,8 +47,8 @@ class Graph(Generic[S]):
         self._limit = limit
 
     def run(self, state: S) -> S:
-        """The state at the end. When the limit is reached first, the last state that there was: the trace
-        says so, and nothing is raised."""
+        """Return the final state. If a run reaches the limit, return the last state and note that in the
+        trace; nothing is raised."""
         last: Any = state
         config: Any = {"recursion_limit": self._limit}
         try:

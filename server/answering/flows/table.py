@@ -1,5 +1,5 @@
-"""Every flow: how retrieving, grading and writing follow each other. A new one is one new file and one
-new row; any strategy runs under any flow."""
+"""All flows: the order of retrieving, grading and writing. A new flow is one new file and one new row. Any
+strategy runs in any flow."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FLOWS = Registry(
 
 
 class Flow(Protocol):
-    """From a query that stands alone to the answer."""
+    """Produces the answer to a query that can be understood alone."""
 
     @property
     def name(self) -> str: ...
 
     def run(self, question: Question, query: Query, trace: Trace) -> Generator[AnswerEvent, None, Answer]:
-        """Yields text of the final answer alone, verified, and its citations; returns the answer, which
-        may be a refusal or a question back. Raises only what storage raises."""
+        """Yield the verified text and citations of the final answer only. Return the answer, which may be a
+        refusal or a clarifying question. Raises only storage errors."""
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
-        """The chunks that the flow arrives at, best first, without writing anything."""
+        """Return the chunks that the flow would answer from, best first, without writing an answer."""

@@ -1,4 +1,4 @@
-"""Another wording of a question, when the last one found nothing of use."""
+"""Rewords a question when the last wording found nothing relevant."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Reply with one JSON object: {"query": "..."}"""
 
 KEYWORDS = 6
 ADDED = 4
-"""Words that are added to a query at most."""
+"""Maximum number of words added to a query."""
 FEEDBACK = 3
-"""Chunks whose words are looked at."""
+"""Number of chunks that words are taken from."""
 
 
 class QueryLadder:
-    """Implements QueryTransformer without a model, rung by rung: the telling words alone, with words of
-    the headings that were found, with words that the best chunks have in common."""
+    """Implements QueryTransformer without a model. It tries in turn: the keywords alone, the keywords with
+    words of the headings found, the keywords with words that the best chunks have in common."""
 
     def __init__(self, rarity: Rarity) -> None:
         self._rarity = rarity
@@ -39,7 +39,7 @@ class QueryLadder:
     def transform(
         self, question: Question, tried: Sequence[Query], found: Sequence[ScoredChunk]
     ) -> Query | None:
-        """The first rung that says something new."""
+        """Return the first wording that is new, or None."""
         first = tried[0]
         known = {_folded(query.text) for query in tried}
         for text in self._rungs(first, found):
@@ -54,18 +54,18 @@ class QueryLadder:
         yield " ".join([*keywords, *self._common_words(query, found)])
 
     def _keywords(self, query: Query) -> list[str]:
-        """The words that tell most, in the order of the question."""
+        """Return the rarest words, in the order of the question."""
         words = {word: tokens(word, query.language) for word in re.findall(r"[\w.\-/]*\w", query.text)}
         weights = self._rarity.weights([token for held in words.values() for token in held])
-        telling = sorted(
+        by_rarity = sorted(
             (word for word, held in words.items() if held),
             key=lambda word: -max(weights[token] for token in words[word]),
         )
-        kept = set(telling[:KEYWORDS])
+        kept = set(by_rarity[:KEYWORDS])
         return [word for word in words if word in kept]
 
     def _heading_words(self, query: Query, found: Sequence[ScoredChunk]) -> list[str]:
-        """Words of the headings above the best chunks that the question lacks."""
+        """Return words of the best chunks' headings that are not in the question."""
         asked = set(tokens(query.text, query.language))
         words: dict[str, None] = {}
         for hit in found[:FEEDBACK]:
@@ -77,7 +77,7 @@ class QueryLadder:
         return list(words)[:ADDED]
 
     def _common_words(self, query: Query, found: Sequence[ScoredChunk]) -> list[str]:
-        """Words that several of the best chunks use and the site at large does not."""
+        """Return words that several of the best chunks use and the rest of the site rarely uses."""
         asked = set(tokens(query.text, query.language))
         spelled: dict[str, str] = {}
         spread: Counter[str] = Counter()
@@ -95,7 +95,7 @@ class QueryLadder:
 
 
 class ModelTransformer:
-    """Implements QueryTransformer: asks the model, which is told what was tried."""
+    """Implements QueryTransformer: asks the model, which sees the queries already tried."""
 
     def __init__(self, model: ChatModel, fallback: QueryLadder, incidents: Incidents) -> None:
         self._model = model
@@ -105,7 +105,7 @@ class ModelTransformer:
     def transform(
         self, question: Question, tried: Sequence[Query], found: Sequence[ScoredChunk]
     ) -> Query | None:
-        """The ladder's next rung when the model fails or repeats itself."""
+        """Return the model's wording, or the fallback's when the model fails or repeats a query."""
         headings = "\n".join(dict.fromkeys(hit.chunk.heading for hit in found[:FEEDBACK]))
         queries = "\n".join(query.text for query in tried)
         user = (

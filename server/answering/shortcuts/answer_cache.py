@@ -1,4 +1,4 @@
-"""Answers that were given before, given again while nothing that they were made from has changed."""
+"""Caches answers until the site, its index or its options change."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from server.domain.question import Question
 
 
 class AnswerCache:
-    """Implements Shortcut; `remember` is for Steps.
+    """Implements Shortcut; Steps uses `remember` and `forget`.
 
-    Two questions share an answer when they are of one essence: likeness of vectors is not asked, for it
-    does not tell version 14 from version 15. Only questions without a history that point at no page are
-    remembered, and only answers of the model that should have written them. What is stored is a hash and
-    the answer: nothing that a visitor wrote.
+    Two questions share an answer when they have the same essence. Vectors are not compared, because they do
+    not distinguish version 14 from version 15. Only questions without a history or a page are cached, and
+    only answers by the configured model. The cache stores a hash and the answer, no text by a visitor.
     """
 
     name = "answer-cache"
@@ -32,8 +31,8 @@ class AnswerCache:
         ttl_s: float,
         kept_out: Callable[[Collection[str]], Collection[str]] = lambda urls: (),
     ) -> None:
-        """`made_from` is all that answers depend on: site, index generation, flow, options and so on.
-        `kept_out` gives those of some pages that an operator keeps out of the answers."""
+        """`made_from` is everything that answers depend on: site, index generation, flow, options and so
+        on. `kept_out` returns which of the given pages an operator excluded from answers."""
         self._cache = cache
         self._made_from = [str(part) for part in made_from]
         self._model = model
@@ -41,7 +40,7 @@ class AnswerCache:
         self._kept_out = kept_out
 
     def answer(self, question: Question) -> Answer | None:
-        """The answer that was remembered for this question, in whatever words of the same essence."""
+        """Return the cached answer to this question or one of the same essence, or None."""
         if question.history or question.page:
             return None
         stored = self._cache.get(self._key(question))
@@ -49,18 +48,18 @@ class AnswerCache:
             return None
         answer = _from_json(stored)
         if self._kept_out(answer.sources):
-            return None  # since a moment ago: the index is not brought in line yet
-        # What comes next may lean on this question: it is searched as it stands.
+            return None  # excluded just now; the index has not been updated yet
+        # A follow-up may refer to this question, so its own text is noted as the query.
         return replace(answer, trace={**answer.trace, "query": question.text, "from_cache": True})
 
     def remember(self, question: Question, answer: Answer) -> None:
-        """Keeps an answer that nothing went wrong with."""
+        """Cache an answer that was written without incidents."""
         fit = answer.outcome is Outcome.ANSWERED and answer.model == self._model and answer.citations
         if fit and not (question.history or question.page) and not answer.trace.get("incidents"):
             self._cache.set(self._key(question), _to_json(answer), self._ttl_s)
 
     def forget(self, question: Question) -> None:
-        """Drops the answer, as when a visitor says that it did not help."""
+        """Drop the answer, for example when a visitor rates it as not helpful."""
         self._cache.delete(self._key(question))
 
     def _key(self, question: Question) -> str:

@@ -1,7 +1,7 @@
-"""Where an operator's own answer and the site's own words tell different things.
+"""Finds contradictions between an operator's curated answer and the site's pages.
 
-Only sentences that speak of the same are compared: amounts with a unit, dates, and whether one denies what
-the other says. What is worded differently, or said by one side only, is no conflict.
+Only sentences about the same subject are compared, by their amounts with a unit, their dates, and whether one
+denies the other. A different wording, or a statement that only one side makes, is no contradiction.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from server.domain.sentences import split_sentences
 from server.indexes.tokens import tokens
 
 MOST = 5
-"""Differences that are told."""
+"""Maximum number of differences reported."""
 LONGEST = 160
-"""Characters of a sentence that is shown."""
+"""Maximum length of a sentence shown, in characters."""
 _MARKUP = re.compile(r"\[(\d+)\]|[*_`>#]+|\]\([^)]*\)|[\[\]]")
 
 
 def differences(question: str, own: str, quotes: Sequence[str], language: str) -> tuple[str, ...]:
-    """Whole sentences that tell what differs between the operator's text and quotes of the site's pages,
-    both answers to `question`."""
+    """Return sentences that say how the operator's text `own` and `quotes` of the site's pages differ. Both
+    answer `question`."""
     context = frozenset(tokens(question, language))
     theirs = [sentence for quote in quotes for sentence in _sentences(quote)]
     found: list[str] = []
@@ -41,8 +41,8 @@ def _sentences(text: str) -> list[str]:
 
 
 def _same_subject(one: str, other: str, context: frozenset[str], language: str) -> bool:
-    """Whether they share a word of the subject beside their numbers; the question lends its words to an
-    answer as short as "30 days"."""
+    """Return whether the sentences share a word that is not a number. Words of the question count as words
+    of `one`, for answers as short as "30 days"."""
     mine, theirs = _subject(one, language), _subject(other, language)
     return bool((mine | context) & theirs)
 
@@ -63,12 +63,12 @@ def _amounts(sentence: str, near: Sequence[str]) -> list[str]:
             continue
         other = _rival(amount, own, there)
         if other:
-            said.append(_told(other.shown, amount.shown))
+            said.append(_difference(other.shown, amount.shown))
     return said
 
 
 def _rival(amount: Amount, own: Sequence[Amount], there: Sequence[Amount]) -> Amount | None:
-    """What the site says in its place: another value of the unit, which the answer does not say as well."""
+    """Return the site's different value in the same unit, unless the answer states that value too."""
     unclaimed = (other for other in there if not any(mine.equals(other) for mine in own))
     return next((other for other in unclaimed if amount.contradicts(other)), None)
 
@@ -82,7 +82,7 @@ def _dates(sentence: str, near: Sequence[str]) -> list[str]:
             continue
         rival = next((one for one, other in there if not any(_meet(mine, other) for _, mine in own)), "")
         if rival:
-            said.append(_told(rival, shown))
+            said.append(_difference(rival, shown))
     return said
 
 
@@ -97,7 +97,7 @@ def _denials(sentence: str, near: Sequence[str], language: str) -> list[str]:
     return []
 
 
-def _told(theirs: str, own: str) -> str:
+def _difference(theirs: str, own: str) -> str:
     return f"The site says {theirs.strip()}, this answer says {own.strip()}."
 
 

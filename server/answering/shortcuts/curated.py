@@ -1,4 +1,4 @@
-"""The operator's own answers, given at once."""
+"""Curated answers: written by the operator and given without a search."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from server.domain.question import Question
 
 T = TypeVar("T")
 FRESH_S = 1.0
-"""Seconds until what an operator changed is known to every process."""
+"""Seconds until every process uses an operator's change."""
 
 _LINK = re.compile(r"\]\(<?(https?://[^\s)>]+)>?\)|<(https?://[^\s>]+)>")
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near a curated answer comes to a question."""
+    """A curated answer and how well it matches a question."""
 
     curated: CuratedAnswer
     phrase: str
-    """That of its questions which is most alike."""
+    """The answer's best matching question."""
     likeness: float
     why: str
-    """Why it may not be given: its state ("off", "not yet", "ended"), "language", what the questions differ
-    in (see `contradiction`), or "likeness" below the threshold; empty when nothing speaks against it."""
+    """Why it is not given: its state ("off", "not yet", "ended"), "language", the difference between the
+    questions (see `contradiction`), or "likeness" below the threshold. Empty when it may be given."""
 
 
 class Refreshed(Generic[T]):
-    """A value that is read again after FRESH_S. Safe in threads: two may read at once, and either result will
-    do."""
+    """A value that is read again after FRESH_S. Thread-safe: when two threads read at once, either result is
+    fine."""
 
     def __init__(self, read: Callable[[], T]) -> None:
         self._read = read
         self._known: tuple[float, T] | None = None
 
     def __call__(self) -> T:
-        """Raises what `read` raises."""
+        """Return the value, read again if it is too old. Raises what `read` raises."""
         known, now = self._known, monotonic()
         if known is None or now - known[0] > FRESH_S:
             self._known = known = (now, self._read())
@@ -52,12 +52,12 @@ class Refreshed(Generic[T]):
 
 
 def utc_today() -> date:
-    """The day by which curated answers begin and end."""
+    """Return today's date in UTC, by which curated answers begin and end."""
     return datetime.now(UTC).date()
 
 
 class CuratedAnswers:
-    """Implements Shortcut: the best curated answer that is alike enough."""
+    """Implements Shortcut: gives the curated answer that matches best, if it matches well enough."""
 
     name = "curated"
 
@@ -69,7 +69,7 @@ class CuratedAnswers:
         title: Callable[[str], str] = str,
         today: Callable[[], date] = utc_today,
     ) -> None:
-        """`read` gives all of the site; `title` that of a page."""
+        """`read` returns all curated answers of the site; `title` returns the title of a page."""
         self._today = today
         self._all = Refreshed(lambda: tuple(read()))
         self._likeness = likeness
@@ -77,7 +77,8 @@ class CuratedAnswers:
         self._title = title
 
     def answer(self, question: Question) -> Answer | None:
-        """Equal wording always matches; other wording by likeness, unless numbers or a denial differ."""
+        """Return the matching answer. The same wording always matches. Other wordings match by likeness,
+        unless they contradict the question (see `contradiction`)."""
         found = self.match(question)
         if found is None:
             return None
@@ -90,7 +91,7 @@ class CuratedAnswers:
         return Answer(Outcome.CURATED, text, pages=pages + allowed, model=self.name, trace=trace)
 
     def match(self, question: Question) -> tuple[CuratedAnswer, float] | None:
-        """The best one with its likeness in [0, 1]; of those that are given today."""
+        """Return the best answer that is active today, with its likeness in [0, 1]; None if none matches."""
         today = self._today()
         mine = [
             (curated, phrase)
@@ -110,8 +111,7 @@ class CuratedAnswers:
         return near[best][0], likeness[best]
 
     def nearest(self, question: Question, limit: int) -> list[Nearness]:
-        """The answers that come nearest, best first, each by its best question, with what keeps it from being
-        given."""
+        """Return the closest answers, best first, each by its best question, with why it is not given."""
         every = [(curated, phrase) for curated in self._all() for phrase in curated.questions]
         likeness = self._likeness.of(question.text, [phrase for _, phrase in every], question.language)
         asked = plain(question.text)
@@ -137,7 +137,7 @@ class CuratedAnswers:
         return Nearness(curated, phrase, alike, why)
 
     def prepare(self) -> None:
-        """Reads the answers and has their questions embedded before anyone asks."""
+        """Read the answers and embed their questions before the first visitor asks."""
         self._likeness.prepare(phrase for curated in self._all() for phrase in curated.questions)
 
 

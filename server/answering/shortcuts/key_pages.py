@@ -1,4 +1,4 @@
-"""Pages that nearly every site has, told by their titles and addresses: about, contact, and the main ones."""
+"""Detects pages that nearly every site has, by title and address: about, contact and the main pages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from server.languages.loader import alternatives, compiled
 from server.storage.content.reader import ContentReader
 
 SAMPLE = 3000
-"""Pages that are looked at."""
+"""Maximum number of pages examined."""
 SHORTEST = 3
-"""A title of no more characters tells nothing."""
+"""Titles up to this many characters are ignored."""
 _ABOUT = (
     compiled(alternatives(lambda one: one.key_pages.about)),
     compiled(rf"(?:{alternatives(lambda one: one.key_pages.about_address)})(?:[-_.]\w+)?"),
@@ -27,15 +27,15 @@ _CONTACT = (
     compiled(alternatives(lambda one: one.key_pages.contact)),
     compiled(rf"(?:{alternatives(lambda one: one.key_pages.contact_address)})(?:[-_.]\w+)?"),
 )
-"""What a page's title begins with, and what the last part of its address is."""
+"""Patterns for the beginning of a page's title, and for the last part of its address."""
 _FOLDED_AWAY = re.compile(r"[?!.:»«\"]+")
 
 
 class KeyPages:
-    """The landmarks of one site; found at first use."""
+    """Key pages of one site, detected on first use."""
 
     def __init__(self, site: Site, content: ContentReader, address: Callable[[str], str], base: str) -> None:
-        """`address` gives the one that a visitor opens; uploaded pages are stored relative to `base`."""
+        """`address` returns the address that visitors open. Uploaded pages are stored relative to `base`."""
         self._site = site
         self._content = content
         self._address = address
@@ -49,22 +49,22 @@ class KeyPages:
 
     @cached_property
     def about(self) -> tuple[str, ...]:
-        """Stored addresses of pages on which a site may say what it is: its start, then those named so."""
+        """Stored addresses of pages that may describe the site: the start pages, then "about" pages."""
         start = tuple(url for url in self._start if self._content.page(url))
         named = self._named(*_ABOUT)
         return tuple(dict.fromkeys((*start, *named)))
 
     @cached_property
     def contact(self) -> str:
-        """Stored address of the page about getting in touch; empty when there is none."""
+        """Stored address of the contact page; empty when there is none."""
         return next(iter(self._named(*_CONTACT)), "")
 
     def chunks(self, url: str) -> list[Chunk]:
-        """Those of a page, with the address that a visitor opens."""
+        """Return the chunks of a page, with the address that visitors open."""
         return [replace(chunk, url=self._address(chunk.url)) for chunk in self._content.page(url)]
 
     def main(self, limit: int) -> tuple[tuple[str, str], ...]:
-        """(address, title) of the site's main pages."""
+        """Return (address, title) of the site's main pages."""
         found: dict[str, str] = {}
         for url, title in self._pages:
             if url not in self._start and len(plain_title(title)) > SHORTEST:
@@ -72,7 +72,7 @@ class KeyPages:
         return tuple((url, title) for title, url in found.items())[:limit]
 
     def _named(self, by_title: re.Pattern[str], by_address: re.Pattern[str]) -> list[str]:
-        """Those whose title begins with such words or whose address ends with them."""
+        """Return stored addresses of pages whose title begins, or whose address ends, with such words."""
         own = {word for word in re.findall(r"\w{4,}", (self._site.title or self._site.name).lower())}
         ranked = []
         for place, (url, name) in enumerate(self._pages):

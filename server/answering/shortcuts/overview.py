@@ -1,11 +1,11 @@
-"""Answers "what is this site about?" from the pages on which the site says so."""
+"""Answers "what is this site about?" with quotes from the pages that describe the site."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-from server.answering.phrases import Said, refusal, say
+from server.answering.phrases import Phrase, refusal, say
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.shortcuts.small_talk import offered
 from server.answering.understanding.routing import Kind, Message, read
@@ -22,7 +22,7 @@ from server.languages.loader import alternatives, compiled
 SENTENCES = 3
 PAGES = 5
 LOOKED_AT = 4
-"""Pages that are read for sentences about the site."""
+"""Number of pages searched for sentences about the site."""
 _LEGAL = compiled("©|" + alternatives(lambda one: one.key_pages.legal))
 
 
@@ -34,55 +34,55 @@ class Overview:
     def __init__(
         self,
         site: Site,
-        landmarks: KeyPages,
+        key_pages: KeyPages,
         origins: frozenset[str],
         page_text: Callable[[str], str],
         asked: Callable[[Message, Question], bool] = lambda message, _: message.kind is Kind.OVERVIEW,
     ) -> None:
-        """Only pages of `origins` are cited. `asked` tells the questions that it answers."""
+        """Only pages of `origins` are cited. `asked` decides which questions it answers."""
         self._asked = asked
         self._site = site
-        self._landmarks = landmarks
+        self._key_pages = key_pages
         self._origins = origins
         self._page_text = page_text
 
     def answer(self, question: Question) -> Answer | None:
-        """None for any other question, and where the site says nothing that could be quoted."""
+        """Return the overview; None for other questions, or when the site has nothing to quote."""
         message = read(question.text, question.language)
-        if question.page or not self._asked(message, question):  # what a page is about, the page tells
+        if question.page or not self._asked(message, question):  # a question about a page is searched
             return None
         language = message.language or question.language
         title = escape_markdown(self._site.title or self._site.name)
-        told = self._told()
-        pages = self._landmarks.main(PAGES)
-        if not told:
+        found = self._sentences()
+        pages = self._key_pages.main(PAGES)
+        if not found:
             return None
-        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in told], self._origins, self._page_text)
+        citer = Citer([ScoredChunk(chunk, 1.0) for chunk, _ in found], self._origins, self._page_text)
         quoted = []
-        for place, (_, sentence) in enumerate(told):
+        for place, (_, sentence) in enumerate(found):
             _, markers = citer.cite([Proof(place, sentence)])
             if markers:
                 quoted.append(f"{escape_markdown(sentence)} {markers}")
         if not quoted:
             return None
-        parts = [say(Said.ABOUT, language, title), "\n\n".join(quoted)]
+        parts = [say(Phrase.ABOUT, language, title), "\n\n".join(quoted)]
         if pages:
             links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in pages)
             parts += [refusal(language, title)[1], links]
         text = "\n\n".join(parts)
         return Answer(Outcome.ANSWERED, text, citer.citations, suggestions=offered(self._site), pages=pages)
 
-    def _told(self) -> list[tuple[Chunk, str]]:
-        """Sentences in which the site tells what it is, of the first page that has some."""
-        for url in self._landmarks.about[:LOOKED_AT]:
-            found = [(chunk, sentence) for chunk in self._landmarks.chunks(url) for sentence in _prose(chunk)]
+    def _sentences(self) -> list[tuple[Chunk, str]]:
+        """Return sentences that describe the site, from the first page that has some."""
+        for url in self._key_pages.about[:LOOKED_AT]:
+            found = [(chunk, sentence) for chunk in self._key_pages.chunks(url) for sentence in _prose(chunk)]
             if len(found) > 1:
-                return _telling(found, self._site.title or self._site.name)[:SENTENCES]
+                return _from_site_name(found, self._site.title or self._site.name)[:SENTENCES]
         return []
 
 
-def _telling(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
-    """From the first sentence on that names the site, where one does."""
+def _from_site_name(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk, str]]:
+    """Return the sentences from the first one that names the site, or all if none does."""
     words = {word for word in re.findall(r"\w{4,}", title.lower()) if not word.isdigit()}
     for place, (_, sentence) in enumerate(found[:12]):
         if words.intersection(re.findall(r"\w+", sentence.lower())):
@@ -91,13 +91,13 @@ def _telling(found: Sequence[tuple[Chunk, str]], title: str) -> list[tuple[Chunk
 
 
 def _prose(chunk: Chunk) -> list[str]:
-    """Whole sentences of a chunk that are long enough to say something."""
+    """Return the complete, sufficiently long sentences of a chunk, without legal notices."""
     sentences = [unit.text for unit in units(chunk.text) if unit.kind is UnitKind.SENTENCE]
     return [text for text in sentences if is_prose(text) and not _LEGAL.search(text)]
 
 
 def is_prose(text: str) -> bool:
-    """Whether a text is a whole sentence that is long enough to say something."""
+    """Return whether a text is a complete sentence of a reasonable length."""
     ends = text.rstrip("\"'”’»)」』").endswith((".", "!", "。", "！", "؟", "۔"))
     long_enough = len(text.split()) >= 6 or (not text.isascii() and len(text) >= 18)
     return ends and long_enough and len(text) < 500

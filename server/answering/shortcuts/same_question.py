@@ -1,4 +1,4 @@
-"""Whether two questions ask the same, and how alike they are."""
+"""Decides whether two questions ask the same thing, and how similar they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from server.retrieval.parts import cosines
 from server.retrieval.rarity import Rarity
 
 WORDS_SHARE = 0.3
-"""Share of the words in the likeness of two questions; the rest is the nearness of their meanings."""
+"""Share of the common words in the likeness of two questions; the rest is the cosine of their meanings."""
 BATCH = 64
 
 _NOT = compiled(alternatives(lambda one: one.sentences.denials))
@@ -26,21 +26,21 @@ _ASKS = {
         ("person", alternatives(lambda one: one.questions.person)),
     )
 }
-"""Whole words, where there are spaces between them."""
-_WHICH_WAY = compiled(rf"\b({alternatives(lambda one: one.questions.directions)})\b")
+"""Matches whole words only, in scripts with spaces."""
+_DIRECTION = compiled(rf"\b({alternatives(lambda one: one.questions.directions)})\b")
 
 
 def plain(text: str) -> str:
-    """One spelling of questions that differ in case, white space and the marks around them alone."""
+    """Normalise a question: fold case and white space, and strip the punctuation around it."""
     folded = " ".join(normalize("NFKC", text).casefold().replace("’", "'").split())
     return folded.strip(" ?!.…¿¡。？！؟,;:\"'“”„«»")
 
 
 def essence(text: str, language: str) -> tuple[str, ...]:
-    """What a question is made of, in its order, without the words that carry no meaning in it.
+    """Return the stems of a question's words in order, without the words that carry no meaning.
 
-    Two questions of one essence ask the same: every question word, negation, number, name and preposition
-    is part of it. Languages of which the idle words are not known keep all words.
+    Two questions with the same essence ask the same thing: every question word, negation, number, name and
+    preposition is part of it. In languages without a list of idle words, all words are kept.
     """
     idle = known(language).stop_words.idle
     words = re.findall(r"[\w][\w.\-/+#'@&]*[\w+#]|\w", re.sub(r"\bhow to\b", "how", plain(text)))
@@ -48,14 +48,14 @@ def essence(text: str, language: str) -> tuple[str, ...]:
 
 
 def contradicts(one: str, other: str) -> bool:
-    """Whether two questions differ in a number, a version, a denial, a direction, or in whether they ask for
-    a time, a place or a person: likeness does not see that."""
+    """Return whether two questions differ in a number, a version, a denial, a direction, or in whether they
+    ask for a time, a place or a person. Likeness does not detect that."""
     return bool(contradiction(one, other))
 
 
 def contradiction(one: str, other: str) -> str:
-    """In what two questions differ so that they cannot be the same: "numbers", "denial", "kind" (of fact that
-    is asked for) or "direction"; empty when in nothing."""
+    """Return why two questions cannot be the same: "numbers", "denial", "kind" (of fact asked for) or
+    "direction"; "" when nothing contradicts."""
     if _numbers(one) != _numbers(other):
         return "numbers"
     if bool(_NOT.search(one)) != bool(_NOT.search(other)):
@@ -63,19 +63,19 @@ def contradiction(one: str, other: str) -> str:
     ask, ask_other = _asked_for(one), _asked_for(other)
     if ask and ask_other and not ask & ask_other:
         return "kind"
-    return "direction" if _turned_round(one, other) else ""
+    return "direction" if _is_reversed(one, other) else ""
 
 
 class Likeness:
-    """How alike questions are, in [0, 1]: by meaning where the embedder reads their language, and by the
-    words that they share, rare ones counting more."""
+    """Computes how similar questions are, in [0, 1]: by meaning where the embedder reads their language, and
+    by common words. Rare words count more."""
 
     def __init__(self, rarity: Rarity, embedder: Embedder) -> None:
         self._rarity = rarity
         self._embedder = embedder
 
     def of(self, text: str, others: Sequence[str], language: str) -> list[float]:
-        """In the order of `others`. Without the embedder, when it fails, the words decide alone."""
+        """Return one value for each of `others`. When the embedder fails, only the words count."""
         asked = frozenset(tokens(text, language))
         shared = [self._shared(asked, frozenset(tokens(other, language))) for other in others]
         reads = not self._embedder.languages or language in self._embedder.languages
@@ -92,7 +92,7 @@ class Likeness:
         ]
 
     def prepare(self, texts: Iterable[str]) -> None:
-        """Has the embedder remember them, so that no visitor waits for it. Never fails."""
+        """Embed the texts so that their vectors are cached before a visitor asks. Never fails."""
         try:
             self._vectors(list(texts))
         except ModelError:
@@ -113,9 +113,9 @@ def _asked_for(text: str) -> set[str]:
     return {kind for kind, asks in _ASKS.items() if asks.search(asked)}
 
 
-def _turned_round(one: str, other: str) -> bool:
-    """From PDF to Word is not from Word to PDF."""
-    if not (_WHICH_WAY.search(one) and _WHICH_WAY.search(other)):
+def _is_reversed(one: str, other: str) -> bool:
+    """Return whether both use the same words in another order: "PDF to Word" and "Word to PDF"."""
+    if not (_DIRECTION.search(one) and _DIRECTION.search(other)):
         return False
     words, others = essence(one, ""), essence(other, "")
     return words != others and sorted(words) == sorted(others)

@@ -1,8 +1,8 @@
-"""Answers what is no question about the site, at once and in the visitor's language."""
+"""Answers greetings and other small talk without a search, in the visitor's language."""
 
 from __future__ import annotations
 
-from server.answering.phrases import Said, say
+from server.answering.phrases import Phrase, say
 from server.answering.understanding.routing import Kind, read
 from server.answering.writing.quotation import escape_markdown
 from server.domain.answer import Answer, Outcome
@@ -10,12 +10,12 @@ from server.domain.question import Question
 from server.domain.site import Site
 
 OFFERED = 3
-_SAID = {
-    Kind.GREETING: Said.GREETING,
-    Kind.THANKS: Said.THANKS,
-    Kind.GOODBYE: Said.GOODBYE,
-    Kind.WELLBEING: Said.WELLBEING,
-    Kind.IDENTITY: Said.IDENTITY,
+_PHRASES = {
+    Kind.GREETING: Phrase.GREETING,
+    Kind.THANKS: Phrase.THANKS,
+    Kind.GOODBYE: Phrase.GOODBYE,
+    Kind.WELLBEING: Phrase.WELLBEING,
+    Kind.IDENTITY: Phrase.IDENTITY,
 }
 
 
@@ -30,19 +30,19 @@ class SmallTalk:
         read("ready?", site.language)  # the patterns are compiled now, not while the first visitor waits
 
     def answer(self, question: Question) -> Answer | None:
-        """None for anything that may be a question about the site."""
+        """Return a phrase; None for anything that may be a question about the site."""
         message = read(question.text, question.language)
-        if message.kind not in _SAID:
+        if message.kind not in _PHRASES:
             return None
         language = message.language or question.language
-        text = say(_SAID[message.kind], language, self._title)
+        text = say(_PHRASES[message.kind], language, self._title)
         if message.kind is Kind.GOODBYE or not self._offered:
             return Answer(Outcome.ANSWERED, text)
         return Answer(Outcome.ANSWERED, text, suggestions=self._offered)
 
 
 def offered(site: Site) -> tuple[str, ...]:
-    """Questions that the site is known to answer, for a visitor who does not know what to ask."""
+    """Return the site's suggested questions, for visitors who do not know what to ask."""
     for name in ("suggestions", "topics"):
         listed = site.options.get(name)
         if isinstance(listed, list) and listed:

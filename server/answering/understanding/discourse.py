@@ -1,7 +1,7 @@
-"""What the wording of a question or a sentence tells without a model, in the languages of the phrases.
+"""Classifies questions and sentences by their wording, without a model, in every language with a file.
 
-Word lists are short on purpose: a word that is missing costs a little of an answer's quality, a word that
-means something else in another language would cost it everywhere.
+The word lists are short on purpose. A missing word makes one answer slightly worse; a word that means
+something else in another language would make many answers worse.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ _LABEL_WORDS = 6
 
 
 def asks_for_amount(question: str) -> bool:
-    """Whether the answer is likely to hold a number."""
+    """Return whether the answer is likely to contain a number."""
     return _AMOUNT.search(question) is not None
 
 
-def leans_on_the_one_before(sentence: str) -> bool:
-    """Whether a sentence opens with a word that points back, such as "However" or "These"."""
+def refers_back(sentence: str) -> bool:
+    """Return whether a sentence starts with a word that refers back, such as "However" or "These"."""
     return _DANGLING.match(sentence.lstrip("\"'“‘«(*_ ")) is not None
 
 
 def introduces(sentence: str) -> bool:
-    """Whether it announces what follows."""
+    """Return whether a sentence introduces the next one, as a final colon does."""
     return _INTRODUCES.search(sentence) is not None
 
 
 def is_label(sentence: str) -> bool:
-    """Lines such as "max_connections (integer)" or "Note": they hold words that are asked for and tell
-    nothing."""
+    """Return whether a line is only a label, such as "max_connections (integer)" or "Note". Labels contain
+    words of the question but no information."""
     if re.search(r"\d{2}|@", sentence):
-        return False  # an address, a number to call
+        return False  # an address or a phone number
     if sentence.endswith(_ENDS) and not re.fullmatch(r"[^\s()]+ \([^()]*\)", sentence):
         return False
     if sentence.isascii() or " " in sentence:
@@ -45,5 +45,5 @@ def is_label(sentence: str) -> bool:
 
 
 def asks(sentence: str) -> bool:
-    """Whether a sentence of a page is itself a question: it answers none."""
+    """Return whether a sentence of a page is a question, and so cannot be an answer."""
     return sentence.rstrip("\"'”’»)").endswith(("?", "？", "؟"))

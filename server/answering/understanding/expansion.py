@@ -1,4 +1,4 @@
-"""Other ways to ask the same, searched in addition to the question."""
+"""Query expansion: searches other wordings in addition to the question."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from server.retrieval.question_kinds import parts_of
 from server.retrieval.rarity import Rarity, text_tokens
 
 MOST = 3
-"""Queries beside the original one."""
+"""Maximum number of queries in addition to the original one."""
 DEPTH = 10
-"""Only so many hits of each further query count: deep ranks of several lists drown the good ones."""
+"""Number of hits used from each additional query. Low ranks of several lists would outweigh good hits."""
 STEP = 0.02
-"""By so much of the best score each place of a woven ranking is lower than the one before."""
+"""Score difference between neighbouring ranks of a merged ranking, as a share of the best score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An expander with the say that its queries have."""
+    """An expander with the weight of its queries."""
 
     expander: Expander
     share: float = 0.3
-    """Share of their scores that is added to those of the question. 0 weaves the rankings instead: for
-    queries that each ask for something else."""
+    """Share of their scores that is added to the question's scores. With 0 the rankings are interleaved
+    instead, for queries that each ask something different."""
 
 
 _pool = ThreadPoolExecutor(MOST * 4, "further-query")
-"""Shared by all questions: no thread is started for a single one."""
+"""Shared by all questions, so that a question does not start threads."""
 
 
 class ExpansionStep:
-    """Search the queries that the expanders make, side by side, and join what they find with `found`."""
+    """Search the expanders' queries in parallel and merge the results with `found`."""
 
     name = "expansion"
 
     def __init__(
         self, search: Callable[[Query, int], list[ScoredChunk]], expansions: Sequence[Expansion]
     ) -> None:
-        """`search` is the strategy's."""
+        """`search` is the strategy's search."""
         self._search = search
         self._expansions = expansions
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-        """`found` itself, where no expander has anything to add."""
+        """Return the merged results, or `found` when no expander adds a query."""
         wanted = self._wanted(query, found)
         if not wanted:
             return list(found)
@@ -82,7 +82,7 @@ class ExpansionStep:
 
 
 def _added(found: Sequence[ScoredChunk], others: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
-    """`found` with a share of the others' scores, in [0, 1] again."""
+    """Add a share of the others' scores to those of `found`, rescaled to [0, 1]."""
     by_id = {hit.chunk.id: hit for hit in found}
     further = {hit.chunk.id: hit for hit in others}
     joined = []
@@ -99,7 +99,7 @@ def _added(found: Sequence[ScoredChunk], others: Sequence[ScoredChunk], share: f
 
 
 def _woven(lists: Sequence[Sequence[ScoredChunk]]) -> list[ScoredChunk]:
-    """The first of each list, then the second of each, each chunk once."""
+    """Interleave the lists: the first hit of each, then the second of each, each chunk once."""
     best = max((hits[0].score for hits in lists if hits), default=0.0)
     order = {hit.chunk.id: hit for row in reversed(list(zip_longest(*lists))) for hit in reversed(row) if hit}
     firsts = list(dict.fromkeys(hit.chunk.id for row in zip_longest(*lists) for hit in row if hit))
@@ -111,7 +111,7 @@ def _folded(text: str) -> str:
 
 
 LONGEST = 600
-"""Characters of one query; a passage may be longer than a question."""
+"""Maximum length of one query, in characters; a passage may be longer than a question."""
 _RULES = """\
 You help to search a website. {task}
 Keep the language of the question and every name in it that matters.
@@ -120,7 +120,7 @@ Reply with one JSON object: {{"queries": ["..."]}}"""
 
 
 class Task(StrEnum):
-    """What the model is asked for."""
+    """Tasks that the model may be given."""
 
     MULTI_QUERY = "Write three other wordings of the question, with other words for the same things."
     SUB_QUESTIONS = (
@@ -137,7 +137,7 @@ class ModelExpander:
     def __init__(
         self, model: ChatModel, task: Task, fallback: Expander, incidents: Incidents, site_id: str
     ) -> None:
-        """`fallback` does the work when the model does not."""
+        """`fallback` makes the queries when the model fails."""
         self._model = model
         self._task = task
         self._fallback = fallback
@@ -145,7 +145,7 @@ class ModelExpander:
         self._site_id = site_id
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """Never fails."""
+        """Return the model's queries, or the fallback's. Never fails."""
         fenced = query.text.replace("</", "<\u200b/")
         prompt = Prompt(
             _RULES.format(task=self._task), f"<question>\n{fenced}\n</question>", max_tokens=300, json=True
@@ -159,7 +159,7 @@ class ModelExpander:
 
 
 def _queries(reply: str) -> list[str]:
-    """Raises ModelError when the reply is not what was asked for."""
+    """Return the queries in a reply. Raises ModelError when it has no list of queries."""
     found = re.search(r"\{.*\}", reply, re.S)
     try:
         value = json.loads(found.group()) if found else None
@@ -173,48 +173,48 @@ def _queries(reply: str) -> list[str]:
 
 
 READ = 3
-"""Hits that feedback takes words from."""
+"""Number of hits that feedback takes words from."""
 FEEDBACK = 8
-"""Words that it adds."""
+"""Number of words that feedback adds."""
 _NAMED = re.compile(r"[\"'`“„«][^\"'`”“»]{1,60}[\"'`”»]|\b\d[\w.,:/-]*\b|\b\w*[_/\\]\w+\b|(?<=\s)[A-Z]\w*\b")
 
 
 class KeywordVariants:
-    """Implements Expander: only the words that tell most on this site."""
+    """Implements Expander: keeps only the words that are rarest on this site."""
 
     def __init__(self, rarity: Rarity) -> None:
         self._rarity = rarity
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """[] for a question of few words, which has nothing to spare."""
+        """Return one query; [] for a question with too few words to leave any out."""
         words = query.text.split()
         weights = {word: self._weight(word, query.language) for word in words}
-        telling = sorted((word for word in words if weights[word]), key=lambda word: -weights[word])
-        if len(telling) < 4:
+        used = sorted((word for word in words if weights[word]), key=lambda word: -weights[word])
+        if len(used) < 4:
             return []
-        kept = set(telling[: max(3, len(telling) * 2 // 3)])
+        kept = set(used[: max(3, len(used) * 2 // 3)])
         return [replace(query, text=" ".join(word for word in words if word in kept))]
 
     def _weight(self, word: str, language: str) -> float:
-        """0 for a word that tells nothing: one of grammar, or one that the site never uses."""
+        """Return the rarity of a word; 0 for function words and words that the site never uses."""
         found = tokens(word, language)
         used = [token for token in found if token not in self._rarity.unused(found)]
         return max(self._rarity.weights(used).values(), default=0.0)
 
 
 class SubQuestions:
-    """Implements Expander: the parts of a question that asks for several things."""
+    """Implements Expander: splits a question that asks for several things."""
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """[] for a question that asks for one thing."""
+        """Return the parts; [] for a question that asks for one thing."""
         return [replace(query, text=part) for part in parts_of(query.text)]
 
 
 class StepBack:
-    """Implements Expander: the question without the names, numbers and quoted words that make it special."""
+    """Implements Expander: removes the names, numbers and quoted words that make the question specific."""
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """[] when nothing is special, or nothing else is left."""
+        """Return the general question; [] when nothing was removed or too little is left."""
         general = " ".join(_NAMED.sub(" ", query.text).split())
         if general == query.text or len(tokens(general, query.language)) < 2:
             return []
@@ -222,16 +222,16 @@ class StepBack:
 
 
 class Feedback:
-    """Implements Expander: the question with the words that stand out in what it found first.
+    """Implements Expander: adds the characteristic words of the first results to the question.
 
-    The model-free form of a passage as it might answer: its words come from the site itself.
+    This replaces a hypothetical passage by a model: the words come from the site itself.
     """
 
     def __init__(self, rarity: Rarity) -> None:
         self._rarity = rarity
 
     def expand(self, query: Query, found: Sequence[ScoredChunk]) -> list[Query]:
-        """[] when nothing was found."""
+        """Return the longer query; [] when the results have no such words."""
         known = set(tokens(query.text, query.language))
         counted: Counter[str] = Counter()
         for hit in found[:READ]:

@@ -1,4 +1,4 @@
-"""Steps that make a question stand alone: from the history, without a model and with one."""
+"""Steps that reword a follow-up question so that it can be understood without the history."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 
-from server.answering.understanding.language import wish
+from server.answering.understanding.language import requested_language
 from server.answering.understanding.reference import Leaning, content_size, leaning, replaced
 from server.answering.understanding.routing import is_small_talk, read
 from server.answering.understanding.steps import Understanding
@@ -18,18 +18,18 @@ from server.languages.detector import text_language
 from server.retrieval.question_kinds import asks_for_themes
 
 SHORT = 4
-"""Questions of fewer content words get the site's title, which tells the embedder what they are about."""
+"""Questions with fewer content words get the site's title, so that the embedder knows their subject."""
 CARRIED = 12
-"""Words of the earlier query that are taken along at most."""
+"""Maximum number of words taken from the earlier query."""
 REMEMBERED = 3
-"""Earlier queries that go along, for retrieval to add a part of their scores."""
+"""Number of earlier queries passed on, so that retrieval can add part of their scores."""
 
 
 class FollowUpStep:
-    """Make a question stand alone, without a model.
+    """Reword a follow-up question without a model.
 
-    A question that depends on the one before is joined with its words; any other is searched as it is.
-    Greetings are cut off, and never taken for the previous question.
+    A question that depends on the previous one gets its words; any other is searched unchanged. Greetings are
+    removed, and never count as the previous question.
     """
 
     name = "follow-up"
@@ -40,20 +40,20 @@ class FollowUpStep:
         self._when = title
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """Never fails."""
+        """Return the state with the standalone query. Never fails."""
         query = self.standalone(so_far.question)
         return replace(so_far, query=replace(query, typed=so_far.query.typed))
 
     def standalone(self, question: Question) -> Query:
-        """The question as a query of its own."""
+        """Return a query that can be understood without the history."""
         earlier = earlier_queries(question)
-        wanted, text = wish(question.text)
+        wanted, text = requested_language(question.text)
         if not text and earlier:  # "in Spanish, please": the same question again
             return Query(earlier[0], _language_of(earlier[0], question), "", earlier[1 : REMEMBERED + 1])
         language = _language_of(text, question) if wanted else question.language
         text = read(text or question.text, language).text
         if asks_for_themes(text):
-            return Query(text, language)  # "this site" is all of it, whatever was spoken of before
+            return Query(text, language)  # "this site" means the whole site, whatever came before
         leans = leaning(text, language) if earlier else Leaning.NOT
         added = self._title_for(text, language)
         if leans is Leaning.CORRECTS:
@@ -69,7 +69,7 @@ class FollowUpStep:
 
 
 class ModelFollowUpStep:
-    """Let a chat model word a follow-up question so that it stands alone; keep the query when it fails."""
+    """Let a chat model reword a follow-up question; keep the query when the model fails."""
 
     name = "model follow-up"
 
@@ -78,7 +78,7 @@ class ModelFollowUpStep:
         self._incidents = incidents
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """A first question is not sent to the model, nor one that depends on nothing before it."""
+        """Reword the question, unless it is the first or does not depend on earlier ones."""
         question, query = so_far.question, so_far.query
         if not query.previous or leaning(question.text, question.language) is Leaning.NOT:
             return so_far
@@ -94,18 +94,18 @@ class ModelFollowUpStep:
 
 
 def earlier_queries(question: Question) -> tuple[str, ...]:
-    """What was asked before, as it was searched, newest first."""
+    """Return the queries of earlier questions, newest first."""
     turns = (turn for turn in reversed(question.history) if not is_small_talk(turn.question, turn.language))
     return tuple(turn.query or turn.question for turn in turns)
 
 
 def _language_of(text: str, question: Question) -> str:
-    """That of the words, where the visitor wants the answer in another one."""
+    """Detect the language of `text`, for when the visitor wants the answer in another language."""
     return text_language(text, question.history[-1].language if question.history else "en")
 
 
 def _joined(text: str, earlier: str, language: str, without: str = "") -> str:
-    """`text` and those words of the earlier query that it lacks."""
+    """Append the words of the earlier query that are not in `text`."""
     known = set(tokens(text, language)) | set(tokens(without, language))
     added = [word for word in earlier.split() if not known.issuperset(tokens(word, language))]
     return " ".join([text.rstrip("?？ "), *added[:CARRIED]]).strip()
@@ -116,7 +116,7 @@ def _has_title(text: str, title: str) -> bool:
 
 
 def _rewritten(reply: str) -> str:
-    """The question out of a model's JSON, or out of a reply that is only the question."""
+    """Return the question in a model's JSON, or the whole reply if it is not JSON. Raises ModelError."""
     found = re.search(r"\{.*\}", reply, re.S)
     try:
         value = json.loads(found.group() if found else reply) if "{" in reply else {"question": reply}

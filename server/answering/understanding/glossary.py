@@ -1,6 +1,6 @@
 """Looks up common words of customer service and technology in the table `[glossary]` of the language files.
 
-A key of the table is a concept, named in English, and has the same name in every language.
+Each key of the table is a concept. It has an English name, which is the same in every file.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from server.languages.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONGEST_PHRASE = 4
-"""Words of the longest phrase that is looked up."""
+"""Length of the longest phrase that is looked up, in words."""
 LONGEST_COMPOUND = 40
 PART_OF_COMPOUND = 4
-"""Characters of the shortest word that a compound is taken apart into."""
+"""Length of the shortest part that a compound is split into, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A word of a text that the glossary knows."""
+    """A word of a text that is in the glossary."""
 
     start: int
     end: int
     concepts: tuple[str, ...]
-    """Those that it is a word for."""
+    """The concepts that the word may mean."""
 
 
 @cache
 def languages() -> frozenset[str]:
-    """Those that have a glossary."""
+    """Return the languages that have a glossary."""
     return frozenset(code for code, one in all_known().items() if one.glossary)
 
 
 def words(concept: str, language: str) -> tuple[str, ...]:
-    """How a language calls a concept."""
+    """Return a language's words for a concept."""
     return known(language).glossary.get(concept, ())
 
 
 def look_up(text: str, language: str) -> list[Found]:
-    """The words and phrases of `text` that are known, longest first at each place; none overlap."""
+    """Return the known words and phrases of `text`, the longest at each position, without overlaps."""
     if language not in languages():
         return []
     return _scan(text.lower(), language) if _is_scanned(language) else _read(text, language)
 
 
 def _is_scanned(language: str) -> bool:
-    """Whether its words are looked up anywhere in a run of characters."""
+    """Return whether words are looked up at any position in a run of characters."""
     writing = known(language).writing
     return writing.endings or not writing.spaces
 
 
 @cache
 def _entries(language: str) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Concepts by the stems of each phrase; by the phrase itself where no spaces are written."""
+    """Return concepts by the stems of each phrase, or by the phrase itself in scripts without spaces."""
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for concept, row in known(language).glossary.items():
         for phrase in row:
@@ -71,7 +71,7 @@ def _entries(language: str) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def _stems(phrase: str, language: str) -> tuple[str, ...]:
-    """Function words stay empty: they bear no meaning of their own, but hold a phrase together."""
+    """Return the stems of a phrase. Function words become "", which keeps their place in the phrase."""
     stops = STOP_WORDS.get(language, frozenset())
     lowered = [match.group().lower() for match in _WORD.finditer(phrase)]
     stems = ["" if word in stops else stem(word, language) for word in lowered]
@@ -120,7 +120,7 @@ def _longest(
 
 
 def _compound(word: str, language: str, entries: dict[tuple[str, ...], tuple[str, ...]]) -> tuple[str, ...]:
-    """The concept of a compound's last part, which says what it is."""
+    """Return the concepts of a compound's last part, which carries the main meaning."""
     for cut in range(3, len(word) - PART_OF_COMPOUND + 1):
         concepts = entries.get((stem(word[cut:], language),))
         if concepts:

@@ -1,4 +1,4 @@
-"""In which language the visitor wants the answer: as asked for ("auf Deutsch bitte"), else as written."""
+"""Chooses the language of the answer: the one asked for ("auf Deutsch bitte"), else the question's."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from server.languages.detector import text_language
 from server.languages.loader import alternatives, compiled, languages
 
 LONGEST = 500
-"""A longer text is not searched for a wish."""
+"""Longer texts are not searched for a requested language."""
 _NAMES = tuple(
     (code, compiled(one.answer_language.names))
     for code, one in languages().items()
@@ -22,13 +22,13 @@ _WISH = compiled(rf"(?:[,;.:(–-]\s*|^|\b)(?:{_WISHES or '(?!)'})(?:\s*[).!?。
 
 
 def question_language(text: str, fallback: str = "en") -> str:
-    """Primary subtag of the language to answer in: the one that the visitor asks for, else that of `text`;
-    `fallback` when nothing tells."""
-    return wish(text)[0] or text_language(text, fallback)
+    """Return the primary subtag of the language to answer in: the one the visitor asks for, else the
+    language of `text`, else `fallback`."""
+    return requested_language(text)[0] or text_language(text, fallback)
 
 
-def wish(text: str) -> tuple[str, str]:
-    """(language asked for, the text without that wish); ("", text) when none is asked for."""
+def requested_language(text: str) -> tuple[str, str]:
+    """Return (requested language, the text without the request); ("", text) without a request."""
     found = _WISH.search(text) if len(text) <= LONGEST else None
     if not found:
         return "", text

@@ -1,8 +1,8 @@
-"""Whether a question points at the page that the visitor is on, in every language that has the words for it.
+"""Detects questions that refer to the page that the visitor is on, in every language with such words.
 
-"How much is this?" cannot be understood without the page. A question that stands alone must be answered the
-same on every page, so what counts here is narrower than in `understanding/reference.py`: an "it" that may
-mean nothing ("is it possible to ...") is no pointing.
+"How much is this?" cannot be understood without the page. A question that can be understood alone must get
+the same answer on every page, so the rules are narrower than in `understanding/reference.py`: an "it" that
+may mean nothing ("is it possible to ...") does not count.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from server.languages.loader import alternatives, compiled
 
 
 class Pointing(StrEnum):
-    """At what a question points, outside of what was said."""
+    """Targets that a question may refer to, apart from the conversation."""
 
     NOT = "not"
     AT_PAGE = "page"
-    """It names the page, a part of it, or what is marked there."""
+    """The page, a part of it, or the text selected on it."""
     AT_THING = "thing"
-    """At something at hand: what was marked, what was spoken of before, or what the page is about."""
+    """Something unnamed: the selected text, the subject of the conversation, or the subject of the page."""
 
 
 LONGEST = 300
-"""Characters beyond which a text is taken to tell all that is needed."""
+"""Texts with more characters count as complete in themselves."""
 WITH_NOUN, ALONE, IT = 5, 4, 2
-"""Content words that a question has at most: with "this lamp", with "this", with "it"."""
+"""Maximum number of content words in a question with "this lamp", with "this", and with "it"."""
 
 _AT_PAGE = compiled(alternatives(lambda one: one.this_page.parts))
 _EXPLETIVE = compiled(alternatives(lambda one: one.this_page.means_nothing))
 _SHORT = compiled(rf"^\W*({alternatives(lambda one: one.this_page.short)})[\s?？!.。؟]*$")
 _WISH = compiled(alternatives(lambda one: one.this_page.wish))
-"""What is wanted of the page's words: it stands on no page, and would count as missing there."""
+"""Words for what the visitor wants, such as "explain". They are on no page and would count as missing."""
 _THINGS = (
     (WITH_NOUN, compiled(alternatives(lambda one: one.this_page.with_noun))),
     (ALONE, compiled(alternatives(lambda one: one.this_page.alone))),
@@ -45,7 +45,7 @@ _THINGS = (
 
 @lru_cache(maxsize=1000)
 def pointing(text: str, language: str = "") -> Pointing:
-    """At what `text` points; NOT for a question that stands alone, and for no question at all."""
+    """Return what `text` refers to; NOT for a question that can be understood alone, or for no question."""
     if len(text) > LONGEST:
         return Pointing.NOT
     if _AT_PAGE.search(text):
@@ -63,13 +63,13 @@ def pointing(text: str, language: str = "") -> Pointing:
 
 
 def without_pointing(text: str) -> str:
-    """What a question asks of the page: "returns" of "what does this page say about returns?"."""
+    """Return what a question asks about the page: "returns" for "what does this page say about returns?"."""
     rest = _SHORT.sub(" ", _AT_PAGE.sub(" ", text))
     left = _WISH.sub(" ", rest)
     words = re.findall(r"\w{2,}", left)
     return " ".join(left.split()) if words else ""
 
 
-def is_about_all(text: str, language: str = "") -> bool:
-    """Whether it may as well ask what the site is: "what is this?"."""
+def is_about_site(text: str, language: str = "") -> bool:
+    """Return whether the question may be about the whole site, as in "what is this?"."""
     return read(text, language).kind is Kind.OVERVIEW

@@ -1,8 +1,8 @@
-"""Which words of a question carry what it asks for, and how much each of them tells.
+"""Finds the content words of a question and weighs them by rarity.
 
-Function words say nothing of the subject. Where words are separated, the tokenizer leaves them out; in
-Chinese, Japanese and Korean they must be cut out of the run of characters that they stand in, or their
-pairs of characters would count as words that the site lacks.
+Function words say nothing about the subject. In languages with spaces the tokenizer leaves them out. In
+Chinese, Japanese and Korean they must be cut out of the run of characters, or their character pairs would
+count as words that are missing on the site.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from server.languages.loader import language
 from server.retrieval.rarity import Rarity
 
 CHANCE_PAIR = 0.25
-"""Weight of a pair of characters that the site never uses, as a share of a usual one: most such pairs stand
-across the border of two words, so they tell little of what the site lacks."""
+"""Weight of a character pair that the site never uses, as a share of the usual weight. Most such pairs cross
+the boundary of two words, so they are weak evidence that the site lacks a word."""
 
 _HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _HIRAGANA = re.compile(r"[\u3041-\u3096]+")
@@ -32,20 +32,20 @@ _KOREAN = frozenset(language("ko").stop_words.cut)
 
 @dataclass(frozen=True, slots=True)
 class QuestionWords:
-    """What a question asks for, in words."""
+    """Weighted content words of a question."""
 
     weights: dict[str, float]
     """Tokens with their rarity on the site."""
     unused: float
-    """Share in [0, 1] of the weight that words have which the site never uses."""
+    """Share of the weight, in [0, 1], in words that the site never uses."""
 
 
 def question_words(rarity: Rarity, query: Query) -> QuestionWords:
-    """The content words of a query, weighed."""
+    """Return the weighted content words of a query."""
     text = content_text(query.text)
     found = list(dict.fromkeys(tokens(text, query.language)))
     unspaced = _HANGUL.search(text) or _KANA.search(text) or _HAN.search(text)
-    if unspaced:  # a single character stands in too many words
+    if unspaced:  # a single character occurs in too many words
         found = _longer(found) or _longer(list(dict.fromkeys(tokens(query.text, query.language)))) or found
     weights = rarity.weights(found)
     unused = rarity.unused(found)
@@ -56,7 +56,7 @@ def question_words(rarity: Rarity, query: Query) -> QuestionWords:
 
 
 def content_text(text: str) -> str:
-    """The text without the function words of Chinese, Japanese or Korean; other text as it is."""
+    """Return the text without Chinese, Japanese or Korean function words; other text unchanged."""
     if _HANGUL.search(text):
         cut = " ".join(word for word in text.split() if word.strip("?？.,!") not in _KOREAN)
     elif _KANA.search(text):
@@ -96,13 +96,13 @@ _SENTENCE_ENDS = (".", "!", "?", ":", "…")
 
 
 def names(text: str, language: str) -> list[str]:
-    """Words that name one thing: identifiers, words with an unexpected capital, and Latin words in a text of
-    another script. German writes every noun with a capital, so there only identifiers count."""
+    """Return the names in a text: identifiers, words with an unexpected capital, and Latin words in a text
+    in another script. German capitalises every noun, so there only identifiers count."""
     return list(dict.fromkeys(_names(text, language)))
 
 
 def editions(text: str) -> list[tuple[str, str]]:
-    """Versions and models: ("Name", "15") of "since Name 15", ("name", "2.4") of "name 2.4"."""
+    """Return versions and models: ("Name", "15") for "since Name 15", ("name", "2.4") for "name 2.4"."""
     found = (
         (match[kind], match[f"{kind}_number"])
         for match in _EDITION.finditer(text)
@@ -113,10 +113,8 @@ def editions(text: str) -> list[tuple[str, str]]:
 
 
 def lacks_edition(text: str, name: str, number: str) -> bool:
-    """Whether the text knows other versions of the name, or of a proper name none at all and not this number.
-
-    15.2 is a version of 15; 115 and 2.15 are not.
-    """
+    """Return whether the text has only other versions of the name. If it has none and the name is a proper
+    name, return whether the number is missing too. 15.2 is a version of 15; 115 and 2.15 are not."""
     said = rf"\b(?:{re.escape(name)}|version|release|v)[\W_]{{0,3}}(?:version |release |v)?"
     this = rf"(?<![\d.]){re.escape(number)}(?!\d)"
     if re.search(rf"{said}\d", text, re.I):

@@ -1,7 +1,7 @@
-"""Whether a question leans on what was said before it,.
+"""Detects follow-up questions, which cannot be understood without the previous question.
 
-Three ways of leaning: a word points back ("how do I undo that?"), the question goes on where the one before
-ended ("and on Windows?"), or it corrects it ("no, I meant the other one").
+There are three kinds: a word refers back ("how do I undo that?"), the question continues the previous one
+("and on Windows?"), or it corrects it ("no, I meant the other one").
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from server.languages.scripts import UNSPACED
 
 
 class Leaning(StrEnum):
-    """How a question needs the one before."""
+    """Ways in which a question depends on the previous one."""
 
     NOT = "not"
     POINTS = "points"
@@ -25,14 +25,14 @@ class Leaning(StrEnum):
 
 
 LONGEST = 300
-"""Characters beyond which a text is taken to tell all that is needed."""
+"""Texts with more characters count as complete in themselves."""
 BARE = 1
-"""A question of so few content words hardly says anything by itself."""
+"""Questions with at most this many content words always depend on the previous one."""
 POINTING, GOING_ON, CORRECTING = 7, 8, 10
-"""A longer one tells enough although it points back, goes on or corrects."""
+"""Maximum content words of a question that refers back, continues or corrects. Longer ones are complete."""
 
 INSIDE, INSIDE_AT_END = 2, 3
-"""With more content words before it, "it" means one of those; at the end of a question, with still more."""
+"""With more content words before it, "it" refers to one of them. The second limit is for a final "it"."""
 
 _PATTERNS = (
     (Leaning.CORRECTS, CORRECTING, compiled(alternatives(lambda one: one.follow_ups.corrects))),
@@ -46,25 +46,25 @@ _MEANING = (
     (re.compile(r"[\uac00-\ud7a3]"), 3),
     (re.compile(r"[\u30a1-\u30fa]"), 4),
 )
-"""Writing without spaces: how many characters make up a word, about; hiragana is mostly grammar."""
+"""Approximate characters per word in scripts without spaces. Hiragana is left out, being mostly grammar."""
 _LEAD = compiled(rf"^\W*({alternatives(lambda one: one.follow_ups.no)})(?=[\s,，、.])[\s,，、.]*")
 
 
 @lru_cache(maxsize=1000)
 def leaning(text: str, language: str = "") -> Leaning:
-    """How `text` leans on the question before; NOT for one that can be understood alone."""
+    """Return how `text` depends on the previous question; NOT if it can be understood alone."""
     if len(text) > LONGEST:
         return Leaning.NOT
     size = content_size(text, language)
     for kind, longest, pattern in _PATTERNS:
         found = pattern.search(text) if size <= longest else None
-        if found and (kind is not Leaning.POINTS or _points_out(text, found, language)):
+        if found and (kind is not Leaning.POINTS or _refers_outside(text, found, language)):
             return kind
     return Leaning.GOES_ON if size <= BARE else Leaning.NOT
 
 
-def _points_out(text: str, found: re.Match[str], language: str) -> bool:
-    """Whether a pointing word means something outside its sentence: little before it could be meant."""
+def _refers_outside(text: str, found: re.Match[str], language: str) -> bool:
+    """Return whether a pointing word refers outside its sentence, because few words precede it."""
     before = content_size(text[: found.start()], language)
     ends = not text[found.end() :].strip(" ?!.。？！")
     return before <= (INSIDE_AT_END if ends else INSIDE)
@@ -72,14 +72,14 @@ def _points_out(text: str, found: re.Match[str], language: str) -> bool:
 
 @lru_cache(maxsize=1000)
 def content_size(text: str, language: str = "") -> float:
-    """About how many words carry meaning; where no spaces tell, so many as the characters may make up."""
+    """Return the approximate number of content words, estimated from characters in scripts without spaces."""
     written = sum(len(pattern.findall(text)) / size for pattern, size in _MEANING)
     spaced = [token for token in tokens(text, language) if not _UNSPACED.match(token)]
     return len(spaced) + written
 
 
 def replaced(text: str) -> tuple[str, str]:
-    """(what a correction takes back, what it puts in its place); ("", text) when it takes nothing back."""
+    """Return (the withdrawn words, their replacement) of a correction; ("", text) if it withdraws none."""
     said = _LEAD.sub("", text)
     for pattern in _REPLACED:
         found = pattern.search(said)

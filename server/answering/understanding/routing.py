@@ -1,7 +1,7 @@
-"""What kind of message a visitor sent, told by its words: small talk, a wish, or a question for the site.
+"""Classifies a visitor's message by its words: small talk, a request, or a question about the site.
 
-A message is small talk only when nothing else stands in it: "Hello, how do I return a lamp?" is a question,
-and its greeting is cut off so that it is not searched.
+A message is small talk only if it contains nothing else: "Hello, how do I return a lamp?" is a question. Its
+greeting is removed so that it is not searched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from server.languages.loader import language as known
 
 
 class Kind(StrEnum):
-    """In ascending order of what counts when a message has several."""
+    """Kinds of messages, in ascending priority for a message that combines several."""
 
     FILLER = "filler"
     GREETING = "greeting"
@@ -31,17 +31,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message, read."""
+    """A classified message."""
 
     kind: Kind
     language: str
-    """That of the words that were known; empty for a question."""
+    """Language of the recognised phrases; empty for a question."""
     text: str
-    """A question without its greeting; else as it was."""
+    """The message; for a question, without its greeting."""
 
 
 LONGEST = 120
-"""A longer message is never small talk alone."""
+"""Messages with more characters are never only small talk."""
 _ORDER = tuple(Kind)
 _GAP = re.compile(r"[^\w\u0300-\u036f]+|_+")
 _CUT = (Kind.GREETING, Kind.FILLER, Kind.WELLBEING, Kind.THANKS)
@@ -49,10 +49,10 @@ _CUT = (Kind.GREETING, Kind.FILLER, Kind.WELLBEING, Kind.THANKS)
 
 @lru_cache(maxsize=1000)
 def read(text: str, language: str = "") -> Message:
-    """Any text is valid. `language` is tried first: "hallo" is said in several."""
+    """Classify any text. `language` is tried first, because "hallo" exists in several languages."""
     text = text.strip()
     if not any(char.isalnum() for char in text):
-        return Message(Kind.GREETING, "", text)  # a wave, or "???": what can be asked is what helps
+        return Message(Kind.GREETING, "", text)  # an emoji or "???": the greeting's suggestions help
     if len(text) <= LONGEST:
         for tried in _languages(language):
             kinds, rest = _consumed(text, tried)
@@ -62,7 +62,7 @@ def read(text: str, language: str = "") -> Message:
 
 
 def is_small_talk(text: str, language: str = "") -> bool:
-    """Whether there is nothing in a message that could be searched."""
+    """Return whether a message contains nothing to search for."""
     return read(text, language).kind is not Kind.QUESTION
 
 
@@ -73,7 +73,7 @@ def _languages(first: str) -> tuple[str, ...]:
 
 
 def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
-    """The kinds of the phrases that a text consists of, and what is left of it."""
+    """Return the kinds of the phrases at the start of a text, and the remaining text."""
     kinds: list[Kind] = []
     at = _gap(text, 0)
     while at < len(text):
@@ -86,7 +86,7 @@ def _consumed(text: str, language: str) -> tuple[list[Kind], str]:
 
 
 def _without_greeting(text: str, language: str) -> str:
-    """The text from the first word that is not courtesy; only a phrase that a pause follows is cut."""
+    """Remove leading courtesy phrases from a text, if a pause follows them."""
     start = 0
     for tried in _languages(language):
         at, greeted = _gap(text, 0), False
@@ -110,7 +110,7 @@ def _longest(text: str, at: int, language: str, kinds: tuple[Kind, ...]) -> tupl
 
 
 def _gap(text: str, at: int) -> int:
-    """Where the next word begins."""
+    """Return the position at which the next word begins."""
     match = _GAP.match(text, at)
     return match.end() if match else at
 

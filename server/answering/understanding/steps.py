@@ -1,4 +1,4 @@
-"""How a question becomes a query: a flat list of steps, walked in order."""
+"""Turns a question into a query by a list of steps, applied in order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from server.domain.question import Query, Question
 
 @dataclass(frozen=True, slots=True)
 class PageWords:
-    """The page that a question points at, and what it adds to the query."""
+    """The page that a question refers to, and the words it adds to the query."""
 
     url: str
     """Stored address; empty for a page that is not indexed."""
@@ -22,11 +22,11 @@ class PageWords:
     title: str
     """First words of the page's own title."""
     asked: str
-    """The question without the words that point at the page; may be empty."""
+    """The question without the words that refer to the page; may be empty."""
     marked: str
-    """First words of the text that the visitor marked."""
+    """First words of the text that the visitor selected."""
     is_named: bool
-    """The question names the page itself ("this page")."""
+    """Whether the question names the page itself ("this page")."""
 
     @property
     def added(self) -> str:
@@ -36,10 +36,10 @@ class PageWords:
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """What is known of a question so far."""
+    """A question and its query between two steps."""
 
     question: Question
-    """As the next step reads it: earlier steps may have corrected or shortened its text."""
+    """The question for the next step. Earlier steps may have corrected or shortened its text."""
     query: Query
     page: PageWords | None = None
 
@@ -49,14 +49,14 @@ class UnderstandingStep(Protocol):
 
     @property
     def name(self) -> str:
-        """Recorded in the trace."""
+        """The name in the trace."""
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """The next state; `so_far` itself where the step has nothing to add."""
+        """Return the next state, or `so_far` itself when the step changes nothing."""
 
 
 def understand(question: Question, steps: Sequence[UnderstandingStep], trace: Trace) -> Query:
-    """Walk the steps and return the query that the question is searched by."""
+    """Apply the steps and return the query to search for."""
     so_far = Understanding(question, Query(question.text, question.language))
     for step in steps:
         trace.add_to("steps", step.name)
@@ -67,7 +67,7 @@ def understand(question: Question, steps: Sequence[UnderstandingStep], trace: Tr
 class SpellingStep:
     """Replace misspelt words by words that the site uses.
 
-    Everything after it reads the corrected words: vectors, word index, grader and quotations.
+    Everything later uses the corrected words: vectors, word index, grader and quotations.
     """
 
     name = "spelling"
@@ -76,7 +76,7 @@ class SpellingStep:
         self._speller = speller
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """Raises what the speller raises: StorageError."""
+        """Return the state with the corrected question and query. Raises StorageError."""
         question = so_far.question
         corrected = self._speller.correct(question.text, question.language)
         if corrected == question.text:

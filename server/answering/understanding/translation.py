@@ -1,8 +1,8 @@
-"""Questions in a language that the site's pages are not in: brought into the pages' language word by word.
+"""Translates questions into the language of the site's pages.
 
-An embedder that reads one language sees nothing in such a question, and its words stand nowhere in the index.
-What can be done without a model: names, identifiers and words that both languages share stay, common words
-are looked up. A question of which too little is understood stays as it is, and is refused honestly.
+An embedder for one language cannot read such a question, and its words are not in the index. Without a model,
+names, identifiers and words that both languages share are kept, and common words are looked up in a glossary.
+If too few words are known, the question stays unchanged and is refused.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from server.retrieval.rarity import Rarity
 UNDERSTOOD = 0.5
 """Share of a question that must be understood for it to be searched in another language."""
 ALL_BUT = 0.75
-"""The share where one word is all that is understood: what "cost" is asked for must be known too."""
+"""The required share when only one word is understood: "cost" alone does not say of what."""
 KNOWN = 0.5
-"""With a larger share of its own words on the site, a question needs no other language."""
+"""A question is not translated when the site uses more than this share of its words."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
 
@@ -37,13 +37,13 @@ class GlossaryStep:
     name = "glossary"
 
     def __init__(self, rarity: Rarity, site_language: str, spoken: Callable[[], frozenset[str]]) -> None:
-        """`site_language` is that of most pages; `spoken` gives those that a good part of them is in."""
+        """`site_language` is the language of most pages; `spoken` returns all languages that many are in."""
         self._rarity = rarity
         self._language = site_language
         self._spoken = spoken
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """The query in the site's language, where the site does not speak the question's."""
+        """Translate the query if the site has no pages in the question's language."""
         query = so_far.query
         if not self.is_foreign(query):
             return so_far
@@ -51,7 +51,7 @@ class GlossaryStep:
         return in_language(so_far, text, self._language)
 
     def _with_page(self, so_far: Understanding) -> str:
-        """With the words of the visitor's page there may be enough to understand a foreign question."""
+        """Translate the question together with the words of the visitor's page."""
         page, query = so_far.page, so_far.query
         if page is None or not page.asked or not page.language or page.language == query.language:
             return ""
@@ -59,7 +59,7 @@ class GlossaryStep:
         return self.translated(longer.text, query.language) if self.is_foreign(longer) else ""
 
     def is_foreign(self, query: Query) -> bool:
-        """Whether the site's pages hardly know the words of a query in another language."""
+        """Return whether a query is in another language and the pages use few of its words."""
         known = languages()
         if query.language == self._language or not {query.language, self._language} <= known:
             return False
@@ -69,7 +69,7 @@ class GlossaryStep:
         return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
 
     def translated(self, text: str, language: str) -> str:
-        """What is understood of `text`, in the site's language; empty when that is too little."""
+        """Return the understood words in the site's language; "" when they are too few."""
         found = look_up(text, language)
         kept = [span for span in _SPACED.finditer(text) if self._is_shared(span.group(), language)]
         parts = [(one.start, self._best(one)) for one in found]
@@ -86,7 +86,7 @@ class GlossaryStep:
         return " ".join(understood) if understood and enough else ""
 
     def _is_shared(self, word: str, language: str) -> bool:
-        """Whether the site uses a Latin word of the question as it stands: a name, a term, a cognate."""
+        """Return whether the site uses a Latin word unchanged, as it does names, terms and cognates."""
         if not word.isascii() or not tokens(word, language):
             return False
         special = not word.isalpha() or not word.islower() or script_of_language(language) != "latin"
@@ -94,30 +94,30 @@ class GlossaryStep:
         return len(self._rarity.unused(asked)) < len(asked) and (special or len(word) > 3)
 
     def _best(self, found: Found) -> str:
-        """Of the words that the other language has for it, the one that the site uses most."""
-        ways = [way for concept in found.concepts for way in words(concept, self._language)]
+        """Return the translation that the site uses most."""
+        translations = [term for concept in found.concepts for term in words(concept, self._language)]
 
-        def rarest(way: str) -> float:
-            weights = self._rarity.weights(tokens(way, self._language))
+        def rarity(term: str) -> float:
+            weights = self._rarity.weights(tokens(term, self._language))
             return max(weights.values(), default=float("inf"))
 
-        return min(ways, key=rarest)
+        return min(translations, key=rarity)
 
 
 class ModelTranslationStep:
-    """Let a chat model translate a foreign question; the glossary does it when the model fails."""
+    """Let a chat model translate a foreign question; use the glossary when the model fails."""
 
     name = "model translation"
 
     def __init__(self, model: ChatModel, glossary: GlossaryStep, language: str, incidents: Incidents) -> None:
-        """`language` is the site's."""
+        """`language` is the site's language."""
         self._model = model
         self._glossary = glossary
         self._language = language
         self._incidents = incidents
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """The query in the site's language, where the site does not speak the question's."""
+        """Translate the query if the site has no pages in the question's language."""
         query = so_far.query
         if not self._glossary.is_foreign(query):
             return so_far
@@ -135,7 +135,7 @@ class ModelTranslationStep:
 
 
 def in_language(so_far: Understanding, text: str, language: str) -> Understanding:
-    """With `text` as the query, unless it is empty."""
+    """Return the state with `text` as the query, unless `text` is empty."""
     return replace(so_far, query=replace(so_far.query, text=text, language=language)) if text else so_far
 
 
@@ -147,7 +147,7 @@ Reply with one JSON object: {{"question": "..."}}"""
 
 
 def _question(reply: str) -> str:
-    """Raises ModelError when the reply is not what was asked for."""
+    """Return the question in a reply. Raises ModelError when it has none."""
     found = re.search(r"\{.*\}", reply, re.S)
     try:
         value = json.loads(found.group()) if found else None
@@ -160,12 +160,12 @@ def _question(reply: str) -> str:
 
 
 def _share(text: str, language: str, taken: Sequence[tuple[int, int]]) -> float:
-    """How much of what carries meaning is within the spans: words, or characters where no spaces are."""
+    """Return the share of content words, or of characters in scripts without spaces, within the spans."""
     writing = known(language).writing
     if not writing.spaces:
         meaning = [match.span() for match in _UNSPACED_MEANING.finditer(text)]
         meaning += [match.span() for match in _SPACED.finditer(text) if match.group().isascii()]
-    elif writing.endings:  # endings are written to the word that they belong to
+    elif writing.endings:  # endings are attached to the word that they belong to
         meaning = [match.span() for match in _SPACED.finditer(text)]
     else:
         meaning = [span.span() for span in _SPACED.finditer(text) if tokens(span.group(), language)]

@@ -1,4 +1,4 @@
-"""Which questions are understood with the page that they were asked on: those that point at it alone."""
+"""Uses the page that a question was asked on, but only if the question refers to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from server.answering.trace import Trace
-from server.answering.understanding.pointing import Pointing, is_about_all, pointing, without_pointing
+from server.answering.understanding.pointing import Pointing, is_about_site, pointing, without_pointing
 from server.answering.understanding.steps import PageWords, Understanding
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, VisitorPage
@@ -18,16 +18,16 @@ from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, coverage
 
 MARKED, TITLE = 14, 8
-"""Words of what is marked, and of the title, that are searched with the question at most."""
+"""Maximum number of words of the selection, and of the title, that are searched with the question."""
 
 PAGE_NAMED, PAGE_MEANT = 0.5, 0.15
-"""How much the page's own passages are preferred: where it is asked about, and where something on it is."""
+"""Bonus for the page's own passages when the question is about the page, or about something on it."""
 READ_ALREADY = -0.3
-"""The same where it is asked what marked words mean: better explained elsewhere than read out again."""
+"""Bonus when the question is what selected words mean: another page explains them better."""
 
 
-def placed(question: Question, site: Site, trace: Trace) -> Question:
-    """The question with its page where it points at it, else without; either way noted for the operator."""
+def keep_relevant_page(question: Question, site: Site, trace: Trace) -> Question:
+    """Return the question with its page only if it refers to it. Notes the page in the trace."""
     page = _without_commands(question.page)
     if page is None:
         return replace(question, page=None)
@@ -38,17 +38,17 @@ def placed(question: Question, site: Site, trace: Trace) -> Question:
 
 
 class PointedPageStep:
-    """Read a question that points at the visitor's page without its pointing words, and find the page."""
+    """Find the page that a question refers to, and remove the words that refer to it."""
 
     name = "visitor's page"
 
     def __init__(self, chunks: Callable[[str], Sequence[Chunk]], site_title: str) -> None:
-        """`chunks` gives those of a page by its address in the visitor's browser; [] for one not indexed."""
+        """`chunks` returns the chunks of a page by its address in the browser; [] if it is not indexed."""
         self._chunks = chunks
         self._site_title = site_title
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """What is marked goes before what was said earlier, so the conversation is left out of the query."""
+        """Return the state for the page. The page outranks the conversation, so the history is dropped."""
         question = so_far.question
         page = question.page
         if page is None:
@@ -66,7 +66,7 @@ class PointedPageStep:
         return Understanding(alone, replace(so_far.query, text=alone.text), words)
 
     def _own_title(self, title: str) -> str:
-        """The first words; empty when it is the site's own."""
+        """Return the first words of a page's title; "" for the site's title."""
         own = plain_title(title)
         return "" if own.casefold() == self._site_title.casefold() else " ".join(own.split()[:TITLE])
 
@@ -77,7 +77,7 @@ class PageWordsStep:
     name = "page words"
 
     def apply(self, so_far: Understanding) -> Understanding:
-        """Nothing changes for a question that points at no page."""
+        """Return the state with the page's words; unchanged for a question that refers to no page."""
         page, query = so_far.page, so_far.query
         if page is None:
             return so_far
@@ -86,7 +86,7 @@ class PageWordsStep:
         else:
             query = replace(query, text=page.added, language=page.language or query.language)
         query = replace(query, page=page.url)
-        if page.marked:  # the title only says what it is about
+        if page.marked:  # the title only gives the subject
             share = 0.0 if page.asked else READ_ALREADY
             query = replace(query, title=page.title or query.title, page_share=share)
         else:
@@ -101,7 +101,7 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
         return False
     if at is Pointing.AT_PAGE or page.selection:
         return True
-    if is_about_all(question.text, question.language):  # "what is this?" on the start page means the site
+    if is_about_site(question.text, question.language):  # "what is this?" on the start page means the site
         return not question.history and page.url.rstrip("/") not in {
             url.rstrip("/") for url in site.start_urls
         }
@@ -109,7 +109,7 @@ def _points_at(question: Question, page: VisitorPage, site: Site) -> bool:
 
 
 def _without_commands(page: VisitorPage | None) -> VisitorPage | None:
-    """Words that order a model about are not taken along: pages may show what strangers wrote."""
+    """Drop title or selection if they contain commands to a model: strangers may have written the page."""
     if page is None:
         return None
     kept = {name: text for name in ("title", "selection") if not command_in(text := getattr(page, name))}
@@ -117,30 +117,30 @@ def _without_commands(page: VisitorPage | None) -> VisitorPage | None:
 
 
 def _joined(text: str, added: str, language: str) -> str:
-    """`text` and the words that it lacks."""
+    """Append the words that are not in `text`."""
     known = set(tokens(text, language))
     lacking = [word for word in added.split() if not known.issuperset(tokens(word, language))]
     return " ".join([text.rstrip("?？؟ "), *lacking]).strip()
 
 
 ADDED = 3
-"""Passages of the page that are looked at although the search did not find them: those that fit best."""
+"""Number of best passages of the page that are added if the search did not find them."""
 UNFOUND = 0.55
-"""Share of the best score that such a passage has, before what it covers of the query."""
+"""Base score of such a passage, as a share of the best score, before its coverage of the query."""
 
 
 class PagePassages:
-    """Move the passages of the visitor's page up and add its best ones, where the query points at it."""
+    """Raise the scores of the visitor's page and add its best passages, if the query refers to the page."""
 
     name = "page passages"
 
     def __init__(self, page: Callable[[str], Sequence[Chunk]], rarity: Rarity) -> None:
-        """`page` gives the chunks of a page by its stored address."""
+        """`page` returns the chunks of a page by its stored address."""
         self._page = page
         self._rarity = rarity
 
     def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
-        """Best first; the same for a query that points at no page."""
+        """Return the changed results, best first; `found` itself for a query that refers to no page."""
         if not query.page:
             return list(found)
         best = found[0].score if found else 1.0

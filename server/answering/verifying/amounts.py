@@ -1,4 +1,4 @@
-"""Numbers with their units, in any of the usual writings, so that two writings of one amount are equal.
+"""Parses numbers with units in all usual notations, so that two notations of one amount are equal.
 
 "1,600", "1.600" and "1 600" may be the same number; "20 MB" and "20 GB" are not the same amount.
 """
@@ -19,7 +19,7 @@ SYMBOLS = {
     "mm": "mm", "cm": "cm", "m": "m", "km": "km", "g": "g", "kg": "kg", "l": "l", "w": "w", "kw": "kw",
     "v": "v", "hz": "hz", "mhz": "mhz", "ghz": "ghz", "celsius": "°c ℃", "fahrenheit": "°f ℉",
 }  # fmt: skip
-"""How units are written in every language; their words are in the language files."""
+"""Unit symbols that are the same in every language; words for units are in the language files."""
 _UNIT_OF = {
     word: unit
     for words in (
@@ -35,7 +35,7 @@ _NUMBER_WORDS = {
     for value, word in enumerate(one.amounts.numbers)
     if word != "-"
 }
-"""Words that mean one number in every language that has them: "one" itself is left to the lexical check."""
+"""Number words that mean the same number in every language. "one" is left to the lexical check."""
 _BEFORE = r"(?P<before>US\$|R\$|[$€£¥₩₽₹]|\b(?:EUR|USD|GBP|CHF)\b)?\s?"
 _NUMBER = re.compile(
     rf"{_BEFORE}(?<![\w.,])"
@@ -51,25 +51,25 @@ _RANGE = compiled(rf"\d\s({alternatives(lambda one: one.amounts.between)}|–)$"
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number as written, with every value that the writing may have."""
+    """A number as written, with every value that it may mean."""
 
     shown: str
     values: frozenset[float]
     unit: str
-    """"" when none of the known ones follows."""
+    """Empty without a known unit."""
 
     def equals(self, other: Amount) -> bool:
-        """The same value; the same unit too, unless one of them has none."""
+        """Return whether the values are equal, and the units if this amount has one."""
         same = not self.unit or self.unit == other.unit
         return same and bool(self.values & other.values)
 
     def contradicts(self, other: Amount) -> bool:
-        """Another value of the same unit."""
+        """Return whether the unit is the same and the value differs."""
         return bool(self.unit) and self.unit == other.unit and not self.values & other.values
 
 
 def amounts(text: str) -> list[Amount]:
-    """In order; numbers written as words ("two weeks") count where the word means nothing else."""
+    """Return the amounts in a text, then those written as words ("two weeks") if the word is unambiguous."""
     text = _ADJECTIVES.sub(" ", _SPANS.sub(" – ", normalize("NFKC", text)))
     found = []
     for match in _NUMBER.finditer(text):
@@ -87,7 +87,7 @@ def amounts(text: str) -> list[Amount]:
 
 
 def _carried(found: list[Amount]) -> list[Amount]:
-    """ "2 to 3 days": a unit is often written once for two numbers; the first then may have it too."""
+    """Copy the unit of a range to its first number: "2 to 3 days" contains 2 days."""
     return [
         Amount(one.shown, one.values, found[at + 1].unit)
         if not one.unit and at + 1 < len(found) and _RANGE.search(one.shown)
@@ -101,7 +101,7 @@ def _unit(word: str | None) -> str:
 
 
 def _values(number: str) -> frozenset[float]:
-    """1.600 is 1600 or 1.6; 1,600.50 is one number only."""
+    """Return every value that a number may mean: 1.600 is 1600 or 1.6; 1,600.50 has one value."""
     plain = re.sub(r"[ \u00a0\u202f']", "", number)
     readings = {plain.replace(",", "")}
     if re.fullmatch(r"\d{1,3}(\.\d{3})+(,\d+)?", plain):

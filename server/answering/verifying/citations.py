@@ -1,4 +1,4 @@
-"""Numbers the proofs of an answer, and links each to the quoted words."""
+"""Numbers the proofs of an answer and links each one to the quoted words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from server.domain.answer import Citation
 from server.domain.chunk import Chunk, PageWords, ScoredChunk
 
 MAX_QUOTE = 500
-"""A longer quotation is shown up to this many characters, at a word's end."""
+"""Longer quotations are cut at the end of a word before this many characters."""
 
 
 class Citer:
-    """Gives each new proof the next number, and the same proof the same number. One per answer."""
+    """Assigns each new proof the next number, and equal proofs the same number. One instance per answer."""
 
     def __init__(
         self,
@@ -25,8 +25,8 @@ class Citer:
         page_text: Callable[[str], str],
         site_text: Callable[[str], str | None] = lambda url: None,
     ) -> None:
-        """Pages outside `origins` are never cited; `page_text` gives the indexed text of a page, `site_text`
-        what the website itself says where that is another one."""
+        """Pages outside `origins` are never cited. `page_text` returns the indexed text of a page;
+        `site_text` the website's own text if it differs, else None."""
         self._chunks = [hit.chunk for hit in chunks]
         self._origins = origins
         self._page_text = lru_cache(maxsize=None)(page_text)
@@ -35,11 +35,11 @@ class Citer:
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """In order of first use."""
+        """The citations in order of first use."""
         return tuple(self._citations.values())
 
     def cite(self, proofs: Sequence[Proof]) -> tuple[list[Citation], str]:
-        """Citations that are new with these proofs, and the markers to set behind the claim."""
+        """Return the citations that these proofs add, and the markers to put after the claim."""
         before = len(self._citations)
         numbers = []
         for proof in proofs:
@@ -58,7 +58,7 @@ class Citer:
         return list(self._citations.values())[before:], markers
 
     def _link(self, chunk: Chunk, proof: Proof) -> tuple[str, bool]:
-        """Where the quote is opened, and whether it is an operator's: then the page has nothing to mark."""
+        """Return the link to the quote, and whether an operator wrote it. Then it is not on the page."""
         own = self._site_text(chunk.url)
         if own is not None and not PageWords(own).hold(proof.quote):
             return text_fragment_link(chunk.url, "", anchor=chunk.anchor), True
@@ -67,7 +67,7 @@ class Citer:
 
 
 def with_markers(text: str, markers: str) -> str:
-    """The claim with its markers where a reader expects them: at the end, but outside code and tables."""
+    """Return the claim with its markers at the end, but outside of code and tables."""
     if not markers:
         return text
     if text.endswith("```"):

@@ -1,4 +1,4 @@
-"""Dates in different writings, as (year, month, day); year 0 when none is written."""
+"""Parses dates in several notations into (year, month, day). The year is 0 when it is not given."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Date = tuple[int, int, int]
 
 
 def dates(text: str) -> list[tuple[str, frozenset[Date]]]:
-    """(as written, the dates that this may mean): 03/04/2024 may be in March or in April."""
+    """Return (date as written, its possible dates): 03/04/2024 may be in March or in April."""
     found = []
     taken: list[tuple[int, int]] = []
     for writing in _WRITINGS:
@@ -54,7 +54,7 @@ def dates(text: str) -> list[tuple[str, frozenset[Date]]]:
 
 
 def without_dates(text: str) -> str:
-    """The rest of the text, so that a date's numbers are not taken for amounts."""
+    """Remove the dates from a text, so that their numbers do not count as amounts."""
     for shown, _ in dates(text):
         text = text.replace(shown, " ")
     return text

@@ -1,4 +1,4 @@
-"""Does a claim give away what the model was told? Checked before anything is shown."""
+"""Detects claims that reveal the model's instructions, before they are shown."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 SHINGLE = 6
-"""So many words in a row, taken over from the rules, are no chance."""
+"""This many consecutive words of the rules count as a leak."""
 
 
 def canary_of(rules: str) -> str:
-    """A word that stands in the system prompt and nowhere else; the same for the same rules, so that
-    providers can keep the prompt's beginning."""
+    """Return a word that occurs only in the system prompt. It is the same for the same rules, so that
+    providers can cache the beginning of the prompt."""
     return "ref-" + hashlib.sha256(b"canary:" + rules.encode()).hexdigest()[:16]
 
 
 class LeakCheck:
-    """Knows the secret texts of one prompt."""
+    """Detects the secret texts of one prompt."""
 
     def __init__(self, secrets: Iterable[str], canaries: Iterable[str]) -> None:
         self._canaries = tuple(_bare(canary) for canary in canaries)
         self._shingles = frozenset().union(*(_shingles(secret) for secret in secrets))
 
     def leaks(self, text: str) -> bool:
-        """Whether `text` holds a canary, however it is spaced, or a run of words of the rules."""
+        """Return whether `text` contains a canary, however spaced, or a run of words from the rules."""
         bare = _bare(text)
         if any(canary in bare or canary[::-1] in bare for canary in self._canaries):
             return True

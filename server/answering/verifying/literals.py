@@ -1,5 +1,5 @@
-"""What must stand on the page as the answer says it: amounts, dates, addresses, numbers to call, code, names,
-quoted labels. Each in any writing that means the same."""
+"""Checks that an answer's literals are on the page: amounts, dates, addresses, phone numbers, code, names and
+quoted labels. Notations that mean the same are equal."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _NAME = compiled(
 _MIN_PHONE = 7
 
 
-class PageFacts:
-    """What the cited text holds. `text` is everything that may be cited; its parts are checked elsewhere."""
+class CitedText:
+    """Literals of the cited text. `text` is everything that may be cited; its parts are checked elsewhere."""
 
     def __init__(self, text: str) -> None:
         self.text = fold(text)
@@ -40,13 +40,13 @@ class PageFacts:
 
     @property
     def amounts(self) -> list[Amount]:
-        """Numbers with units."""
+        """The numbers with their units."""
         if self._amounts is None:
             self._amounts = amounts(self._exact)
         return self._amounts
 
     def missing(self, claim: str, *, same_language: bool) -> str:
-        """The first literal of `claim` that is not here; "" when all are."""
+        """Return the first literal of `claim` that is not in the text; "" when all are."""
         return next(self._all_missing(normalize("NFKC", claim), same_language), "")
 
     def _all_missing(self, claim: str, same_language: bool) -> Iterator[str]:
@@ -59,7 +59,7 @@ class PageFacts:
         for pattern in (_ADDRESS, _EMAIL, _OPTION):
             for found in pattern.findall(rest):
                 shown = found.rstrip(".,:/")
-                if not stands_in(fold(shown), self.text):
+                if not contains_literal(fold(shown), self.text):
                     yield shown
             rest = pattern.sub(" ", rest)
         yield from self._missing_numbers(rest)
@@ -71,7 +71,7 @@ class PageFacts:
             if not any(_same_day(reading, other) for reading in readings for other in self._page_dates()):
                 yield shown
         rest = without_dates(rest)
-        for phone in filter(_may_be_called, _PHONE.findall(rest)):
+        for phone in filter(_is_phone_number, _PHONE.findall(rest)):
             digits = re.sub(r"\D", "", phone)
             if digits not in self._digits and digits.lstrip("0") not in self._digits:
                 yield phone.strip()
@@ -81,7 +81,7 @@ class PageFacts:
             known = amounts(whole)
             if (known and known[0].unit) or _ORDINAL.fullmatch(whole):
                 continue
-            if not stands_in(fold(whole), self.text):
+            if not contains_literal(fold(whole), self.text):
                 yield whole
             rest = rest.replace(shown, " ")
         for amount in amounts(rest):
@@ -89,8 +89,8 @@ class PageFacts:
                 yield amount.shown
 
     def _counted(self, amount: Amount) -> bool:
-        """A number without a unit may stand inside an identifier of the page, such as the 8 of UTF-8."""
-        return not amount.unit and stands_in(fold(amount.shown.split()[0]), self.text)
+        """Return whether a number without a unit is part of an identifier on the page, like 8 in UTF-8."""
+        return not amount.unit and contains_literal(fold(amount.shown.split()[0]), self.text)
 
     def _missing_words(self, rest: str) -> Iterator[str]:
         for label in _LABEL.findall(rest):
@@ -115,13 +115,13 @@ class PageFacts:
 
 
 def fold(text: str) -> str:
-    """One form of letters and white space; soft hyphens and zero-width characters gone."""
+    """Fold case and white space, and remove soft hyphens and zero-width characters."""
     text = re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", normalize("NFKC", text))
     return re.sub(r"\s+", " ", text).casefold()
 
 
-def stands_in(literal: str, text: str) -> bool:
-    """As a whole: 2 does not stand in 20, nor in 2.50."""
+def contains_literal(literal: str, text: str) -> bool:
+    """Return whether `text` contains the whole literal: 2 is not in 20 or 2.50."""
     if not literal:
         return True
     start, end = r"(?<![^\W_])(?<!\d[.,])", r"(?![^\W_])(?![.,]\d)"
@@ -130,7 +130,7 @@ def stands_in(literal: str, text: str) -> bool:
 
 
 def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
-    """An amount of the claim for which the proof has another value of the same unit."""
+    """Return an amount of the claim for which the proof has another value in the same unit, or ""."""
     for amount in claim:
         if any(amount.equals(other) for other in proof):
             continue
@@ -140,8 +140,8 @@ def conflicting(claim: Sequence[Amount], proof: Sequence[Amount]) -> str:
     return ""
 
 
-def _may_be_called(number: str) -> bool:
-    """Whether it is a telephone number rather than an amount such as "1 600 000"."""
+def _is_phone_number(number: str) -> bool:
+    """Return whether it is a phone number rather than an amount such as "1 600 000"."""
     return len(re.sub(r"\D", "", number)) >= _MIN_PHONE and len(amounts(number)) != 1
 
 

@@ -1,7 +1,7 @@
-"""Whether a claim says the opposite of the sentence that it rests on.
+"""Detects claims that say the opposite of the sentence that proves them.
 
-Clause by clause, since "arrives in two days, not counting Sundays" does not deny that it arrives in two
-days. A clause of the claim is compared with the clause of the page that shares most words with it.
+Clauses are compared one by one, because "arrives in two days, not counting Sundays" does not deny that it
+arrives in two days. Each clause of the claim is compared with the page's clause that shares most words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from server.languages.loader import alternatives, compiled, languages
 
 _NOT = compiled(alternatives(lambda one: one.sentences.negations))
 _AGREEING = frozenset(code for code, one in languages().items() if one.sentences.negatives_agree)
-"""In these languages two negatives deny once: "ne ... pas", "no ... nunca"."""
+"""Languages in which two negatives deny once: "ne ... pas", "no ... nunca"."""
 _CLAUSES = compiled(
     rf"[,;:()、，；：。]|\s[–—-]\s|\b(?:{alternatives(lambda one: one.sentences.clause_words)})\b"
 )
@@ -23,13 +23,13 @@ _OPPOSITE = {
     for known in languages().values()
     for pair in known.sentences.opposites
     for one, other in (pair.split(), reversed(pair.split()))
-}  # "most and least" style pairs stay out: both often stand in one true sentence
+}  # pairs such as "most" and "least" are left out: both often occur in one true sentence
 SHARED = 0.5
-"""Share of a clause's words that the other clause must hold to be about the same thing."""
+"""Share of a clause's words that another clause must contain to be about the same thing."""
 
 
 def flips(claim: str, proof: str, language: str) -> bool:
-    """Whether some clause of `claim` denies what the nearest clause of `proof` says, or the reverse."""
+    """Return whether a clause of `claim` denies what the closest clause of `proof` says, or vice versa."""
     if len(claim) > 600:
         return False  # code and the like
     there = [(clause, frozenset(tokens(clause, language))) for clause in clauses(proof)]
@@ -70,5 +70,5 @@ def _plain(text: str) -> set[str]:
 
 
 def clauses(text: str) -> list[str]:
-    """The parts of a sentence that say something each."""
+    """Split a sentence into clauses."""
     return [part for part in _CLAUSES.split(text) if part and len(part.strip()) > 2]

@@ -1,4 +1,4 @@
-"""The words of a page that prove a claim."""
+"""Finds the words of a page that prove a claim."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from server.retrieval.parts import cosines
 from server.retrieval.rarity import text_tokens
 
 CHUNK_SUPPORT = 0.6
-"""Share of a claim's content words that the cited chunk must hold."""
+"""Share of a claim's content words that the cited chunk must contain."""
 QUOTE_SUPPORT = 0.35
-"""Share of them that one sentence, or two neighbours, must hold to be the proof."""
+"""Share of them that one sentence, or two neighbours, must contain to be the proof."""
 CLAUSE_SUPPORT = 0.5
-"""Share of the content words of each clause that the chunk must hold."""
+"""Share of the content words of each clause that the chunk must contain."""
 PARAPHRASE = 0.25
-"""Share of its content words that a claim must have in common with a sentence that means the same."""
+"""Share of a claim's content words that the chunk must contain before meanings are compared."""
 SAME_MEANING = 0.72
-"""Cosine from which on two sentences in one language are taken to mean the same."""
+"""Cosine from which two sentences in one language count as meaning the same."""
 SAME_MEANING_ACROSS = 0.7
 """The same for sentences in two languages, for models that read both."""
 COMPARED = 8
-"""Sentences of a chunk whose meaning is compared with a claim's."""
+"""Number of a chunk's sentences whose meaning is compared with the claim."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Where a claim stands."""
+    """The quote that proves a claim."""
 
     source: int
     """Index of the chunk."""
     quote: str
-    """Verbatim text of the chunk; tabs and line ends kept, list markers taken off."""
+    """Verbatim text of the chunk, with tabs and line ends, without list markers."""
     share: float = field(default=1.0, compare=False)
-    """How much of the claim it holds."""
+    """Share of the claim's words that it contains, or its cosine with the claim."""
 
 
 class Proofs:
-    """Finds the sentence that a claim rests on."""
+    """Finds the sentence that proves a claim."""
 
     def __init__(
         self,
@@ -60,18 +60,18 @@ class Proofs:
         self._embedder = embedder
 
     def same_language(self, source: int) -> bool:
-        """Whether words of the answer and of the chunk can be compared."""
+        """Return whether words of the answer and of the chunk can be compared."""
         language = self._chunks[source].language
         return not self._language or not language or language == self._language
 
     def comparable(self, source: int) -> bool:
-        """Whether anything here can tell that the answer says what the chunk says."""
+        """Return whether the answer can be compared with the chunk, by words or by meaning."""
         if self.same_language(source):
             return True
         return self._reads(self._language) and self._reads(self._chunks[source].language)
 
     def best(self, text: str, source: int) -> Proof | None:
-        """The sentence of the chunk that says what `text` says, or None."""
+        """Return the sentence of the chunk that says the same as `text`, or None."""
         if not self.same_language(source):
             return self._by_meaning(text, source, SAME_MEANING_ACROSS) if self.comparable(source) else None
         chunk = self._chunks[source]
@@ -92,8 +92,8 @@ class Proofs:
             return self._by_meaning(text, source, SAME_MEANING)
         return None
 
-    def strange_words(self, text: str, sources: Sequence[int]) -> float:
-        """Share of the content words of `text` that do not stand in these chunks."""
+    def unknown_share(self, text: str, sources: Sequence[int]) -> float:
+        """Return the share of the content words of `text` that are not in these chunks."""
         known: set[str] = set()
         for source in sources:
             language = self._chunks[source].language
@@ -103,8 +103,8 @@ class Proofs:
         wanted = set(tokens(text, self._language))
         return len(wanted - known) / len(wanted) if wanted else 0.0
 
-    def of_missing_amounts(self, text: str, proof: Proof) -> list[Proof]:
-        """Sentences of the same chunk with those amounts of the claim that the proof does not have."""
+    def for_missing_amounts(self, text: str, proof: Proof) -> list[Proof]:
+        """Return sentences of the same chunk with amounts of the claim that are missing in the proof."""
         there = amounts(without_dates(proof.quote))
         added: list[Proof] = []
         for amount in amounts(without_dates(text)):
@@ -119,7 +119,7 @@ class Proofs:
         return added
 
     def _every_clause_holds(self, text: str, source: int, held: set[str]) -> bool:
-        """Words that are on the page must not carry a clause that is not: "Lamps are free, says the page"."""
+        """Return whether each clause is supported, so that "Lamps are free, says the page" is rejected."""
         language = self._chunks[source].language
         found = clauses(text)
         if len(found) < 2:
@@ -139,7 +139,7 @@ class Proofs:
             quotes, vectors = self._vectors_of(text, source)
             own = self._embedder.embed([text])[0]
         except ModelError:
-            return None  # the words alone decide; the failure itself was reported by the retrieval
+            return None  # decide by words only; retrieval has already reported the failure
         similarities = cosines(own, vectors)
         nearest = max(range(len(quotes)), key=lambda at: similarities[at])
         if similarities[nearest] < least:
@@ -147,7 +147,7 @@ class Proofs:
         return Proof(source, quotes[nearest], similarities[nearest])
 
     def _vectors_of(self, text: str, source: int) -> tuple[list[str], list[Sequence[float]]]:
-        """Of the sentences that share most words with the claim; across languages of the first ones."""
+        """Return the sentences that share most words with the claim, and their vectors."""
         assert self._embedder is not None
         language = self._chunks[source].language
         wanted = set(tokens(text, language))
@@ -164,8 +164,8 @@ class Proofs:
 
 
 def closest(found: Sequence[Unit], wanted: set[str], numbers: set[str], language: str) -> tuple[str, float]:
-    """The unit, or two neighbouring sentences of a paragraph, with the largest share of `wanted`; of equal
-    ones that with most of `numbers`."""
+    """Return the unit, or two neighbouring sentences, with the largest share of `wanted`, and that share.
+    If the shares are equal, the one with most of `numbers` wins."""
     best, best_share, most = "", 0.0, -1
     for position, unit in enumerate(found):
         present = set(text_tokens(unit.text, language))
@@ -183,11 +183,11 @@ def closest(found: Sequence[Unit], wanted: set[str], numbers: set[str], language
 
 
 def _words_of(text: str, language: str) -> set[str]:
-    """What a claim speaks about; its numbers are compared apart, and must not choose the sentence."""
+    """Return a claim's words without numbers, which are compared separately."""
     found = set(tokens(text, language))
     return {token for token in found if not token[0].isdigit()} or found
 
 
 def quoted_in(quote: str, text: str) -> bool:
-    """Whether the words are in `text`, whose white space is folded, one after the other."""
+    """Return whether the words of `quote` occur in sequence in `text`, whose white space is folded."""
     return " ".join(quote.split()) in text

@@ -1,5 +1,5 @@
-"""The last look at an answer: what is cited was retrieved from the site, nothing is said twice, and every
-link leads to a page of the site or stands on the page itself."""
+"""Final checks of an answer: all citations were retrieved from the site, nothing is repeated, and every link
+leads to a cited page or occurs in a chunk."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])+")
 _MARKER = re.compile(r"\s?\[(\d{1,3})\](?!\()")
 _PIECE = re.compile(r"(?P<said>[^\n]+?(?:(?:\s?\[\d{1,3}\])+|$))(?P<gap>[ \n]*)", re.M)
 _SHORTEST = 25
-"""Characters from which on a repeated piece is a repetition and not a cell or a label."""
+"""Repeated pieces with fewer characters are kept: they may be table cells or labels."""
 
 
 class SourceReviewer:
     """Implements Reviewer."""
 
     def __init__(self, origins: frozenset[str]) -> None:
-        """Those of the site, and where its uploaded files are served."""
+        """`origins` are those of the site and of its uploaded files."""
         self._origins = origins
 
     def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
-        """None when no valid source is left."""
+        """Return the checked answer, or None when no valid source is left."""
         if answer.outcome is not Outcome.ANSWERED:
             return answer
         pages = {hit.chunk.url for hit in chunks if self._is_own(hit.chunk.url)}
@@ -53,7 +53,7 @@ class SourceReviewer:
 
 
 def without_repetitions(text: str) -> str:
-    """Each cited piece once; code and tables stay as they are."""
+    """Return each cited piece once; text with code or tables is unchanged."""
     if "```" in text or "\n|" in f"\n{text}":
         return text
     seen: set[str] = set()
@@ -73,13 +73,13 @@ _CLAIM_MARKERS = r"(?:\s*\[\d{1,3}\])*"
 
 
 class ClaimReviewer:
-    """Implements Reviewer, after verification; quotations are the pages' own words and not graded."""
+    """Implements Reviewer: a model grades the verified claims. Quotations are not graded."""
 
     def __init__(self, grader: GroundednessGrader) -> None:
         self._grader = grader
 
     def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
-        """None when no cited claim is left."""
+        """Return the answer without unsupported claims, or None when no cited claim is left."""
         if answer.outcome is not Outcome.ANSWERED or answer.model == EMBEDDED:
             return answer
         grade = self._grader.grade(question, Draft(answer, tuple(chunks)))
@@ -96,7 +96,7 @@ class ClaimReviewer:
 
 
 def _without(text: str, claim: str) -> str:
-    """The text without the claim, its markers and a list marker that it leaves behind."""
+    """Remove the claim, its citation markers and its list marker from the text."""
     bare = re.sub(rf"{_CLAIM_MARKERS}[{_ENDS}]?\s*$", "", claim.strip())
     words = re.sub(_CLAIM_MARKERS, "", bare).rstrip(_ENDS).split()
     if not words:

@@ -1,8 +1,8 @@
-"""Links that make the browser scroll to a quote and mark it.
+"""Links that make the browser scroll to a quote and highlight it.
 
 Follows URL Fragment Text Directives, https://wicg.github.io/scroll-to-text-fragment/:
-`#anchor:~:text=[prefix-,]start[,end][,-suffix]`. Matching is by whole words, and one term must
-stand within one block of the page, so a quote over several blocks is given by its two ends.
+`#anchor:~:text=[prefix-,]start[,end][,-suffix]`. Browsers match whole words, and each term must lie within
+one block of the page. A quote over several blocks is therefore given by its first and last words.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import lru_cache
 from urllib.parse import quote, urldefrag
 
 _EXACT = 90
-"""Longest quote, in characters, that is given whole; longer ones by their first and last words."""
+"""Maximum length of a quote given in full, in characters. Longer ones use their first and last words."""
 _ENDS = 4
-"""Words taken from each end."""
+"""Number of words taken from each end."""
 _CONTEXT = 4
-"""Words of the block before or behind a quote that tell it from its repetitions."""
+"""Number of words before or after a quote that distinguish it from its repetitions."""
 _BLOCK_END = re.compile(r"[\t\n]+")
 _ITEM = re.compile(r"^ *(?:-|\d+\.) ")
 
@@ -24,12 +24,12 @@ _ITEM = re.compile(r"^ *(?:-|\d+\.) ")
 def text_fragment_link(
     url: str, quoted: str, page_text: str = "", anchor: str = "", chunk_text: str = "", heading: str = ""
 ) -> str:
-    """`url` with a text directive for `quoted`, words verbatim from the page.
+    """Return `url` with a text directive for `quoted`, which is verbatim text of the page.
 
-    `quoted` may hold tabs (table cells) and line ends (list items, paragraphs), which end a block.
-    `page_text` is the page's text; where the quote stands there more than once, the words around it are
-    added; `chunk_text` is the part of the page that is meant, and `heading` what stands over it. Without
-    words to quote, the plain address is returned.
+    `quoted` may contain tabs (table cells) and line ends (list items, paragraphs), which end a block.
+    If the quote occurs more than once in `page_text`, the words around it are added: `chunk_text` is the
+    part of the page that contains it, and `heading` its heading. Without a quote, the address has no text
+    directive.
     """
     blocks = [" ".join(block.split()) for block in _BLOCK_END.split(quoted)]
     blocks = [block for block in blocks if block]
@@ -56,7 +56,7 @@ def _ends(blocks: list[str]) -> tuple[str, str]:
         return blocks[0], ""
     first, last = blocks[0].split(" "), blocks[-1].split(" ")
     if len(blocks) == 1 and len(first) <= 2 * _ENDS:
-        return blocks[0], ""  # few but long words, or a script without spaces
+        return blocks[0], ""  # few long words, or a script without spaces
     start = " ".join(first[:_ENDS]) if len(first) > _ENDS else blocks[0]
     end = " ".join(last[-_ENDS:]) if len(last) > _ENDS else blocks[-1]
     return start, end
@@ -65,10 +65,10 @@ def _ends(blocks: list[str]) -> tuple[str, str]:
 def _context(
     start: str, blocks: list[str], page: list[str], chunk: list[str], heading: str
 ) -> tuple[str, str]:
-    """(words before, words behind) the quote, if its start alone would match another place of the page.
+    """Return (words before, words after) the quote, if its start would also match elsewhere on the page.
 
-    Words of its own block are the surest: what stands between two blocks on the page, such as a picture's
-    caption, may not be known here, and then nothing would match.
+    Words of its own block are safest. Text between two blocks, such as a picture's caption, may be missing in
+    `page`, and then nothing would match.
     """
     wanted = start.casefold()
     places = [
@@ -93,7 +93,7 @@ def _context(
 def _meant(
     blocks: list[str], page: list[str], places: list[tuple[int, int]], chunk: list[str]
 ) -> tuple[int, int]:
-    """The place whose lines go on like the quote, of several the one inside the chunk."""
+    """Return the place that continues like the quote, preferably inside the chunk."""
     wanted = [block.casefold() for block in blocks]
     matching = [(line, at) for line, at in places if _goes_on(page, line, at, wanted)] or places
     first = next(
@@ -118,7 +118,7 @@ def _begins(page: list[str], line: int, text: str) -> bool:
 
 
 def _occurrences(text: str, line: str) -> list[int]:
-    """Where `text` stands in `line` as whole words, as browsers match."""
+    """Return the positions of `text` in `line` as whole words, as browsers match."""
     found, at = [], line.find(text)
     while at >= 0:
         if not _joined(line[at - 1 : at], text[0]) and not _joined(text[-1], line[at + len(text) :][:1]):
@@ -128,7 +128,7 @@ def _occurrences(text: str, line: str) -> list[int]:
 
 
 def _joined(one: str, two: str) -> bool:
-    """Whether two neighbouring characters are of one word; scripts without spaces are left to the browser."""
+    """Return whether two neighbouring characters belong to one word; false in scripts without spaces."""
     return all(char.isalnum() and ord(char) < 0x2E80 for char in (one, two) if char) and bool(one and two)
 
 
@@ -139,11 +139,11 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
-    """Blocks of the page as the browser matches them: in small letters, marks of lists and code taken off."""
+    """Return the blocks of a page as browsers match them: lower-case, without list and code markers."""
     folded = (" ".join(_ITEM.sub("", line).split()) for line in _BLOCK_END.split(text))
     return [line.casefold() for line in folded if line and line != "```"]
 
 
 def _encode(term: str) -> str:
-    # "-", "," and "&" have a meaning of their own in the directive.
+    # "-", "," and "&" have a special meaning in the directive.
     return quote(term, safe="").replace("-", "%2D")

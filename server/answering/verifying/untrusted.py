@@ -1,5 +1,5 @@
-"""Which pieces of a page's text are not to be quoted, and prove nothing: commands to a model, and what
-follows them in the same paragraph."""
+"""Finds text that must not be quoted or used as proof: commands to a model, and the rest of their
+paragraph."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from server.guards.commands import command_in
 
 @lru_cache(maxsize=1_500)
 def trusted_units(text: str) -> tuple[Unit | None, ...]:
-    """The units of a chunk's text, with None in the place of those that are not trusted.
+    """Return the units of a chunk's text, with None in place of untrusted ones.
 
-    Remembered, since the same chunks are read for many questions.
+    Cached, because many questions use the same chunks.
     """
     found = units(text)
     if not command_in(text):
@@ -29,5 +29,5 @@ def trusted_units(text: str) -> tuple[Unit | None, ...]:
 
 @lru_cache(maxsize=500)
 def trusted_text(text: str) -> str:
-    """The words of the trusted units of a chunk's text, white space folded."""
+    """Return the words of a chunk's trusted units, with white space folded."""
     return " ".join(unit.quote for unit in trusted_units(text) if unit)

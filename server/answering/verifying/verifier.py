@@ -1,10 +1,9 @@
-"""Is a claim really on the page? Sentence by sentence, with the words that prove it.
+"""Verifies each claim of an answer and finds the words that prove it.
 
-A quotation must stand word for word in its chunk. A claim in a model's words must be supported by a
-cited chunk: every literal in it (amount, date, address, code, name, label) stands there; enough of its
-content words do; one sentence there, or two neighbours, is close enough to be shown as the proof, has
-no other amount in the place of the claim's, and does not say the opposite. What a page tells the model
-to do proves nothing.
+A quotation must occur word for word in its chunk. A claim in a model's words must be supported by a cited
+chunk. The chunk contains every literal of the claim (amount, date, address, code, name, label) and enough of
+its content words. One sentence, or two neighbours, is close enough to be shown as the proof, has no different
+amount and does not say the opposite. Commands to the model on a page prove nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from functools import cached_property
 from server.answering.verifying.amounts import amounts
 from server.answering.verifying.dates import without_dates
 from server.answering.verifying.leaks import LeakCheck
-from server.answering.verifying.literals import PageFacts, conflicting
+from server.answering.verifying.literals import CitedText, conflicting
 from server.answering.verifying.polarity import flips
 from server.answering.verifying.proofs import Proof, Proofs, quoted_in
 from server.answering.verifying.untrusted import trusted_text, trusted_units
@@ -26,12 +25,12 @@ from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder
 
-MOST_STRANGE = 0.34
-"""Share of an introduction's content words that may be the writer's own: "These are the steps:"."""
+MOST_UNKNOWN = 0.34
+"""Maximum share of an introduction's content words ("These are the steps:") that are not in the chunks."""
 
 
 class Doubt(StrEnum):
-    """Why a claim does not hold."""
+    """Reasons for rejecting a claim."""
 
     LEAK = "leak"
     LITERAL = "literal"
@@ -42,7 +41,7 @@ class Doubt(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What became of a claim: `proofs` is empty when it is not supported, and `reason` says why."""
+    """A checked claim. If it is not supported, `proofs` is empty and `reason` says why."""
 
     claim: Claim
     proofs: tuple[Proof, ...]
@@ -51,8 +50,8 @@ class Verified:
 
     @property
     def support(self) -> float:
-        """In [0, 1]: 1 for a quotation, else the share of the claim's words that stand in the sentence that
-        proves it, or how near the two are in meaning; 0 without a proof."""
+        """Support in [0, 1]: 1 for a quotation, else the share of the claim's words in the sentence that
+        proves it, or their cosine; 0 without a proof."""
         return max((proof.share for proof in self.proofs), default=0.0)
 
 
@@ -66,17 +65,17 @@ class Verifier:
         embedder: Embedder | None = None,
         leak_check: LeakCheck | None = None,
     ) -> None:
-        """`language` is the answer's. `embedder` compares meanings where words alone do not prove; across
-        languages a claim can only hold with one that reads both."""
+        """`language` is the answer's. `embedder` compares meanings when words alone are no proof. Across
+        languages, claims can only be verified with an embedder that reads both."""
         self._chunks = [hit.chunk for hit in chunks]
         self._language = language
         self._leak_check = leak_check
         self._embedder = embedder
-        self._facts: dict[tuple[int, ...], PageFacts] = {}
+        self._facts: dict[tuple[int, ...], CitedText] = {}
 
     @cached_property
     def _read(self) -> list[list[Unit]]:
-        """Units of each chunk that may prove anything; quotations do without."""
+        """Trusted units of each chunk. Quotations do not need them."""
         return [[unit for unit in trusted_units(chunk.text) if unit] for chunk in self._chunks]
 
     @cached_property
@@ -84,7 +83,7 @@ class Verifier:
         return Proofs(self._chunks, self._read, self._language, self._embedder)
 
     def verify(self, claim: Claim) -> Verified:
-        """The claim with its proofs. Sources out of range count as none given."""
+        """Return the claim with its proofs. Sources out of range are ignored."""
         given = tuple(dict.fromkeys(n for n in claim.sources if 0 <= n < len(self._chunks)))
         claim = replace(claim, sources=given)
         if self._leak_check and self._leak_check.leaks(claim.text):
@@ -93,7 +92,7 @@ class Verifier:
             return self._verify_quotation(claim)
         if given:
             return self._verify_against(claim, given)
-        # The writer named no source: the best single chunk, if everything stands there.
+        # The writer named no source: use the single chunk that proves the claim best.
         tried = [self._verify_against(claim, (source,)) for source in range(len(self._chunks))]
         holding = [one for one in tried if one.proofs]
         if holding:
@@ -101,8 +100,8 @@ class Verifier:
         return tried[0] if tried else Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT)
 
     def verify_introduction(self, claim: Claim) -> Verified:
-        """A line such as "These are the steps:" needs no proof, but may only use words of the chunks, and
-        no literal that they lack."""
+        """Check a line such as "These are the steps:". It needs no proof, but its literals and nearly all of
+        its words must be in the chunks."""
         if self._leak_check and self._leak_check.leaks(claim.text):
             return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
         everything = tuple(range(len(self._chunks)))
@@ -110,7 +109,7 @@ class Verifier:
         missing = self._facts_of(everything).missing(claim.text, same_language=bool(same))
         if missing:
             return Verified(claim, (), f"{missing!r} is not on the cited page", Doubt.LITERAL)
-        if not same or self._proofs.strange_words(claim.text, same) > MOST_STRANGE:
+        if not same or self._proofs.unknown_share(claim.text, same) > MOST_UNKNOWN:
             return Verified(claim, (), "an introduction that says something of its own", Doubt.SUPPORT)
         return Verified(claim, ())
 
@@ -140,7 +139,7 @@ class Verifier:
             if problem:
                 reason, doubt = problem
                 continue
-            found += [proof, *self._proofs.of_missing_amounts(claim.text, proof)]
+            found += [proof, *self._proofs.for_missing_amounts(claim.text, proof)]
         if found:
             return Verified(claim, tuple(dict.fromkeys(found)))
         return Verified(claim, (), reason, doubt)
@@ -154,12 +153,12 @@ class Verifier:
             return "the cited sentence says the opposite", Doubt.OPPOSITE
         return None
 
-    def _facts_of(self, sources: tuple[int, ...]) -> PageFacts:
+    def _facts_of(self, sources: tuple[int, ...]) -> CitedText:
         if sources not in self._facts:
             texts = []
             for source in sources:
                 chunk = self._chunks[source]
                 said = "\n".join(unit.text for unit in self._read[source])
                 texts.append(f"{chunk.heading}\n{said}\n{chunk.url}")
-            self._facts[sources] = PageFacts("\n".join(texts))
+            self._facts[sources] = CitedText("\n".join(texts))
         return self._facts[sources]

@@ -18,7 +18,7 @@ from server.domain.question import Query, Question
 
 
 class Attempt:
-    """Yields what holds as it is written; what does not is left out and noted."""
+    """Yields verified claims as they are written; leaves out the others and notes them in the trace."""
 
     def __init__(
         self, writer: Writer, kept: Sequence[ScoredChunk], citer: Citer, verifier: Verifier, trace: Trace
@@ -34,10 +34,10 @@ class Attempt:
         self.removed: list[str] = []
         """Claims that were left out."""
         self.leaked = 0
-        """How many of them gave away what the model was told."""
+        """Number of claims that revealed the model's instructions."""
 
     def events(self, question: Question, query: Query) -> Iterator[AnswerEvent]:
-        """Deltas and citations of the claims that hold. Raises ModelError at any event."""
+        """Yield deltas and citations of verified claims. Raises ModelError at any event."""
         self._language = question.language
         written = iter(self._writer.write(question, query, self._kept))
         while True:
@@ -56,7 +56,7 @@ class Attempt:
             yield from self._cited(verified)
 
     def _hold(self, claim: Claim) -> None:
-        """An introduction stands only with what it introduces, and says nothing of its own."""
+        """Hold back an introduction until a claim follows it, or remove it if it says something itself."""
         with self._trace.step("verify"):
             verified = self._verifier.verify_introduction(claim)
         if verified.doubt:
@@ -67,13 +67,13 @@ class Attempt:
     def _remove(self, verified: Verified) -> None:
         self.removed.append(verified.claim.text)
         self.leaked += verified.doubt is Doubt.LEAK
-        # What was leaked is kept out of the trace, too: the operator's pages are no place for it.
+        # A leak must not appear in the trace either, which the dashboard shows.
         shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
         self._trace.add_to("removed", {"claim": shown, "reason": verified.reason})
         self._note(verified, why=verified.reason or "the site's pages that may be cited do not have it")
 
     def _note(self, verified: Verified, *, why: str = "", markers: str = "") -> None:
-        self._trace.add_to("claims", noted(verified, [hit.chunk.id for hit in self._kept], why, markers))
+        self._trace.add_to("claims", claim_note(verified, [hit.chunk.id for hit in self._kept], why, markers))
 
     def _cited(self, verified: Verified) -> Iterator[AnswerEvent]:
         with self._trace.step("cite"):
@@ -88,7 +88,7 @@ class Attempt:
         parts = [(claim.before, claim.text) for claim in held]
         parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))
         if verified.claim.quote and not self.text:
-            parts[0] = ("", f"{quoted(self._language)}\n\n{parts[0][1]}")  # who speaks is said first
+            parts[0] = ("", f"{quoted(self._language)}\n\n{parts[0][1]}")  # says that the site is quoted
         for before, text in parts:
             more = (before or " ") + text if self.text else text
             self.text += more
@@ -96,14 +96,14 @@ class Attempt:
         yield from citations
 
     def answer(self) -> Answer:
-        """Everything that was yielded, as one answer."""
+        """Return everything that was yielded as one answer."""
         return Answer(Outcome.ANSWERED, self.text, citations=self._citer.citations, model=self._writer.model)
 
 
 LONGEST = 600
-"""Characters of a claim that are kept."""
+"""Maximum number of characters kept of a claim."""
 MOST = 60
-"""Claims of one answer that are kept, counted over all its drafts."""
+"""Maximum number of claims kept of one answer, over all its drafts."""
 
 Note = dict[str, object]
 
@@ -112,13 +112,14 @@ _MARKER = re.compile(r"\s?\[\d{1,3}\](?!\()")
 _WORD = re.compile(r"\w+")
 
 
-def noted(verified: Verified, chunks: Sequence[str], why: str = "", markers: str = "") -> Note:
-    """What is known of a claim once it is verified; `chunks` are the ids of what the writer was given.
+def claim_note(verified: Verified, chunks: Sequence[str], why: str = "", markers: str = "") -> Note:
+    """Return the trace's note on a verified claim; `chunks` are the ids of the writer's chunks.
 
-    `why` says why it was left out and is empty for one that stands, whose `markers` are noted as numbers.
+    `why` says why the claim was left out; it is empty for a claim that was kept. `markers` are its citation
+    markers, which are noted as numbers.
     """
     proven = dict.fromkeys(proof.source for proof in verified.proofs) or dict.fromkeys(verified.claim.sources)
-    # What was leaked is kept out of the trace, too: the operator's pages are no place for it.
+    # A leak must not appear in the trace, which the dashboard shows.
     shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text
     return {
         "text": shown,
@@ -130,12 +131,12 @@ def noted(verified: Verified, chunks: Sequence[str], why: str = "", markers: str
     }
 
 
-def settled(answer: Answer, notes: Sequence[Mapping[str, object]], graded: object = ()) -> Note:
-    """For the trace of a finished answer: its "claims", and as "support" the lowest support among those that
-    stand in it. Empty for an answer that claims nothing.
+def claims_for_trace(answer: Answer, notes: Sequence[Mapping[str, object]], graded: object = ()) -> Note:
+    """Return the trace entries of a finished answer: "claims", and "support", the lowest support among the
+    claims in the answer. Empty for an answer without claims.
 
-    A claim that held may be gone all the same: with a draft that was not given, or taken out by a reviewer;
-    `graded` are the sentences that a model took out.
+    A verified claim may be missing from the answer, if its draft was dropped or a reviewer removed it.
+    `graded` are the sentences that a grading model removed.
     """
     if not notes:
         notes = _quoted(answer)
@@ -149,7 +150,7 @@ def settled(answer: Answer, notes: Sequence[Mapping[str, object]], graded: objec
         if note.get("kept") and words not in said:
             row |= {"kept": False, "why": _reason(answer, words, taken_out)}
         row["text"] = text[:LONGEST]
-        rows[words, str(row["why"])] = row  # the same claim of a later draft counts
+        rows[words, str(row["why"])] = row  # a later draft's note replaces the earlier one
     if not rows:
         return {}
     kept = [_figure(row["support"]) for row in rows.values() if row["kept"]]
@@ -165,7 +166,7 @@ def _reason(answer: Answer, words: str, taken_out: Sequence[str]) -> str:
 
 
 def _quoted(answer: Answer) -> list[Note]:
-    """The claims of an answer that is made of quotations without being written claim by claim."""
+    """Return the claims of an answer of quotations that was not written claim by claim."""
     if answer.outcome is not Outcome.ANSWERED:
         return []
     return [
@@ -175,7 +176,7 @@ def _quoted(answer: Answer) -> list[Note]:
 
 
 def _folded(text: str) -> str:
-    """The words alone: links that were taken off, and where markers stand, make no difference."""
+    """Return the words alone, so that removed links and the position of markers make no difference."""
     if "[" in text:
         text = _MARKER.sub("", text)
     if "](" in text or "://" in text:

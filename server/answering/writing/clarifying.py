@@ -1,10 +1,10 @@
-"""Asks the visitor back when a very short question fits several pages alike."""
+"""Asks the visitor what is meant when a very short question fits several pages equally well."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from server.answering.phrases import Said, said_which, say
+from server.answering.phrases import Phrase, asks_which, say
 from server.answering.understanding.reference import content_size
 from server.answering.writing.quotation import escape_markdown
 from server.domain.answer import Answer, Outcome
@@ -16,21 +16,21 @@ from server.domain.titles import plain_title
 from server.indexes.tokens import tokens
 
 LONGEST = 1.5
-"""A question of more content words says what it is about."""
+"""Questions with more content words are clear enough."""
 ALIKE = 0.97
-"""Share of the best score that a reading must have to be as likely."""
+"""A page is a possible reading if it has at least this share of the best score."""
 READINGS = (2, 4)
-"""So many readings are offered, at least and at most."""
+"""Minimum and maximum number of readings offered."""
 
 
 class AmbiguityClarifier:
-    """Implements Clarifier without a model: the readings are pages whose titles all name what was asked."""
+    """Implements Clarifier without a model: the readings are pages whose titles contain the question."""
 
     def __init__(self, site: Site) -> None:
         self._title = escape_markdown(site.title or site.name)
 
     def ask_back(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Answer | None:
-        """Rarely, and never twice in a row."""
+        """Return a clarifying question, never twice in a row, or None."""
         if content_size(query.text, query.language) > LONGEST or asked_back_before(question):
             return None
         found = readings(query, chunks)
@@ -40,7 +40,7 @@ class AmbiguityClarifier:
 
 
 class ModelClarifier:
-    """Implements Clarifier: the model says whether the readings differ in what the visitor may want."""
+    """Implements Clarifier: a model decides whether one answer could serve all readings."""
 
     def __init__(self, model: ChatModel, plain: AmbiguityClarifier, incidents: Incidents) -> None:
         self._model = model
@@ -48,7 +48,7 @@ class ModelClarifier:
         self._incidents = incidents
 
     def ask_back(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Answer | None:
-        """Asked only where the plain one would ask back; when the model fails, that one's word stands."""
+        """Ask the model only if `plain` would ask back. When the model fails, return that question."""
         answer = self._plain.ask_back(question, query, chunks)
         if not answer:
             return None
@@ -71,8 +71,9 @@ Reply with one JSON object: {"verdict": "clear"} or {"verdict": "ask"}"""
 
 
 def readings(query: Query, chunks: Sequence[ScoredChunk]) -> list[tuple[str, str]]:
-    """(address, title) of the pages that the question may mean: each named by its title, as likely as the
-    best. [] when one page is about just that: its title says no more, or it alone begins with it."""
+    """Return (address, title) of the pages that the question may mean: their titles contain it, and their
+    scores are close to the best. [] when one page fits exactly: its title is the question, or it is the only
+    title that begins with it."""
     asked = set(tokens(query.text, query.language))
     found: dict[str, str] = {}
     general = 0
@@ -89,12 +90,12 @@ def readings(query: Query, chunks: Sequence[ScoredChunk]) -> list[tuple[str, str
 
 
 def clarification(question: Question, found: Sequence[tuple[str, str]], title: str) -> Answer:
-    """Asks which of these (address, title) is meant."""
+    """Return the question which of these pages, (address, title), is meant."""
     links = "\n".join(f"- [{escape_markdown(name)}](<{url}>)" for url, name in found)
-    text = f"{say(Said.WHICH, question.language, title)}\n\n{links}"
+    text = f"{say(Phrase.WHICH, question.language, title)}\n\n{links}"
     return Answer(Outcome.CLARIFY, text, suggestions=tuple(name for _, name in found), pages=tuple(found))
 
 
 def asked_back_before(question: Question) -> bool:
-    """Whether the last answer was such a question."""
-    return bool(question.history) and said_which(question.history[-1].answer)
+    """Return whether the last answer was a clarifying question."""
+    return bool(question.history) and asks_which(question.history[-1].answer)

@@ -1,11 +1,10 @@
-"""How well each unit of the chunks supports an answer, by what can be read off without a model.
+"""Scores how well each unit of the chunks supports an answer, without a model.
 
-The weights were fitted on the evidence of questions over manuals in five languages, each language judged
-by the others' weights. A sentence counts by the query's words that it holds, rare words counting more,
-above all by those that its heading does not have already, which say what is particular to it; by its
-chunk's relevance and nearness in meaning; and by its length, since a longer sentence tells more. Where an
-amount is asked for, a number helps. Comparing each sentence's own meaning added nothing to these signs,
-and took longest.
+The weights were fitted on questions about manuals in five languages; each language was tested with weights
+fitted on the others. A sentence scores by the query's words that it contains. Rare words count more, and so
+do words that its heading lacks, because they are specific to the sentence. The chunk's relevance and cosine
+count too, and so does length, because longer sentences say more. A number counts when the question asks for
+an amount. Comparing each sentence's own meaning did not improve the result and took longest.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from server.retrieval.rarity import Rarity, coverage, text_tokens
 
 WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
 WHOLE, ASKED = 0.9, 0.2
-"""Under a heading that holds so much of the question, sentences answer it without its words."""
+"""From WHOLE coverage of the question by a heading on, its sentences get the bonus ASKED."""
 ASKS = 0.06
-"""Taken from questions that the page itself asks."""
+"""Penalty for units that are questions themselves."""
 LONGEST = 45
-"""Words from which on a longer unit tells no more."""
+"""Length in words beyond which a unit scores no higher."""
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A unit of a chunk with what speaks for it."""
+    """A unit of a chunk with its score."""
 
     source: int
     """Index of the chunk."""
@@ -42,12 +41,12 @@ class Support:
     """Index of the unit in its chunk."""
     unit: Unit
     held: frozenset[str]
-    """Words of the query that it holds."""
+    """Words of the query that it contains."""
     score: float
 
 
 class Evidence:
-    """Scores units of one question's chunks."""
+    """Scores the units of the chunks for one question."""
 
     def __init__(self, rarity: Rarity, query: Query) -> None:
         self.weights = rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
@@ -55,15 +54,15 @@ class Evidence:
         self._amount = asks_for_amount(query.text)
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Best first; lines that only name something are left out where anything else is there."""
+        """Return the scored units, best first. Mere labels are left out if there are other units."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
             for source, (hit, members) in enumerate(zip(chunks, read, strict=True))
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
-        telling = [one for one in found if not _is_label(one.unit)]
-        return sorted(telling or found, key=lambda support: -support.score)
+        informative = [one for one in found if not _is_label(one.unit)]
+        return sorted(informative or found, key=lambda support: -support.score)
 
     def _of_chunk(
         self, source: int, hit: ScoredChunk, members: Sequence[Unit], relevance: float
@@ -75,7 +74,7 @@ class Evidence:
         if in_heading >= WHOLE:
             base += ASKED
         scored = []
-        words: dict[frozenset[str], float] = {}  # many units hold the same words of the query
+        words: dict[frozenset[str], float] = {}  # many units contain the same words of the query
         for position, unit in enumerate(members):
             held = self._asked.intersection(text_tokens(unit.text, language))
             if held not in words:
@@ -95,7 +94,7 @@ class Evidence:
 
 @lru_cache(maxsize=5_000)
 def _form(quote: str) -> tuple[float, bool]:
-    """What the form of a unit says for it, and whether it holds a number."""
+    """Return the score for a unit's form, and whether it contains a number."""
     long = LONG * math.log1p(min(_length(quote), LONGEST))
     return long - (ASKS if asks(quote) else 0.0), re.search(r"\d", quote) is not None
 
@@ -106,5 +105,5 @@ def _is_label(unit: Unit) -> bool:
 
 
 def _length(text: str) -> float:
-    """In words; two characters are one where words are not set apart."""
+    """Return the length in words; in scripts without spaces, six characters count as one word."""
     return max(len(text.split()), 0 if text.isascii() else len(text) / 6)

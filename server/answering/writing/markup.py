@@ -1,4 +1,4 @@
-"""An answer's Markdown as sanitised HTML, its [1] markers as links to the quoted words."""
+"""Renders an answer's Markdown as sanitised HTML, with [1] markers as links to the quoted words."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _markdown = (
 
 
 def answer_html(answer: Answer) -> str:
-    """Safe HTML: no script, style, image, form or address that is not http, https or mailto.
+    """Return safe HTML without scripts, styles, images or forms. Links are http, https or mailto.
 
-    Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`; addresses that
-    neither the citations nor the offered pages have lose their link and stay as text.
+    Each marker of a known citation becomes `<a class="cite" href=LINK data-cite=N>`. Links to addresses
+    that are neither cited nor offered become plain text.
     """
     rendered = _markdown.render(answer.text)
     allowed = {url for url, _ in answer.pages} | {citation.url for citation in answer.citations}
@@ -67,22 +67,22 @@ def _linked(html: str, known: dict[str, Citation]) -> str:
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?")
 _LINK = re.compile(r"\[([^\]]*)\]\(\s*<?([^)\s>]+)>?[^)]*\)|<(https?://[^>\s]+)>")
 _UNSEEN = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
-"""Zero-width and direction controls; joiners, which Persian, Hindi and emoji are written with, stay."""
+"""Zero-width and direction controls. Joiners are allowed, because Persian, Hindi and emoji need them."""
 _CODE_PIECE = re.compile(r"(```.*?```|`[^`]*`)", re.S)
 
 
 def without_unseen(text: str) -> str:
-    """Without characters that show nothing and may turn the text around."""
+    """Remove invisible characters, which may also reverse the direction of the text."""
     return _UNSEEN.sub("", text)
 
 
 def without_pictures(text: str) -> str:
-    """A picture is loaded as soon as it is shown, from wherever a text says."""
+    """Remove images, because a browser would load them from any address in the text."""
     return _outside_code(text, lambda part: _IMAGE.sub("", part))
 
 
 def with_links_to(text: str, is_known: Callable[[str], bool]) -> str:
-    """Links whose address is not known become their words."""
+    """Replace links to unknown addresses by their text."""
 
     def kept(link: re.Match[str]) -> str:
         address = link[2] or link[3]

@@ -1,4 +1,4 @@
-"""The writer that asks a chat model, streamed claim by claim."""
+"""Writes answers with a chat model and streams them claim by claim."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DECLINED = re.compile(r'"answer"\s*:\s*(""|null)')
 
 
 class ModelWriter:
-    """Implements Writer. Its claims are what the model says: nothing is true before it is verified."""
+    """Implements Writer. Its claims are the model's words and still have to be verified."""
 
     def __init__(self, model: ChatModel, site_title: str, synthesis: Synthesis | None = None) -> None:
         self._model = model
@@ -31,7 +31,7 @@ class ModelWriter:
         return self._model.name
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-        """Raises ModelError at any claim. No claim means that the model says these chunks do not answer."""
+        """Yield the model's claims; none if it says that the chunks do not answer. Raises ModelError."""
         prompt, draft = self._synthesis.last_prompt(self._model, question, self._title, chunks)
         reply: list[str] = []
         written = False
@@ -42,7 +42,7 @@ class ModelWriter:
         except CutShort as error:
             raise ModelError("bad_reply", f"the reply of {self.model} was cut short") from error
         if not written and draft:
-            yield from claims([draft])  # the last excerpts added nothing to the answer from those before
+            yield from claims([draft])  # the last excerpts added nothing to the draft
         elif not written and not _DECLINED.search("".join(reply)):
             raise ModelError("bad_reply", f"{self.model} replied without an answer: {''.join(reply)[:80]!r}")
 
@@ -59,10 +59,10 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 
 
 def claims(pieces: Iterable[str]) -> Iterator[Claim]:
-    """One claim per sentence, list item, table row or code block, as soon as it is complete.
+    """Yield one claim per sentence, list item, table row or code block, as soon as it is complete.
 
-    Markers such as [2] or [1, 3] become the claim's sources (from 0) and leave its text. A sentence
-    is complete when the next one has begun, since its markers may stand behind its full stop.
+    Markers such as [2] or [1, 3] become the claim's sources (from 0) and are removed from its text. A
+    sentence is complete when the next one begins, because markers may follow its full stop.
     """
     waiting, before = "", ""
     for piece in pieces:
@@ -79,7 +79,7 @@ def claims(pieces: Iterable[str]) -> Iterator[Claim]:
 
 
 def _first_complete(text: str) -> tuple[int, int, str] | None:
-    """(end of the first claim, start of the rest, what joins them), or None while it may go on."""
+    """Return (end of the first claim, start of the rest, their separator); None while it may continue."""
     if text.lstrip().startswith("```"):
         close = re.search(r"```.*?\n.*?\n```[ \t]*(\[\d+\])*\n", text, re.S)
         return (close.end() - 1, close.end(), "\n\n") if close else None
@@ -122,15 +122,15 @@ _PARTIAL_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
 
 
 class CutShort(ValueError):
-    """The object ended before the field did."""
+    """The JSON object ended within the field."""
 
 
 def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
-    """The decoded text of the top-level string `field`, in parts as they arrive.
+    """Yield the decoded text of the top-level string `field`, in parts as they arrive.
 
-    Models do not always keep to JSON: a reply that does not start with an object (a code fence before
-    it is allowed) is passed on as it is, as plain text. An object without the field gives nothing.
-    Raises CutShort when the field has begun and never ends.
+    Models do not always reply in JSON. A reply that does not start with an object (a code fence before it is
+    allowed) is yielded unchanged as plain text. An object without the field yields nothing.
+    Raises CutShort when the field begins and never ends.
     """
     opening = re.compile(rf'"{re.escape(field)}"\s*:\s*"')
     start = re.compile(r"^\s*(```(?:json)?\s*)?\{")
@@ -157,7 +157,7 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
 
 
 def _decoded(received: str, start: int) -> tuple[str, int, bool]:
-    """Decoded text from `start` to the closing quote or to the last complete character."""
+    """Return (decoded text up to the closing quote or the last complete character, its end, closed)."""
     end = start
     while end < len(received) and received[end] != '"':
         end += 2 if received[end] == "\\" else 1
@@ -172,32 +172,30 @@ def _decoded(received: str, start: int) -> tuple[str, int, bool]:
     try:
         text = json.loads(f'"{raw}"', strict=False)
     except ValueError:
-        text = re.sub(r"\\(.)", r"\1", raw)  # an escape that JSON does not know: the character itself
+        text = re.sub(r"\\(.)", r"\1", raw)  # invalid escape in JSON: keep the character itself
     return text, consumed, closed
 
 
 Numbered = tuple[int, ScoredChunk]
 MOST_CALLS = 8
-"""No question costs more calls than this; the excerpts that are left are the least relevant ones."""
+"""Maximum number of model calls for one question. Further excerpts, the least relevant ones, are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """A mode with the size of a prompt's excerpts, as `measure` counts it."""
+    """Combines an answer from many excerpts. `budget` limits a prompt's excerpts, as counted by `measure`."""
 
     mode: str = "compact"
     budget: int = 3000
     measure: Callable[[str], int] = field(default=lambda text: len(text) // 4)
     wishes: str = ""
-    """Of the site's owner, as to the wording."""
+    """The operator's wishes for the wording."""
 
     def last_prompt(
         self, model: ChatModel, question: Question, site_title: str, chunks: Sequence[ScoredChunk]
     ) -> tuple[Prompt, str]:
-        """The prompt whose reply is the answer, and the last draft before it ("" when there is none).
-
-        Makes the calls before that one. Raises ModelError.
-        """
+        """Make all calls but the last. Return the last prompt, whose reply is the answer, and the draft so
+        far ("" without one). Raises ModelError."""
         groups = self._groups(list(enumerate(chunks, 1)))[:MOST_CALLS]
 
         def prompt(group: Sequence[Numbered], drafts: Sequence[str]) -> Prompt:
@@ -216,7 +214,7 @@ class Synthesis:
         return prompt(last, (draft,) if draft else ()), draft
 
     def _groups(self, numbered: Sequence[Numbered]) -> list[list[Numbered]]:
-        """In order; each fits into the budget, or is one excerpt that alone does not."""
+        """Split excerpts into groups within the budget, in order. A single excerpt may exceed it."""
         groups: list[list[Numbered]] = []
         size = 0
         for number, hit in numbered:
@@ -231,7 +229,7 @@ class Synthesis:
 
 
 def _whole(model: ChatModel, prompt: Prompt) -> str:
-    """The answer of a call that is not shown; "" when these excerpts do not answer."""
+    """Return the answer of a draft call; "" when these excerpts do not answer. Raises ModelError."""
     try:
         return "".join(_answer_in(model.complete(prompt))).strip()
     except CutShort as error:

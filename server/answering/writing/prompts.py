@@ -1,5 +1,5 @@
-"""What a chat model is told. Rules stand in the system part, which never holds anyone's text; pages,
-history and the question are data in the user part, fenced."""
+"""Prompts for the chat model. Rules are in the system part. Pages, history and the question are data, fenced
+in the user part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WISHES = "8. As far as the rules above allow, the owner of the website wishes of
 
 DRAFT_CHARS = 2000
 BACKGROUND_CHARS, LEAST_CONTEXT = 2400, 300
-"""Characters of derived texts in a prompt, and of the shortest one that says anything."""
+"""Maximum characters of derived texts in a prompt, and the minimum for each of them."""
 
 REWRITE_RULES = """\
 You rewrite the last question of a conversation on a website so that it can be understood alone.
@@ -37,14 +37,14 @@ Reply with one JSON object: {"question": "..."}"""
 
 @lru_cache(maxsize=256)
 def answer_rules(site_title: str, wishes: str = "") -> str:
-    """The system part for a site, with its canary; `wishes` are those of server.domain.site."""
+    """Return the system part for a site, with its canary; `wishes` as in server.domain.site."""
     title = attribute(site_title)
     wished = WISHES.format(wishes=fenced(wishes)) if wishes else ""
     return ANSWER_RULES.format(title=title, canary=canary_of(ANSWER_RULES + title), wishes=wished)
 
 
 def leak_check(site_title: str) -> LeakCheck:
-    """Knows the rules that are told to a model that answers for this site."""
+    """Return the check that detects this site's rules in an answer."""
     canary = canary_of(ANSWER_RULES + attribute(site_title))
     return LeakCheck((answer_rules(site_title), REWRITE_RULES), (canary,))
 
@@ -56,20 +56,20 @@ def answer_prompt(
     drafts: Sequence[str] = (),
     wishes: str = "",
 ) -> Prompt:
-    """Numbered chunks, best first: the best one comes first and the second best last, where models read
-    most closely. `drafts` are answers from other chunks, with the numbers of those."""
+    """Return the prompt for an answer from numbered chunks, best first. The second best is put last, because
+    models read both ends most closely. `drafts` are answers from other chunks, with their numbers."""
     ordered = [*numbered[:1], *numbered[2:], *numbered[1:2]]
     user = (
         f"{excerpts(ordered)}\n{_background(numbered)}{_page(question.page)}{_history(question.history[-2:])}"
         f"{_to_avoid(question.avoid)}{_drafts(drafts)}"
         f"Language: {question.language or 'en'}\nQuestion: {fenced(question.text)}"
     )
-    # The same for every question of a site: providers keep what they made of a prompt's beginning.
+    # The rules are the same for every question of a site, so providers can cache them.
     return Prompt(answer_rules(site_title, wishes), user, json=True)
 
 
 def _background(numbered: Sequence[tuple[int, ScoredChunk]]) -> str:
-    """What the strategy derived from several chunks, each text once, best first."""
+    """Return the texts that the strategy derived from several chunks, each once, best first."""
     texts = dict.fromkeys(hit.context for _, hit in numbered if hit.context)
     if not texts:
         return ""
@@ -95,7 +95,7 @@ def _drafts(drafts: Sequence[str]) -> str:
 
 
 def rewrite_prompt(question: Question) -> Prompt:
-    """The last three turns and the question."""
+    """Return the prompt that rewords a question, with the last three turns."""
     user = f"{_history(question.history[-3:])}<question>\n{fenced(question.text)}\n</question>"
     return Prompt(REWRITE_RULES, user, max_tokens=200, json=True)
 
@@ -115,17 +115,17 @@ def _to_avoid(claims: Sequence[str]) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text that cannot close the fence around it."""
+    """Escape text so that it cannot close the fence around it."""
     return text.replace("</", "<\u200b/").replace("<chunk", "<\u200bchunk").replace("<page", "<\u200bpage")
 
 
 def attribute(text: str) -> str:
-    """Text fit to stand between quotation marks in a tag."""
+    """Escape text for use as an attribute value in a tag."""
     return " ".join(text.split()).replace('"', "'").replace("<", "(").replace(">", ")")[:200]
 
 
 def excerpts(numbered: Iterable[tuple[int, ScoredChunk]], max_chars: int = 0) -> str:
-    """Numbered chunks, each cut to `max_chars` unless that is 0."""
+    """Return numbered chunks as text, each cut to `max_chars` unless that is 0."""
     return "\n".join(
         f'<chunk number="{number}" title="{attribute(hit.chunk.heading)}">\n'
         f"{fenced(hit.chunk.text[: max_chars or None])}\n</chunk>"

@@ -1,4 +1,4 @@
-"""A run of neighbouring units as Markdown, with the words that it quotes."""
+"""Renders neighbouring units as Markdown, with the words that are quoted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from server.answering.writing.units import Unit, UnitKind
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Units that stand one after the other in one chunk."""
+    """Consecutive units of one chunk."""
 
     source: int
     """Index of the chunk."""
@@ -22,7 +22,7 @@ class Quotation:
 
     @property
     def quote(self) -> str:
-        """The quoted words; each list item, row and paragraph on a line of its own."""
+        """The quoted words, with each list item, row and paragraph on its own line."""
         blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind is UnitKind.SENTENCE))
         lines = []
         for (_, prose), members in blocks:
@@ -32,7 +32,7 @@ class Quotation:
 
     @property
     def markdown(self) -> str:
-        """Prose as paragraphs, items and steps as lists, rows as a table, code fenced."""
+        """Markdown with paragraphs, lists, tables and fenced code."""
         blocks = groupby(self.units, key=lambda unit: (unit.block, unit.kind))
         return "\n\n".join(self._block(kind, list(members)) for (_, kind), members in blocks)
 
@@ -55,7 +55,7 @@ class Quotation:
 
 
 def escape_markdown(text: str) -> str:
-    """`text` so that Markdown shows it as it is; characters that need no escaping stay as they are."""
+    """Escape the characters of `text` that Markdown would interpret."""
     text = re.sub(r"([\\`*\[<|])", r"\\\1", text)
     text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
     text = re.sub(r"^(\d+)([.)] )", r"\1\\\2", text)

@@ -1,29 +1,30 @@
-"""What a unit cannot be understood without: its list, its introduction, its example, the sentence before."""
+"""Finds the context that a quoted unit needs: its list, introduction, example or the sentence before."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from server.answering.understanding.discourse import introduces, is_label, leans_on_the_one_before
+from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.writing.units import Unit, UnitKind
 
 SHORT_LIST = 350
-"""A list or table up to this many characters is quoted whole; of a longer one only what was chosen."""
-LEANING = 2
-"""How many sentences are added in front of one that leans on them."""
+"""Lists and tables up to this many characters are quoted whole; of longer ones, only the chosen units."""
+MOST_BEFORE = 2
+"""Maximum number of sentences added before one that refers back to them."""
 
 
 def quote_context(found: Sequence[Unit], position: int, most: int) -> list[int]:
-    """Positions of the unit and of those that belong to it, in order; the unit itself always among them.
+    """Return the positions of the unit and its context, in order.
 
-    They hold `most` characters at most, save for the unit itself. Steps are one list, however long.
+    Together they have at most `most` characters, unless the unit alone has more. Steps form one list of any
+    length.
     """
     first = last = position
     unit = found[position]
     if unit.kind in (UnitKind.STEP, UnitKind.ROW, UnitKind.ITEM):
         first, last = _run(found, position, whole=unit.kind is UnitKind.STEP)
     if unit.kind is UnitKind.SENTENCE:
-        first = _before_leaning(found, position)
+        first = _first_of_context(found, position)
     elif first and _introduced(found, first, unit.kind):
         first -= 1
     if introduces(found[last].text) and last + 1 < len(found):
@@ -32,18 +33,18 @@ def quote_context(found: Sequence[Unit], position: int, most: int) -> list[int]:
 
 
 def _introduced(found: Sequence[Unit], first: int, kind: UnitKind) -> bool:
-    """Whether the unit before announces this one; code is explained by the sentence before it."""
+    """Return whether the previous unit introduces this one. Any sentence that is no label introduces code."""
     before = found[first - 1]
     if before.kind is not UnitKind.SENTENCE:
         return False
     return introduces(before.text) or (kind is UnitKind.CODE and not is_label(before.quote))
 
 
-def _before_leaning(found: Sequence[Unit], position: int) -> int:
+def _first_of_context(found: Sequence[Unit], position: int) -> int:
     first = position
-    for _ in range(LEANING):
+    for _ in range(MOST_BEFORE):
         before = found[first - 1] if first else None
-        if not before or not _leans(found[first], before):
+        if not before or not _continues(found[first], before):
             break
         first -= 1
     if first != position and first and found[first].kind is UnitKind.CODE:
@@ -51,16 +52,16 @@ def _before_leaning(found: Sequence[Unit], position: int) -> int:
     return first
 
 
-def _leans(unit: Unit, before: Unit) -> bool:
-    """Whether a sentence goes on with the one before, or with the code before it."""
+def _continues(unit: Unit, before: Unit) -> bool:
+    """Return whether a sentence continues the sentence or code before it."""
     if before.kind is UnitKind.CODE:
-        return unit.quote[:1].islower() or leans_on_the_one_before(unit.quote)
+        return unit.quote[:1].islower() or refers_back(unit.quote)
     same = before.kind is UnitKind.SENTENCE and before.block == unit.block
-    return same and leans_on_the_one_before(unit.quote)
+    return same and refers_back(unit.quote)
 
 
 def _run(found: Sequence[Unit], position: int, *, whole: bool) -> tuple[int, int]:
-    """First and last position of the list or table around `position`; of short ones only, unless `whole`."""
+    """Return the first and last position of the list or table at `position`, if it is short or `whole`."""
     unit = found[position]
     if unit.kind is UnitKind.SENTENCE or unit.kind is UnitKind.CODE:
         return position, position
@@ -74,7 +75,7 @@ def _run(found: Sequence[Unit], position: int, *, whole: bool) -> tuple[int, int
 
 
 def _within(found: Sequence[Unit], first: int, last: int, position: int, most: int) -> list[int]:
-    """From `first` on as much as fits; from nearer to `position` when that would be left out."""
+    """Return as many positions around `position` as fit, first those before it, then those after it."""
     size = len(found[position].text)
     start = position
     while start > first and size + len(found[start - 1].text) <= most:

@@ -1,8 +1,8 @@
-"""The writer that needs no model: it answers with the site's own sentences, each cited.
+"""Writes answers without a model, from the site's own sentences, each cited.
 
-Units (sentences, list items, table rows, code) of the best chunks are scored (`evidence`), the best that
-go together are chosen (`selection`), neighbours are joined to one quotation, and the page with the best
-one comes first, each page in its own order.
+Units (sentences, list items, table rows, code) of the best chunks are scored (`Evidence`), and the best that
+go together are chosen (`Selection`). Neighbours are joined into one quotation. The page with the best unit
+comes first; the units of a page keep its order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from server.domain.question import Query, Question
 from server.retrieval.rarity import Rarity, coverage
 
 CHUNKS = 6
-"""Chunks that are read; the rest only stand by."""
+"""Number of chunks that are quoted from."""
 
 
 class QuotingWriter:
@@ -35,10 +35,10 @@ class QuotingWriter:
         self._rarity = rarity
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-        """Quotations of `chunks` in page order; none when no unit bears on the query. Chunks that stand for
-        themes are told theme by theme."""
+        """Yield quotations of `chunks` in page order; none when no unit is relevant. Chunks that represent
+        themes are quoted one per page."""
         if any(hit.theme for hit in chunks):
-            yield from of_themes(chunks)
+            yield from quote_themes(chunks)
             return
         chunks = chunks[:CHUNKS]
         read = [units(hit.chunk.text) for hit in chunks]
@@ -57,7 +57,7 @@ class QuotingWriter:
 def _quotations(
     chosen: Mapping[Place, int], read: Sequence[Sequence[Unit]], chunks: Sequence[ScoredChunk]
 ) -> list[Quotation]:
-    """Chosen units joined into runs of neighbours; pages by their best pick, each in page order."""
+    """Join chosen units into runs of neighbours. Pages are ordered by their best pick, units by position."""
     best_pick: dict[str, int] = {}
     for (source, _), pick in chosen.items():
         url = chunks[source].chunk.url
@@ -80,7 +80,7 @@ def _quotations(
 
 
 def _without_repeats(quotations: Sequence[Quotation]) -> list[Quotation]:
-    """Chunks of one section overlap, so the same words may have been chosen twice."""
+    """Drop quotations contained in others: chunks overlap, so words may have been chosen twice."""
     kept: list[Quotation] = []
     for quotation in quotations:
         if not any(quotation.quote in other.quote for other in kept):
@@ -89,28 +89,28 @@ def _without_repeats(quotations: Sequence[Quotation]) -> list[Quotation]:
 
 
 MAX_PICKS = 5
-"""Units that are chosen for themselves; each may bring what it cannot be understood without."""
+"""Maximum number of units chosen; each may bring the context that it needs."""
 MAX_CHARS = 700
-"""An answer is not continued past this length; denser scripts reach it with a third of it."""
+"""Maximum length of an answer, in Latin letters (see `_size`)."""
 KEEP = 0.75
-"""A further unit must reach this share of the best one's score, with what it adds."""
+"""A further unit must reach this share of the best score, including its bonus for new words."""
 LOOKED_AT = 20
-"""Candidates that are compared; what is below supports too little."""
+"""Number of candidates compared; the others support too little."""
 NEW_WORDS, SAME_CHUNK, NEIGHBOUR = 0.2, 0.03, 0.04
 REPEATED = 0.7
-"""A unit that shares more of its words than this with a chosen one says it again."""
+"""A unit that shares more than this part of its words with a chosen one counts as a repetition."""
 
 Place = tuple[int, int]
-"""Chunk and position of a unit in it."""
+"""Index of a chunk, and position of a unit in it."""
 
 
 class Selection:
-    """The units of one answer, in the order in which they were picked."""
+    """Chooses the units of one answer."""
 
     def __init__(
         self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Place], bool]
     ) -> None:
-        """What is `unfit` is not quoted, neither for itself nor as company of another unit."""
+        """An `unfit` unit is never quoted, not even as the context of another."""
         self._read = read
         self._unfit = unfit
         self._weights = weights
@@ -119,10 +119,10 @@ class Selection:
         self._words: list[frozenset[str]] = []
         self._length = 0.0
         self.places: dict[Place, int] = {}
-        """With the number of the pick that each belongs to."""
+        """Chosen units with the number of the pick that each belongs to."""
 
     def choose(self, candidates: Sequence[Support]) -> dict[Place, int]:
-        """Of `candidates`, best first."""
+        """Choose from `candidates`, which are sorted best first."""
         left = list(candidates[:LOOKED_AT])
         pick = 1
         while left and pick <= MAX_PICKS:
@@ -131,7 +131,7 @@ class Selection:
             if self.places and most < KEEP * candidates[0].score:
                 break
             best = left.pop(worth.index(most))
-            if not self._says_again(best) and not self._unfit((best.source, best.position)):
+            if not self._is_repetition(best) and not self._unfit((best.source, best.position)):
                 self._take(best, pick)
                 pick += 1
         return self.places
@@ -146,7 +146,7 @@ class Selection:
         is_next = (source, position - 1) in self.places or (source, position + 1) in self.places
         return worth + NEIGHBOUR if is_next else worth
 
-    def _says_again(self, support: Support) -> bool:
+    def _is_repetition(self, support: Support) -> bool:
         if (support.source, support.position) in self.places:
             return True
         words = _words(support.unit)
@@ -180,25 +180,25 @@ def _words(unit: Unit) -> frozenset[str]:
 
 
 def _size(text: str) -> float:
-    """In letters of a Latin script: a character of Chinese, Japanese or Korean says as much as two."""
+    """Return the size in Latin letters; a Chinese, Japanese or Korean character counts as 2.2."""
     return len(text) if text.isascii() else sum(1 if ord(char) < 0x2E80 else 2.2 for char in text)
 
 
-def of_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-    """One quotation of each page, under the page's title; pages with nothing to quote are left out."""
-    told: set[str] = set()
+def quote_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
+    """Yield one quotation of each page, with the page's title. Pages with nothing to quote are left out."""
+    quoted: set[str] = set()
     for source, hit in enumerate(chunks):
         unit = _opening(hit)
-        if unit is None or hit.chunk.url in told:
+        if unit is None or hit.chunk.url in quoted:
             continue
-        said = escape_markdown(unit.text.replace("\t", " "))
-        text = f"- **{escape_markdown(hit.chunk.title)}**: {said}" if hit.chunk.title else f"- {said}"
-        yield Claim(text, (source,), Quotation(source, [unit], [unit]).quote, "\n" if told else "")
-        told.add(hit.chunk.url)
+        quote = escape_markdown(unit.text.replace("\t", " "))
+        text = f"- **{escape_markdown(hit.chunk.title)}**: {quote}" if hit.chunk.title else f"- {quote}"
+        yield Claim(text, (source,), Quotation(source, [unit], [unit]).quote, "\n" if quoted else "")
+        quoted.add(hit.chunk.url)
 
 
 def _opening(hit: ScoredChunk) -> Unit | None:
-    """The first sentence that says something, else the first row or item."""
+    """Return the first complete sentence, else the first unit that is not a label, or None."""
     found = [unit for unit in trusted_units(hit.chunk.text) if unit and unit.kind is not UnitKind.CODE]
     prose = (unit for unit in found if unit.kind is UnitKind.SENTENCE and is_prose(unit.text))
     other = (unit for unit in found if unit.kind is not UnitKind.SENTENCE or not is_label(unit.quote))

@@ -1,4 +1,4 @@
-"""What the writer reads around a found chunk: small pieces are searched, larger ones are read."""
+"""Widens found chunks for the writer: small pieces are searched, larger ones are read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["NeighbourReader", "joined_text"]
 
 
 class NeighbourReader:
-    """Implements Reader: chunks before and after each kept one, of the same section."""
+    """Implements Reader: adds neighbouring chunks of the same section."""
 
     def __init__(self, page: Callable[[str], Sequence[Chunk]], neighbours: int) -> None:
-        """`page` gives the chunks of a page in page order; `neighbours` is how many on each side."""
+        """`page` returns the chunks of a page in order; `neighbours` is the number added on each side."""
         self._page = page
         self._neighbours = neighbours
 
     def widen(self, chunks: Sequence[ScoredChunk]) -> list[ScoredChunk]:
-        """No text is given twice: not that of a chunk that is kept itself, nor that of a shared neighbour."""
+        """Return the widened chunks. No text occurs twice: kept chunks and used neighbours are skipped."""
         taken = {hit.chunk.id for hit in chunks}
         pages = {url: list(self._page(url)) for url in dict.fromkeys(hit.chunk.url for hit in chunks)}
         widened = []

@@ -1,4 +1,4 @@
-"""The honest answer when the site has none: what it does cover, and where to look."""
+"""The refusal when the site has no answer, with the site's topics and the nearest pages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TOPICS = 5
 
 
 def refuse(site: Site, language: str, nearest: Sequence[ScoredChunk]) -> Answer:
-    """A refusal in `language` with the nearest pages of what was retrieved and the site's topics.
+    """Return a refusal in `language` with the site's topics and the nearest pages retrieved.
 
-    Links stand in the text, so that clients that show only the text offer them too.
+    The text contains the links, so that clients that show only the text have them too.
     """
     first, covers, near = refusal(language, escape_markdown(site.title or site.name))
     pages = tuple(dict.fromkeys((hit.chunk.url, hit.chunk.title or hit.chunk.url) for hit in nearest))[:PAGES]

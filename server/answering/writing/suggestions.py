@@ -1,8 +1,7 @@
-"""Next questions that the site can answer: headings near the answer.
+"""Suggests follow-up questions that the site can answer, from headings near the answer.
 
-A suggestion is searched as it stands, so it is one only if its own chunk would be found by it and be enough:
-all its words stand in that chunk's headings, it names something that not every page has, and there is text
-below it.
+Clicking a suggestion searches its text, so the text must find its own chunk: it is a heading of that chunk,
+has more than one content word, and there is enough text below it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from server.indexes.tokens import tokens
 LIMIT = 3
 LONGEST = 70
 NEAR = 0.35
-"""Share of the best score that a chunk must have to be about something near."""
+"""A chunk is related if it has at least this share of the best score."""
 SAME = 0.7
-"""Share of common words from which two headings ask the same."""
+"""Share of common words from which two headings count as the same question."""
 ENOUGH_TEXT = 60
 _CODE = re.compile(r"[\[\]{}|<>=;]")
 
@@ -27,28 +26,28 @@ _CODE = re.compile(r"[\[\]{}|<>=;]")
 def next_questions(
     retrieved: Sequence[ScoredChunk], used: frozenset[str], query: str, history: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Headings of retrieved chunks that the answer did not use, each once, best first.
+    """Return headings of retrieved chunks that the answer did not use, each once, best first.
 
-    `used` holds ids of cited chunks. What repeats the query, an earlier one, or what was just answered is
+    `used` are the ids of cited chunks. Headings that repeat the query, an earlier one or a used heading are
     left out.
     """
     best = max((hit.score for hit in retrieved), default=0.0)
-    told = [_words(text, "") for text in (query, *history)]
-    told += [_words(heading_of(hit.chunk), hit.chunk.language) for hit in retrieved if hit.chunk.id in used]
+    known = [_words(text, "") for text in (query, *history)]
+    known += [_words(heading_of(hit.chunk), hit.chunk.language) for hit in retrieved if hit.chunk.id in used]
     found: list[str] = []
     for hit in retrieved:
         heading = heading_of(hit.chunk)
         words = _words(heading, hit.chunk.language)
         if hit.chunk.id in used or hit.score < NEAR * best or not _is_answered(heading, words, hit.chunk):
             continue
-        if not any(_same(words, other) for other in told):
-            told.append(words)
+        if not any(_same(words, other) for other in known):
+            known.append(words)
             found.append(heading)
     return tuple(found)[:LIMIT]
 
 
 def heading_of(chunk: Chunk) -> str:
-    """The chunk's own heading without its number; with what it stands under where it tells little alone."""
+    """Return the chunk's heading without its number. A heading of one word gets the heading above it."""
     path = [plain_heading(part) for part in chunk.heading_path] or [plain_title(chunk.title)]
     heading = path[-1]
     if len(tokens(heading, chunk.language)) <= 1 or (heading.isascii() and " " not in heading):

@@ -1,4 +1,4 @@
-"""The pieces of a chunk that can be quoted: sentences, list items, table rows, code blocks."""
+"""Splits a chunk into units that can be quoted: sentences, list items, table rows, code blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ITEM = re.compile(r"^(?P<indent> *)(?P<marker>-|\d+\.) (?P<text>.*)$")
 
 
 class UnitKind(StrEnum):
-    """How a unit is laid out on its page."""
+    """Layout of a unit on its page."""
 
     SENTENCE = "sentence"
     ITEM = "item"
@@ -24,17 +24,17 @@ class UnitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of text that stands on the page word for word."""
+    """A piece of a page's verbatim text."""
 
     text: str
-    """Verbatim, without a list marker; cells of a row separated by tabs; code with its lines."""
+    """Verbatim text without a list marker. Cells of a row are separated by tabs; code keeps its lines."""
     kind: UnitKind
     block: int
     """Number of the paragraph, list, table or code block in its chunk."""
     marker: str = ""
-    """"- " or "1. ", with indentation, for items and steps."""
+    """The list marker with indentation, such as "- " or "1. ", for items and steps."""
     quote: str = field(init=False, compare=False)
-    """The words, white space folded to single spaces."""
+    """The text with white space folded to single spaces."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quote", " ".join(self.text.split()))
@@ -42,9 +42,9 @@ class Unit:
 
 @lru_cache(maxsize=1_500)
 def units(text: str) -> tuple[Unit, ...]:
-    """The units of a chunk's text in order; line conventions as in `crawler.page`.
+    """Return the units of a chunk's text in order. The line conventions are those of `crawler.page`.
 
-    Remembered, since the same chunks answer many questions.
+    Cached, because many questions use the same chunks.
     """
     found: list[Unit] = []
     for number, block in enumerate(_blocks(text)):
@@ -57,7 +57,7 @@ def units(text: str) -> tuple[Unit, ...]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Code between ``` lines as one block each, the rest cut at empty lines."""
+    """Split text at empty lines; code between ``` lines stays one block."""
     blocks: list[str] = []
     for part in re.split(r"(^```\n.*?\n```$)", text, flags=re.S | re.M):
         if part.startswith("```"):

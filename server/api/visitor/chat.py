@@ -1,4 +1,4 @@
-"""POST /api/v1/chat: a question in, its answer out, whole or as a stream of events."""
+"""POST /api/v1/chat: answers a question, as one JSON object or as a stream of events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAST_EVENT = "Send the id of the last event that arrived as Last-Event-ID: MESSA
 
 
 def ask() -> Response:
-    """Answers a question, or with `resume` goes on with an answer that was cut off."""
+    """Answer a question, or with `resume` continue an interrupted answer."""
     caller = known_caller()
     body = json_body(ChatRequest)
     if body.resume:
@@ -54,7 +54,7 @@ def ask() -> Response:
 
 
 def resume() -> Response:
-    """GET /api/v1/chat/events: the same as a POST with `resume`."""
+    """Handle GET /api/v1/chat/events, which does the same as a POST with `resume`."""
     caller = known_caller()
     if "Last-Event-ID" not in request.headers:
         raise ApiError(422, "last_event_missing", LAST_EVENT)
@@ -62,7 +62,7 @@ def resume() -> Response:
 
 
 def _page(caller: Caller, page: PageRequest | None) -> VisitorPage | None:
-    """What of it the site allows to be used; never an error, for the question can be answered without."""
+    """Return the parts of the page that the site allows to be used. Never fails: the page is optional."""
     if page is None:
         return None
     longest = configuration().settings.limits.selection_chars
@@ -104,13 +104,13 @@ def _resumed(caller: Caller) -> Response:
 def _event_stream(events: Iterator[bytes]) -> Response:
     response = Response(events, mimetype="text/event-stream")
     response.headers["Cache-Control"] = "no-store"
-    # nginx and its kin would otherwise hold the words back until they have a buffer full.
+    # Otherwise nginx and similar proxies would delay the words until their buffer is full.
     response.headers["X-Accel-Buffering"] = "no"
     return response
 
 
 def judge() -> Response:
-    """Stores or replaces the visitor's judgement of one of his answers."""
+    """Store or replace the visitor's rating of an answer."""
     caller = known_caller()
     body = json_body(FeedbackRequest)
     limit(configuration().settings.limits.visitor_limit, f"feedback:{caller.key}")
@@ -121,11 +121,11 @@ def judge() -> Response:
         raise ApiError(404, "message_unknown", "This answer is not yours or was erased.") from None
     if not body.helpful:
         runtime().forget_answer(body.message_id)
-        _tell(caller.site.id, body.message_id, comment)
+        _emit_negative(caller.site.id, body.message_id, comment)
     return Response(status=204)
 
 
-def _tell(site_id: str, message_id: str, comment: str) -> None:
-    """Once for each answer, however often the visitor changes his mind."""
+def _emit_negative(site_id: str, message_id: str, comment: str) -> None:
+    """Emit the event once per answer, even if the visitor changes the rating again."""
     data = {"message": message_id, "comment": comment}
     delivery().events.emit(EventKind.ANSWER_NEGATIVE, site_id, data, f"answer.negative:{message_id}")

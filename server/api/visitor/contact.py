@@ -1,4 +1,4 @@
-"""POST /api/v1/contact: a visitor's message to people, with the conversation before it."""
+"""POST /api/v1/contact: a visitor's message to the operator, with the conversation before it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def write() -> tuple[Response, int]:
-    """Stores the message and answers at once; a job worker sends it."""
+    """Store the message and reply immediately; a job worker sends it."""
     caller = known_caller()
     require_consent(caller)
     body = json_body(ContactRequest)
@@ -45,15 +45,15 @@ def write() -> tuple[Response, int]:
 
 
 def public_contact(site: Site, now: datetime | None = None) -> dict[str, object]:
-    """What the widget may know: whether messages are taken, and when somebody is there."""
+    """Return the public contact settings: whether messages are accepted, and the business hours."""
     options = ContactOptions.of(site.options)
     moment = now or datetime.now(UTC)
     try:
         hours = options.business_hours
         opening = hours.next_opening(moment)
     except ValueError as error:
-        # What stands in the settings was checked when it was stored; a visitor must not suffer from what
-        # was written past that.
+        # Settings are validated when they are saved. If they were changed in another way, the widget
+        # must still work.
         log.warning("the business hours of %s count as always open: %s", site.id, error)
         opening = None
     return {

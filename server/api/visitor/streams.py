@@ -1,4 +1,4 @@
-"""Answers on their way: written whether or not anybody listens, followed by whoever asked."""
+"""Streams of answers. An answer is written to its end even if the visitor disconnects, and can be resumed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from server.api.errors import error_body, failure_of
 from server.domain.protocols import Cache
 from server.storage.errors import StorageError
 
-# The events of one answer, kept while it is written and for some minutes after, so that a visitor
+# The events of an answer are kept while it is written and for some minutes afterwards, so that a visitor
 # whose connection broke misses nothing.
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A log as the other processes see it."""
+    """A copy of a log for the other processes."""
 
     owner: str
     """Key of the visitor who asked."""
@@ -39,7 +39,7 @@ class Snapshot:
 
 
 class EventLog:
-    """Written by one thread, followed by any number."""
+    """Events of one answer, written by one thread and read by any number of threads."""
 
     def __init__(self, message_id: str, owner: str) -> None:
         self.message_id = message_id
@@ -49,37 +49,37 @@ class EventLog:
         self._grown = threading.Condition()
 
     def add(self, event: str, data: Mapping[str, object]) -> None:
-        """Appends an event with the next number, from 1."""
+        """Append an event with the next number, starting at 1."""
         with self._grown:
             self._frames.append(frame(event, data, f"{self.message_id}:{len(self._frames) + 1}"))
             self._grown.notify_all()
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing will be added any more."""
+        """Whether the log is complete."""
         return self._finished
 
     def finish(self) -> None:
-        """Nothing will be added any more."""
+        """Mark the log as complete."""
         with self._grown:
             self._finished = True
             self._grown.notify_all()
 
     def wait(self, after: int, timeout_s: float) -> tuple[list[str], bool]:
-        """The events behind number `after`, as soon as there is one, and whether they are the last;
-        no events when the time is over or there will be none."""
+        """Wait for events after number `after`. Return them, and whether the log is complete. There are no
+        events after a timeout, or if none follow."""
         with self._grown:
             self._grown.wait_for(lambda: len(self._frames) > after or self._finished, timeout_s)
             return self._frames[after:], self._finished
 
     def snapshot(self, producer: str) -> Snapshot:
-        """What the log holds now."""
+        """Return a copy of the log's current content."""
         with self._grown:
             return Snapshot(self.owner, producer, list(self._frames), self._finished)
 
 
 def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
-    """An event as it goes over the wire (JSON has no line breaks, so one data line is enough)."""
+    """Return an event in wire format. JSON has no line breaks, so one data line is enough."""
     number = f"id: {id}\n" if id else ""
     return f"{number}event: {event}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n"
 
@@ -87,22 +87,22 @@ def frame(event: str, data: Mapping[str, object], id: str = "") -> str:
 log = logging.getLogger(__name__)
 
 STEP_S = 0.3
-"""Seconds between two copies of the logs: copying each word by itself would cost too much."""
+"""Seconds between two copies of the logs. Copying each word separately would cost too much."""
 LONGEST_STEP_S = 1.2
-"""Less than APPEAR_S, so that another process never gives up on a log that is about to be copied."""
+"""Less than APPEAR_S, so that another process does not give up before a new log is copied."""
 SHARE = 0.1
-"""Part of the time that copying may take: with hundreds of logs the steps get longer."""
+"""Maximum share of time for copying. With hundreds of logs the interval gets longer."""
 KEEP_S = 300.0
-"""Seconds that a log can be resumed."""
+"""Seconds for which a log can be resumed."""
 BEAT_S = 1.0
 ALIVE_S = 6.0
-"""Seconds without a beat after which a process counts as dead, and its unfinished answers with it."""
+"""Seconds without a heartbeat after which a process and its unfinished answers count as dead."""
 
 
-class StreamShelf:
-    """Copies this process's logs to the cache in steps, and says that the process lives.
+class StreamCopies:
+    """Copies this process's logs to the cache at intervals, with a heartbeat.
 
-    One thread does it for all logs, and only while there are any, so that no answer waits for it.
+    One thread does this for all logs, while there are any, so that no answer waits for it.
     """
 
     def __init__(self, cache: Callable[[], Cache]) -> None:
@@ -114,30 +114,30 @@ class StreamShelf:
         self._thread: threading.Thread | None = None
 
     def put(self, log: EventLog) -> None:
-        """Keep the copy of the log up to date until the log is finished."""
+        """Keep the copy of the log up to date until the log is complete."""
         with self._changed:
             self._logs[log.message_id] = log
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="stream-shelf", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="stream-copies", daemon=True)
                 self._thread.start()
             elif len(self._logs) == 1:
                 self._changed.notify_all()
 
-    def here(self, message_id: str) -> EventLog | None:
-        """The log, when this process writes it."""
+    def local_log(self, message_id: str) -> EventLog | None:
+        """Return the log if this process writes it, else None."""
         return self._logs.get(message_id)
 
-    def elsewhere(self, message_id: str) -> Snapshot | None:
-        """The log as any process copied it last. Raises StorageError."""
+    def last_copy(self, message_id: str) -> Snapshot | None:
+        """Return the last copy of the log by any process, or None. Raises StorageError."""
         text = self._cache().get(_log_key(message_id))
         return Snapshot.from_json(text) if text else None
 
     def is_alive(self, producer: str) -> bool:
-        """Whether the process that wrote a log still lives. Raises StorageError."""
+        """Return whether the process that writes a log is alive. Raises StorageError."""
         return self._cache().get(_process_key(producer)) is not None
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until every log is finished and copied; False when that takes longer."""
+        """Wait until every log is complete and copied; return False after the timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._logs, timeout_s)
 
@@ -188,37 +188,37 @@ def _process_key(process: str) -> str:
 HEARTBEAT_S = 15.0
 HEARTBEAT = b": still here\n\n"
 APPEAR_S = 1.5
-"""Seconds until the log of an answer that has just begun elsewhere must be seen."""
+"""Seconds to wait for the first copy of an answer that another process has just started."""
 
 Event = tuple[str, Mapping[str, object]]
 
 
 class UnknownStream(Exception):
-    """No such answer is being written, none was in the last minutes, or it is another visitor's."""
+    """The answer is unknown, was finished minutes ago, or belongs to another visitor."""
 
 
 class Streams:
-    """The answers that this process writes, and the way to those of others."""
+    """Writes this process's answers, and follows those of other processes."""
 
     def __init__(self, cache: Callable[[], Cache], threads: int, *, heartbeat_s: float = HEARTBEAT_S) -> None:
-        self._shelf = StreamShelf(cache)
+        self._copies = StreamCopies(cache)
         self._heartbeat_s = heartbeat_s
-        # Twice the streams: answers whose visitor has left are written to their end beside the others.
+        # Twice as many as streams, because answers of visitors who left are also written to the end.
         self._writers = ThreadPoolExecutor(max_workers=2 * threads, thread_name_prefix="answer")
 
     def start(self, message_id: str, owner: str, events: Callable[[], Iterable[Event]]) -> Iterator[bytes]:
-        """Writes the events in a thread of its own and follows them from the first one on."""
+        """Write the events in a separate thread, and yield them from the first one."""
         log = EventLog(message_id, owner)
-        self._shelf.put(log)
+        self._copies.put(log)
         self._writers.submit(self._write, log, events)
         return self._follow(log, 0)
 
     def resume(self, message_id: str, after: int, owner: str) -> Iterator[bytes]:
-        """Replays the events behind number `after`, then goes on live, whichever process writes them.
+        """Yield the events after number `after`, then live events, whichever process writes them.
 
         Raises UnknownStream, StorageError.
         """
-        log = self._shelf.here(message_id)
+        log = self._copies.local_log(message_id)
         if log is not None:
             if log.owner != owner:
                 raise UnknownStream
@@ -229,15 +229,15 @@ class Streams:
         return self._follow_elsewhere(message_id, snapshot, after)
 
     def close(self, timeout_s: float) -> None:
-        """Gives the answers that are being written this long to end and to be kept."""
-        self._shelf.drain(timeout_s)
+        """Wait at most `timeout_s` for unfinished answers to be completed and copied."""
+        self._copies.drain(timeout_s)
         self._writers.shutdown(wait=False, cancel_futures=True)
 
     def _write(self, log: EventLog, events: Callable[[], Iterable[Event]]) -> None:
         try:
             for name, data in events():
                 log.add(name, data)
-        except Exception as error:  # noqa: BLE001  whatever it is, the visitor must hear that it has ended
+        except Exception as error:  # noqa: BLE001  after any error, the visitor must see that it ended
             failure = failure_of(error)
             log.add("error", error_body(failure.code, failure.message, failure.retry_after))
         finally:
@@ -255,17 +255,17 @@ class Streams:
                 return
 
     def _follow_elsewhere(self, message_id: str, snapshot: Snapshot, after: int) -> Iterator[bytes]:
-        said = time.monotonic()
+        last_sent = time.monotonic()
         while True:
             if frames := snapshot.frames[after:]:
                 yield "".join(frames).encode()
                 after += len(frames)
-                said = time.monotonic()
+                last_sent = time.monotonic()
             if snapshot.finished:
                 return
-            if time.monotonic() - said > self._heartbeat_s:
+            if time.monotonic() - last_sent > self._heartbeat_s:
                 yield HEARTBEAT
-                said = time.monotonic()
+                last_sent = time.monotonic()
             newer = self._newer(message_id, snapshot)
             if newer is None:
                 text = "The server that wrote this answer was stopped before its end. Ask again."
@@ -274,23 +274,23 @@ class Streams:
             snapshot = newer
 
     def _newer(self, message_id: str, snapshot: Snapshot) -> Snapshot | None:
-        """What was written since, after a step; None when nobody will write any more."""
+        """Wait one interval and return the newer copy; None if the writing process is dead."""
         pause(STEP_S)
         try:
-            # Asked first: a process that ends its answer and then itself leaves a finished log.
-            alive = self._shelf.is_alive(snapshot.producer)
-            newer = self._shelf.elsewhere(message_id)
+            # Checked first: a process may complete its log and then end.
+            alive = self._copies.is_alive(snapshot.producer)
+            newer = self._copies.last_copy(message_id)
         except StorageError:
             return None
         return newer if newer and (alive or newer.finished) else None
 
     def _appearing(self, message_id: str) -> Snapshot | None:
         end = time.monotonic() + APPEAR_S
-        while (snapshot := self._shelf.elsewhere(message_id)) is None and time.monotonic() < end:
+        while (snapshot := self._copies.last_copy(message_id)) is None and time.monotonic() < end:
             pause(STEP_S / 2)
         return snapshot
 
 
 def pause(seconds: float) -> None:
-    """Waits for another process, which cannot notify this one."""
+    """Wait for another process, which cannot notify this one."""
     threading.Event().wait(seconds)

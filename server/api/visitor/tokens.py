@@ -1,4 +1,4 @@
-"""Visitors' tokens: signed, timed, bound to a site, an origin and a consent. Nothing is stored."""
+"""Visitor tokens: signed, with an expiry, and bound to a site, an origin and a consent. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -8,55 +8,55 @@ from uuid import uuid4
 from itsdangerous import BadSignature, SignatureExpired, URLSafeTimedSerializer
 
 RENEWABLE_S = 30 * 24 * 3600.0
-"""Seconds that an expired token still proves who its visitor was."""
+"""Seconds after expiry for which a token still identifies its visitor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Who asks, as a token proves it."""
+    """A visitor, as identified by a token."""
 
     id: str
     site_id: str
     origin: str
-    """Where the token was given out; empty for a caller that is no web page."""
+    """Origin that the token was issued to; empty for a caller that is not a web page."""
     consent: str = ""
-    """The mark of the text that the visitor agreed to; empty when there was none."""
+    """Mark of the text that the visitor agreed to; empty if there was none."""
 
 
 class TokenExpired(Exception):
-    """Authentic, but too old."""
+    """The token is authentic but too old."""
 
 
 class TokenInvalid(Exception):
-    """Not made by this server, or altered."""
+    """The token was not issued by this installation, or was altered."""
 
 
 class VisitorTokens:
-    """Makes and reads tokens. Servers with the same secret key take each other's."""
+    """Issues and reads tokens. Servers with the same secret key accept each other's tokens."""
 
     def __init__(self, secret_key: str, hours: float) -> None:
         self.lifetime_s = int(hours * 3600)
         self._signer = URLSafeTimedSerializer(secret_key, salt="docent.visitor.1")
 
     def issue(self, site_id: str, origin: str, renewed: str | None = None, consent: str = "") -> str:
-        """A new token. The visitor stays the same when `renewed` is one that `known` takes; otherwise it is
-        a new visitor."""
+        """Issue a token. It is for the same visitor if `known` accepts the token `renewed`, else for a new
+        visitor."""
         known = self.known(renewed, site_id, origin) or Visitor(uuid4().hex, site_id, origin)
         token: str = self._signer.dumps([known.id, site_id, origin, consent])
         return token
 
     def known(self, token: str | None, site_id: str, origin: str) -> Visitor | None:
-        """Whose token it is, when it is an authentic one of this site and origin that ended at most 30 days
-        ago."""
+        """Return the visitor of a token if it is authentic, for this site and origin, and expired at most
+        30 days ago; else None."""
         visitor = self._loaded(token, self.lifetime_s + RENEWABLE_S) if token else None
         return visitor if visitor and (visitor.site_id, visitor.origin) == (site_id, origin) else None
 
     def is_valid(self, token: str | None) -> bool:
-        """Whether it can still be used."""
+        """Return whether the token is authentic and has not expired."""
         return bool(token) and self._loaded(token or "", self.lifetime_s) is not None
 
     def read(self, token: str) -> Visitor:
-        """Raises TokenExpired, TokenInvalid."""
+        """Return the token's visitor. Raises TokenExpired, TokenInvalid."""
         try:
             return self._load(token, self.lifetime_s)
         except SignatureExpired:

@@ -1,4 +1,4 @@
-"""Visitors: their tokens, and their right to be forgotten."""
+"""Visitors: issues tokens and erases a visitor's data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from server.storage.conversations.history import erase_visitor
 
 
 def issue_token() -> Response:
-    """POST /api/v1/visitors: a token for the calling page's visitor."""
+    """Handle POST /api/v1/visitors: issue a token for the calling page's visitor."""
     body = json_body(VisitorRequest)
     limit(configuration().settings.limits.token_limit, f"token:{network_address()}")
     site = known_site(body.site)
@@ -30,14 +30,14 @@ def issue_token() -> Response:
 
 
 def erase() -> Response:
-    """DELETE /api/v1/visitors/me: erases everything that the visitor said and was answered."""
+    """Handle DELETE /api/v1/visitors/me: erase the visitor's questions and answers."""
     caller = known_caller()
     conversations, history = dialogue().conversations, engine().history
     return jsonify(erased=erase_visitor(conversations, history, caller.site.id, caller.visitor_id))
 
 
 def _consent(site: Site, origin: str, body: VisitorRequest) -> str:
-    """What the token says that the visitor agreed to: now, or when the token that is renewed was made."""
+    """Return the consent mark for the token, given now or in the renewed token. Raises ApiError."""
     consent = Consent.of(site.options)
     if not consent.needed or body.consent:
         return consent.mark
@@ -53,7 +53,7 @@ def _consent(site: Site, origin: str, body: VisitorRequest) -> str:
 
 
 def _require_proof(site: Site, origin: str, body: VisitorRequest) -> None:
-    """Of new visitors and of those whose token has expired, where the site asks for it."""
+    """Require a proof of work of new visitors and expired tokens, if the site wants it. Raises ApiError."""
     bits = proof_bits(site.options)
     earlier = visitor_tokens().known(body.visitor, site.id, origin)
     if not bits or (earlier and visitor_tokens().is_valid(body.visitor)):

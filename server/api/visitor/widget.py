@@ -1,4 +1,4 @@
-"""GET /api/v1/sites/<id>/widget: what the widget must know before the first question."""
+"""GET /api/v1/sites/<id>/widget: the settings that the widget needs before the first question."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from server.domain.visiting import Consent, PageUse
 
 
 def widget(site_id: str) -> Response:
-    """The public part of a site's settings."""
+    """Return the public part of a site's settings."""
     site = known_site(site_id)
     calling_origin(site)
     response = jsonify(_configuration(site))
@@ -24,7 +24,7 @@ def widget(site_id: str) -> Response:
 
 
 def _configuration(site: Site) -> dict[str, object]:
-    """Field by field: what is stored beside these stays here, and what is wrong in them is left out."""
+    """Return only the listed fields, without invalid values. All other options stay private."""
     welcome = Welcome.of(site.options)
     return {
         "site": site.id,
@@ -42,7 +42,7 @@ def _configuration(site: Site) -> dict[str, object]:
 
 
 def _look(site: Site) -> dict[str, str]:
-    """A picture of this server with its whole address: the widget stands on other hosts."""
+    """Return the look, with absolute addresses of this server's images: the widget runs on other hosts."""
     look = Look.read(site.options.get("look")).to_json()
     if look.get("avatar", "").startswith("/"):
         base = configuration().settings.serving.public_url or request.host_url.rstrip("/")

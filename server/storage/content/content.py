@@ -37,26 +37,26 @@ class ContentStore:
         self.live = ContentReader(db, site_id)
 
     def next_generation(self) -> int:
-        """The generation that is being built."""
+        """Return the number of the generation that is being built."""
         return self.live.live_generation() + 1
 
     def coming(self) -> ContentReader:
-        """Reads the generation that is being built, as if it were live."""
+        """Return a reader of the generation that is being built."""
         return ContentReader(self._db, self.site_id, self.next_generation())
 
     def newest(self) -> ContentReader:
-        """Reads the generation that is being built if there is one, otherwise the live one."""
+        """Return a reader of the generation that is being built, or of the live one if there is none."""
         return self.coming() if self.is_changed() else self.live
 
     def known_pages(self) -> dict[str, PageRecord]:
-        """All pages by address in their newest state, live or not yet."""
+        """Return all pages by address in their newest state, live or not yet."""
         columns = [pages.c[name] for name in PageRecord.__dataclass_fields__]
         with self._db.connect() as connection:
             rows = connection.execute(select(*columns).where(*_NEWEST_PAGE), {"site": self.site_id})
             return {row.url: page_of(row) for row in rows}
 
     def chunk_ids(self, url: str) -> list[str]:
-        """Ids of the chunks of a page in the newest state written, in page order."""
+        """Return the ids of a page's chunks in the newest state written, in page order."""
         ids = select(chunks.c.id).where(
             chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None)
         )
@@ -78,20 +78,20 @@ class ContentStore:
             self._replace_page(connection, page, live + 1)
 
     def mark_indexed(self, urls: Sequence[str]) -> None:
-        """Notes that the chunks of these pages are in every index."""
+        """Record that the chunks of these pages are in every index."""
         found = update(pages).where(*_NEWEST_PAGE, among(self._db.dialect, pages.c.url, "urls"))
         with self._db.begin() as connection:
             connection.execute(found.values(indexed=true()), {"site": self.site_id, "urls": list(urls)})
 
     def unindexed(self) -> list[str]:
-        """Addresses of the pages that were put and not marked as indexed yet."""
+        """Return the addresses of pages that were put and are not yet marked as indexed."""
         waiting = select(pages.c.url).where(*_NEWEST_PAGE, pages.c.indexed.is_not(true()))
         with self._db.connect() as connection:
             found = connection.execute(waiting.order_by(pages.c.url), {"site": self.site_id})
             return list(found.scalars())
 
     def newest_chunks(self, url: str) -> list[tuple[Chunk, bool]]:
-        """The chunks of a page in the newest state written, each with whether it is not live yet."""
+        """Return the chunks of a page in the newest state written, each with whether it is not yet live."""
         columns = [chunks.c[name] for name in Chunk.__dataclass_fields__]
         newest = (chunks.c.site_id == self.site_id, chunks.c.url == url, chunks.c.died.is_(None))
         live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
@@ -101,7 +101,7 @@ class ContentStore:
         return [(Chunk(*row[:-1]), bool(row.coming)) for row in rows]
 
     def is_changed(self) -> bool:
-        """Whether anything was written that is not live yet."""
+        """Return whether anything was written that is not live yet."""
         live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
         written = [
             exists().where(table.c.site_id == self.site_id, or_(table.c.born > live, table.c.died > live))
@@ -111,7 +111,7 @@ class ContentStore:
             return bool(connection.execute(select(or_(*written))).scalar())
 
     def touch_page(self, url: str, *, etag: str, last_modified: str) -> None:
-        """Notes that a page was found and has not changed. Unknown pages are no error."""
+        """Record that a page was found and has not changed. Unknown pages are ignored."""
         found = update(pages).where(*_NEWEST_PAGE, pages.c.url == bindparam("at"))
         with self._db.begin() as connection:
             connection.execute(
@@ -120,8 +120,8 @@ class ContentStore:
             )
 
     def miss_page(self, url: str, crawl_id: int = 0) -> int:
-        """Notes that a page was not found; returns how many crawls in a row now, 0 for an unknown page.
-        Idempotent for one crawl.
+        """Record that a page was not found. Return the number of consecutive crawls without it, 0 for an
+        unknown page. Idempotent for one crawl.
 
         The count belongs to the page and not to a build: it stays when the build is discarded.
         """
@@ -162,7 +162,7 @@ class ContentStore:
             return list(connection.execute(dropped).scalars())
 
     def go_live(self) -> int:
-        """Makes the next generation the live one, in one step; returns it."""
+        """Make the next generation live, in one atomic step, and return it. Raises UnknownSite."""
         step = update(sites).where(sites.c.id == self.site_id).values(generation=sites.c.generation + 1)
         with self._db.begin() as connection:
             generation = connection.execute(step.returning(sites.c.generation)).scalar()
@@ -173,14 +173,14 @@ class ContentStore:
         return int(generation)
 
     def dead(self) -> list[str]:
-        """Ids of chunks that readers of the live generation no longer see."""
+        """Return the ids of chunks that readers of the live generation no longer see."""
         live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
         gone = select(chunks.c.id).where(chunks.c.site_id == self.site_id, chunks.c.died <= live)
         with self._db.connect() as connection:
             return list(connection.execute(gone).scalars())
 
     def purge(self, ids: Sequence[str]) -> None:
-        """Delete the dead chunks among these; live chunks and unknown ids are left alone."""
+        """Delete the dead chunks among these; live chunks and unknown ids are ignored."""
         live = select(sites.c.generation).where(sites.c.id == self.site_id).scalar_subquery()
         gone = delete(chunks).where(
             chunks.c.site_id == self.site_id,
@@ -222,8 +222,8 @@ class ContentStore:
         }
 
     def _birth(self, live: int) -> sqlite.Insert | postgresql.Insert:
-        # A row that died in an earlier generation and was not purged yet is born again: until the next
-        # generation is live no reader may see it. Any other row that exists keeps its birth.
+        # A row that died in an earlier generation and was not purged yet is born in the next one, so that
+        # no reader sees it until then. Any other existing row keeps its generation.
         born = case((chunks.c.died <= live, live + 1), else_=chunks.c.born)
         return upsert(self._db.dialect, chunks, key=("site_id", "id"), instead={"born": born})
 

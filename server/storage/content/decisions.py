@@ -17,7 +17,7 @@ from server.storage.schema.content import page_decisions as decisions
 from server.storage.statements import among, upsert
 
 MOST_PINS = 5
-"""Pinned pages of one site: each takes the place of a passage in every answer."""
+"""Maximum number of pinned pages of a site. Each of them takes up space in every answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class PageDecisions:
         self._site_id = site_id
 
     def get(self, url: str) -> PageDecision | None:
-        """The decisions about one page."""
+        """Return the decisions about one page, or None."""
         with self._db.connect() as connection:
             row = connection.execute(select(*_COLUMNS).where(*self._at(url))).first()
         return None if row is None else PageDecision(*row)
@@ -96,15 +96,15 @@ class PageDecisions:
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {self._site_id!r}") from error
 
-    def site_said(self, url: str, content_hash: str, page: Mapping[str, Any]) -> None:
+    def note_site_version(self, url: str, content_hash: str, page: Mapping[str, Any]) -> None:
         """Store the website's version of a page that has a decision."""
-        said = update(decisions).where(*self._at(url))
+        changed = update(decisions).where(*self._at(url))
         with self._db.begin() as connection:
-            connection.execute(said.values(site_hash=content_hash, site_page=dict(page)))
+            connection.execute(changed.values(site_hash=content_hash, site_page=dict(page)))
 
     def move(self, old_url: str, new_url: str) -> bool:
-        """Move a decision to the new address of its page, unless that address has one; false when there was
-        nothing to move."""
+        """Move a decision to the new address of its page, unless that address has one. Return whether it
+        was moved."""
         if self.get(new_url) is not None:
             return False
         moved = update(decisions).where(*self._at(old_url)).values(url=new_url)
@@ -118,14 +118,14 @@ class PageDecisions:
             connection.execute(delete(decisions).where(*self._at(url), *idle))
 
     def site_hashes(self) -> dict[str, str]:
-        """Address -> content hash of the website's own version, of the edited pages."""
+        """Return the content hash of the website's version of each edited page, by address."""
         edited = (decisions.c.site_id == self._site_id, decisions.c.edited == true())
         with self._db.connect() as connection:
             rows = connection.execute(select(decisions.c.url, decisions.c.site_hash).where(*edited))
             return {row.url: row.site_hash for row in rows}
 
     def for_search(self, urls: Collection[str]) -> tuple[set[str], list[str]]:
-        """(The excluded pages among these, every pinned page). Every answer needs this: one statement."""
+        """Return (excluded pages among these, all pinned pages). Every answer needs it: one statement."""
         values = {"site": self._site_id, "urls": sorted(urls)}
         with self._db.connect() as connection:
             rows = connection.execute(_FOR_SEARCH[self._db.dialect], values).all()
@@ -133,7 +133,7 @@ class PageDecisions:
         return out, sorted(row.url for row in rows if row.pinned and not row.excluded)
 
     def excluded(self, limit: int, offset: int = 0, search: str = "") -> list[PageDecision]:
-        """Excluded pages, sorted by address; with `search`, the ones whose address contains it."""
+        """Return excluded pages, sorted by address, whose address contains `search`."""
         found = select(*_COLUMNS[:-1]).where(
             decisions.c.site_id == self._site_id, decisions.c.excluded == true()
         )
@@ -144,7 +144,7 @@ class PageDecisions:
             return [PageDecision(*row) for row in rows]
 
     def counts(self) -> dict[str, int]:
-        """How many pages are excluded, pinned, edited, and edited with news from the website."""
+        """Return how many pages are excluded, pinned, edited, and edited with news from the website."""
         own = decisions.c.site_id == self._site_id
         news = and_(decisions.c.edited == true(), decisions.c.site_hash != "",
                     decisions.c.site_hash != decisions.c.accepted_hash)  # fmt: skip

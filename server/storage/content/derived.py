@@ -50,7 +50,7 @@ class DerivedStore:
         self._at = generation
 
     def put(self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]) -> None:
-        """Store a state and delete the states that nobody can read any more. Raises UnknownSite."""
+        """Store a state and delete the states that can no longer be read. Raises UnknownSite."""
         row = {
             **{"site_id": self.site_id, "key": key, "generation": generation, "signature": signature},
             **{"figures": dict(figures), "built_at": now(), "body": body},
@@ -64,16 +64,16 @@ class DerivedStore:
             raise UnknownSite(f"there is no site {self.site_id!r}") from error
 
     def live(self, key: str) -> DerivedState | None:
-        """The state in use: of the live generation, or the newest before it."""
+        """Return the state in use: of the live generation, or the newest before it; else None."""
         at = self._live() if self._at is None else self._at
         return self._newest(key, indexes.c.generation <= at)
 
     def newest(self, key: str) -> DerivedState | None:
-        """The newest state, live or not yet."""
+        """Return the newest state, live or not yet, or None."""
         return self._newest(key, indexes.c.generation >= 0)
 
     def body(self, state: DerivedState) -> bytes:
-        """The bytes of a state; b"" if it was deleted in the meantime."""
+        """Return the bytes of a state; b"" if it was deleted in the meantime."""
         found = select(indexes.c.body).where(
             indexes.c.site_id == self.site_id,
             indexes.c.key == state.key,
@@ -83,7 +83,7 @@ class DerivedStore:
             return bytes(connection.execute(found).scalar() or b"")
 
     def states(self) -> list[DerivedState]:
-        """All states of the site, by key, newest first."""
+        """Return all states of the site, by key, newest first."""
         found = select(*_STATE).where(indexes.c.site_id == self.site_id)
         ordered = found.order_by(indexes.c.key, indexes.c.generation.desc())
         with self._db.connect() as connection:
@@ -96,7 +96,7 @@ class DerivedStore:
             connection.execute(gone)
 
     def drop(self, key: str) -> None:
-        """Removes every state of a derived index."""
+        """Remove every state of a derived index."""
         gone = delete(indexes).where(indexes.c.site_id == self.site_id, indexes.c.key == key)
         with self._db.begin() as connection:
             connection.execute(gone)
@@ -119,14 +119,14 @@ class DerivedStore:
 
 
 class ModelReplies:
-    """Replies of models for one site, by a key of the request."""
+    """Stored replies of models for one site, by a key of the request."""
 
     def __init__(self, db: Database, site_id: str) -> None:
         self._db = db
         self._site_id = site_id
 
     def known(self, keys: Sequence[str]) -> dict[str, str]:
-        """Stored replies to these requests, by key; marks them as used now."""
+        """Return the stored replies to these requests, by key, and mark them as used now."""
         ours = (replies.c.site_id == self._site_id, among(self._db.dialect, replies.c.key, "keys"))
         with self._db.begin() as connection:
             rows = connection.execute(

@@ -1,4 +1,4 @@
-"""Facts of pages in addition to their text, where pages moved, and the whole text of a generation."""
+"""Facts about pages in addition to their text, moves of pages, and the whole text of a generation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from server.storage.statements import among, upsert
 
 
 class PageFactStore:
-    """The facts of one site's pages, as the last crawl saw them."""
+    """Facts about one site's pages, from the last crawl."""
 
     def __init__(self, db: Database, site_id: str) -> None:
         self._db = db
@@ -41,7 +41,7 @@ class PageFactStore:
             raise UnknownSite(f"there is no site {self._site_id!r}") from error
 
     def all(self) -> dict[str, PageFacts]:
-        """By address."""
+        """Return all facts by address."""
         links: dict[tuple[str, str], tuple[str, str]] = {}
         with self._db.connect() as connection:
             found = connection.execute(
@@ -50,14 +50,14 @@ class PageFactStore:
             return {row.url: _facts(row.facts, links) for row in found}
 
     def urls(self) -> set[str]:
-        """Addresses of the pages that have facts."""
+        """Return the addresses of pages that have facts."""
         with self._db.connect() as connection:
             return set(
                 connection.execute(select(facts.c.url).where(facts.c.site_id == self._site_id)).scalars()
             )
 
     def remove(self, urls: Sequence[str]) -> None:
-        """Delete the facts of these pages. Unknown addresses are no error."""
+        """Delete the facts of these pages. Unknown addresses are ignored."""
         gone = delete(facts).where(
             facts.c.site_id == self._site_id, among(self._db.dialect, facts.c.url, "urls")
         )
@@ -66,7 +66,7 @@ class PageFactStore:
 
 
 def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str]]) -> PageFacts:
-    """`links` holds each link once: navigation links are on every page."""
+    """Return the facts in `value`. `links` keeps each link once, as navigation links are on every page."""
     return PageFacts(
         value["description"],
         tuple(value["breadcrumbs"]),
@@ -83,7 +83,7 @@ class PageMoves:
         self._site_id = site_id
 
     def record(self, old_url: str, new_url: str) -> None:
-        """Record a move; the page at the new address inherits when the old one was first seen. Idempotent."""
+        """Record a move. The new address takes over the time when the old one was first seen. Idempotent."""
         row = {"site_id": self._site_id, "old_url": old_url, "new_url": new_url, "at": now()}
         mine = pages.c.site_id == self._site_id
         first = select(func.min(pages.c.first_seen_at)).where(mine, pages.c.url.in_([old_url, new_url]))
@@ -95,7 +95,7 @@ class PageMoves:
                 connection.execute(moved.values(first_seen_at=seen))
 
     def all(self) -> dict[str, str]:
-        """Old address -> new address."""
+        """Return the new addresses by old address."""
         mine = select(page_moves.c.old_url, page_moves.c.new_url)
         with self._db.connect() as connection:
             rows = connection.execute(mine.where(page_moves.c.site_id == self._site_id))
@@ -111,12 +111,12 @@ class StoredText:
         self.generation = self._content.live_generation()
 
     def pages(self) -> Iterator[list[Chunk]]:
-        """The chunks of each page in page order, pages by address."""
+        """Yield the chunks of each page in page order, pages by address."""
         for _, of_page in groupby(self._content.every_chunk(), key=lambda chunk: chunk.url):
             yield list(of_page)
 
     def facts(self, url: str) -> PageFacts:
-        """The facts of a page; empty for an unknown page."""
+        """Return the facts of a page; empty for an unknown page."""
         return self._known.get(url, PageFacts())
 
     @cached_property

@@ -30,14 +30,14 @@ class PageFilter:
     """Filters of the list; an empty field does not filter."""
 
     search: str = ""
-    """A part of the address or the title, in any case."""
+    """Part of the address or the title, ignoring case."""
     language: str = ""
     source: str = ""
     """WEBSITE, or ELSEWHERE: files, single pages, pairs."""
     state: str = ""
     """Empty, or one of STATES."""
     sort: str = ADDRESS
-    """One of SORTS; the most often or the most recently cited first."""
+    """One of SORTS: by address, or most often or most recently cited first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class ListedPage:
     pinned: bool = False
     has_news: bool = False
     broken: int = 0
-    """Quotes that were no longer on the page at its last change."""
+    """Number of quotes that were no longer on the page at its last change."""
 
 
 class PageList:
-    """Live pages of one site. `base` is where visitors reach Docent, which serves uploaded pages itself."""
+    """Live pages of one site. `base` is Docent's public address, which serves uploaded pages."""
 
     def __init__(self, db: Database, site_id: str, base: str) -> None:
         self._db = db
@@ -67,7 +67,7 @@ class PageList:
         )
 
     def find(self, wanted: PageFilter, limit: int, offset: int = 0) -> list[ListedPage]:
-        """Matching pages, in the order asked for and then by address."""
+        """Return matching pages in the requested order, then by address."""
         decided = and_(decisions.c.site_id == pages.c.site_id, decisions.c.url == pages.c.url)
         checked = and_(quotes.c.site_id == pages.c.site_id, quotes.c.url == pages.c.url)
         joined = pages.join(sites, self._live()).outerjoin(decisions, decided).outerjoin(quotes, checked)
@@ -83,7 +83,7 @@ class PageList:
             return [ListedPage(*row) for row in rows]
 
     def languages(self) -> list[str]:
-        """Languages of the live pages, sorted."""
+        """Return the languages of the live pages, sorted."""
         spoken = select(pages.c.language).select_from(pages.join(sites, self._live())).distinct()
         with self._db.connect() as connection:
             return sorted(filter(None, connection.execute(spoken).scalars()))
@@ -120,7 +120,7 @@ class PageList:
         return conditions
 
     def _state(self, state: str) -> ColumnElement[bool]:
-        # By another name: sorting joins the table too.
+        # An alias, because sorting joins the table too.
         figures = citations.alias("figures")
         own = (figures.c.site_id == self._site_id, figures.c.url == self._address)
         is_cited = exists().where(*own).correlate(pages)

@@ -1,4 +1,4 @@
-"""How often pages are cited, with which words, and which quotes are no longer on their page."""
+"""Citations of pages: their number, the quoted words, and quotes that are no longer on their page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from server.storage.schema.conversations import cited
 from server.storage.statements import among, upsert
 
 LOOKED_AT = 2000
-"""How many of the newest citations of a page are grouped by quote."""
+"""Number of newest citations of a page that are grouped by quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +27,25 @@ class Quote:
 
     text: str
     times: int
-    """Times among the newest citations of the page."""
+    """Number of occurrences among the newest citations of the page."""
     last_at: datetime
 
 
 class CitedPages:
-    """Citations of one site. Addresses as visitors open them, see server.domain.addresses."""
+    """Citations of one site, by the addresses that visitors open (see server.domain.addresses)."""
 
     def __init__(self, db: Database, site_id: str) -> None:
         self._db = db
         self._site_id = site_id
 
     def urls(self) -> set[str]:
-        """Addresses of all pages that were ever cited."""
+        """Return the addresses of all pages that were ever cited."""
         found = select(citations.c.url).where(citations.c.site_id == self._site_id)
         with self._db.connect() as connection:
             return set(connection.execute(found).scalars())
 
     def figures(self, urls: Collection[str]) -> dict[str, tuple[int, datetime]]:
-        """Address -> (times cited, last cited), for the pages that were cited."""
+        """Return (times cited, last cited) by address, for the pages that were cited."""
         counted = select(citations.c.url, citations.c.times, citations.c.last_at).where(
             citations.c.site_id == self._site_id, among(self._db.dialect, citations.c.url, "urls")
         )
@@ -54,7 +54,7 @@ class CitedPages:
             return {url: (times, last) for url, times, last in rows}
 
     def quotes(self, url: str, limit: int) -> list[Quote]:
-        """Distinct quotes from a page, the most recent first."""
+        """Return distinct quotes from a page, the most recent first."""
         newest = (
             select(cited.c.quote, cited.c.at, cited.c.message_id)
             .where(cited.c.site_id == self._site_id, cited.c.url == url)
@@ -77,9 +77,9 @@ class QuoteHealth:
     content_hash: str
     """Hash of the text that was checked; empty if the page was not in the index."""
     checked: int
-    """How many different quotes were checked, the newest ones."""
+    """Number of different quotes that were checked, the newest ones."""
     broken: int
-    """How many of them were no longer on the page."""
+    """Number of them that were no longer on the page."""
     checked_at: datetime
 
 
@@ -94,13 +94,13 @@ class PageQuotes:
         self._site_id = site_id
 
     def hashes(self) -> dict[str, str]:
-        """Address -> content hash of the page when it was last checked."""
+        """Return each page's content hash at its last check, by address."""
         own = select(quotes.c.url, quotes.c.content_hash).where(quotes.c.site_id == self._site_id)
         with self._db.connect() as connection:
             return {row.url: row.content_hash for row in connection.execute(own)}
 
     def get(self, url: str) -> QuoteHealth | None:
-        """The state of one page, or None."""
+        """Return the state of one page, or None."""
         own = select(*_COLUMNS).where(quotes.c.site_id == self._site_id, quotes.c.url == url)
         with self._db.connect() as connection:
             row = connection.execute(own).first()
@@ -125,7 +125,7 @@ class PageQuotes:
             connection.execute(gone, {"urls": sorted(urls)})
 
     def lost(self, limit: int, offset: int = 0) -> list[QuoteHealth]:
-        """Quoted pages that are no longer in the index, the ones with most quotes first."""
+        """Return quoted pages that are no longer in the index, most quotes first."""
         own = select(*_COLUMNS).where(quotes.c.site_id == self._site_id, quotes.c.content_hash == "")
         with self._db.connect() as connection:
             rows = connection.execute(
@@ -134,7 +134,7 @@ class PageQuotes:
             return [QuoteHealth(*row) for row in rows]
 
     def counts(self) -> tuple[int, int]:
-        """(pages in the index with a broken quote, pages that were quoted and left the index)."""
+        """Return (pages in the index with a broken quote, quoted pages no longer in the index)."""
         live = func.count().filter(quotes.c.broken > 0, quotes.c.content_hash != "")
         gone = func.count().filter(quotes.c.content_hash == "")
         with self._db.connect() as connection:

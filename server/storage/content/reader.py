@@ -1,4 +1,4 @@
-"""Reads pages and chunks of a site. Every answer needs this: one statement a call."""
+"""Reads pages and chunks of a site, with one statement per call, because every answer needs it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from server.storage.statements import AnyRow, AnySelect, among
 
 BATCH = 1000
 MOST_KEPT = 3000
-"""Chunks, pages and texts of pages that a process keeps in memory, of all sites together."""
+"""Maximum number of chunks that a process keeps in memory, for all sites together."""
 ZERO: ColumnElement[int] = literal_column("0")
 NEVER: ColumnElement[int] = literal_column("2147483647")
 
@@ -37,12 +37,12 @@ class PageRecord:
     etag: str
     last_modified: str
     missed: int
-    """How many crawls in a row did not find the page."""
+    """Number of consecutive crawls that did not find the page."""
     fetched_at: datetime
     first_seen_at: datetime | None = field(default=None, compare=False)
-    """When it was first read, at this address or an earlier one; None: just now."""
+    """When it was first crawled, at this address or an earlier one; None means just now."""
     source: str = ""
-    """Where the page comes from when it is not a page of the website, such as an upload."""
+    """Source of a page that is not part of the website, such as an upload."""
 
 
 _CHUNK = (
@@ -57,14 +57,14 @@ _PAGE = (
 
 
 def alive_in(table: Table, generation: ColumnElement[int]) -> ColumnElement[bool]:
-    """The rows of a table with `born` and `died` that a reader of `generation` sees."""
-    # Spelt so that SQLite cannot walk an index of generations, which holds every chunk of the site: it has
-    # no statistics here, and would rather do that than look up the few ids or the page asked for.
+    """Return the condition for rows with `born` and `died` that a reader of `generation` sees."""
+    # Written so that SQLite cannot use an index of generations, which contains every chunk of the site.
+    # Without statistics SQLite would prefer it to looking up the few requested ids or the page.
     return and_(table.c.born + ZERO <= generation, func.coalesce(table.c.died, NEVER) > generation)
 
 
 class _Statements:
-    """The statements of readers: of the live generation, found in the same round trip, or of a given one."""
+    """Statements for the live generation, looked up in the same round trip, or for a given generation."""
 
     def __init__(self, *, live: bool) -> None:
         site: BindParameter[str] = bindparam("site")
@@ -90,7 +90,7 @@ class _Statements:
         )
 
     def by_id(self, dialect: str) -> AnySelect:
-        """Chunks whose id is in the list bound to `ids`."""
+        """Return the statement for chunks whose id is in the list bound to `ids`."""
         if dialect not in self._by_id:
             self._by_id[dialect] = self._chunks.where(among(dialect, chunks.c.id, "ids"))
         return self._by_id[dialect]
@@ -112,11 +112,11 @@ _NEXT_BATCH = (
 
 
 LiveState = tuple[str, int, datetime | None]
-"""Site, live generation, and when the site was created: live content changes with these alone."""
+"""Site, live generation, and when the site was created. Live content changes only with these."""
 
 
 class _Kept:
-    """Live content by state and key, as it was read. Threads share it: at worst two read the same."""
+    """Cache of live content by state and key. Threads share it: at worst, two read the same."""
 
     def __init__(self) -> None:
         self.chunks: dict[tuple[LiveState, str], Chunk] = {}
@@ -124,18 +124,18 @@ class _Kept:
         self.texts: dict[tuple[LiveState, str], str] = {}
 
     def bound(self) -> None:
-        """Start again when there is too much."""
+        """Empty the cache when it is too large."""
         if len(self.chunks) + sum(map(len, self.pages.copy().values())) > MOST_KEPT:
             self.chunks, self.pages, self.texts = {}, {}, {}
 
 
 _kept: WeakKeyDictionary[Database, _Kept] = WeakKeyDictionary()
-"""By database, for all readers of it."""
+"""Caches by database, shared by all its readers."""
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One live generation, as one thread sees it for a while."""
+    """The live generation that one thread reads consistently."""
 
     state: LiveState | None = None
     is_open: bool = True
@@ -147,15 +147,15 @@ class Holdout:
     the reader, so it never finds a hidden page."""
 
     hides: Callable[[str], bool] = lambda url: False
-    """Whether a page is hidden, by its stored address."""
+    """Returns whether a page is hidden, by its stored address."""
     added: dict[str, list[Chunk]] = field(default_factory=dict)
-    """Pages that are read as if they were stored, by address."""
+    """Additional pages, by address."""
 
 
 class ContentReader:
-    """Pages and chunks of one site as visitors see them; nothing for an unknown site.
+    """Reads the live pages and chunks of one site. An unknown site has none.
 
-    With `generation` they are read as if that generation were live, to measure an index before it goes live.
+    With `generation` it reads that generation instead, to measure an index before it goes live.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class ContentReader:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Within it, this thread sees one live generation, which is looked up once."""
+        """Let this thread see one live generation, which is looked up only once."""
         outer: _Reading | None = getattr(self._readings, "now", None)
         if outer is not None and outer.is_open:
             yield
@@ -181,7 +181,7 @@ class ContentReader:
         try:
             yield
         finally:
-            # Another thread may end it, where a stream of answers is given up: what is closed is not used.
+            # Another thread may end it when a stream is abandoned, so a closed reading is not used.
             reading.is_open = False
 
     def _state(self) -> LiveState:
@@ -197,18 +197,18 @@ class ContentReader:
         return state
 
     def pinned(self) -> ContentReader:
-        """A reader of the generation that is live now, also after the next one has gone live."""
+        """Return a reader of the current generation, even after the next one goes live."""
         return ContentReader(self._db, self.site_id, self.live_generation(), self.holdout)
 
     def live_generation(self) -> int:
-        """The generation that is read; 0 when there is none yet."""
+        """Return the generation that is read; 0 if there is none yet."""
         if self._generation is not None:
             return self._generation
         with self._db.connect() as connection:
             return int(connection.execute(_GENERATION, self._values).scalar() or 0)
 
     def load(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """The chunks with these ids, by id, in the order of `ids`. Unknown ids are left out."""
+        """Return the chunks with these ids, by id, in the order of `ids`. Unknown ids are left out."""
         if self._generation is not None:
             found = self._loaded(ids, self._values)
         else:
@@ -225,7 +225,7 @@ class ContentReader:
         return {id: found[id] for id in ids if id in found and not hides(found[id].url)}
 
     def page(self, url: str) -> list[Chunk]:
-        """All chunks of a page, in page order; [] for an unknown page."""
+        """Return all chunks of a page, in page order; [] for an unknown page."""
         if url in self.holdout.added:
             return self.holdout.added[url]
         if self.holdout.hides(url):
@@ -243,7 +243,7 @@ class ContentReader:
         return list(found)
 
     def page_text(self, url: str) -> str:
-        """The text of a page; "" for an unknown page."""
+        """Return the text of a page; "" for an unknown page."""
         if self._generation is not None or url in self.holdout.added or self.holdout.hides(url):
             return joined_text(self.page(url))
         key, kept = (self._state(), url), self._kept.texts
@@ -266,7 +266,7 @@ class ContentReader:
         return [chunk_of(row) for row in rows]
 
     def pages(self, *, limit: int = 100, offset: int = 0, search: str = "") -> list[PageRecord]:
-        """Pages by address; with `search`, those whose address or title contains it, in any case."""
+        """Return pages by address whose address or title contains `search`, ignoring case."""
         values = {**self._values, "count": limit, "skip": offset}
         statement = self._statements.pages
         if search:
@@ -277,26 +277,26 @@ class ContentReader:
         return [page for page in found if not self.holdout.hides(page.url)]
 
     def live_hashes(self) -> dict[str, str]:
-        """Address -> content hash of every page; "-" for a page without a known hash."""
+        """Return the content hash of every page by address; "-" for a page without a known hash."""
         with self._db.connect() as connection:
             rows = connection.execute(self._statements.hashes, self._values)
             return {url: content_hash or "-" for url, content_hash in rows}
 
     def find(self, url: str) -> PageRecord | None:
-        """A page by its address."""
+        """Return a page by its address, or None."""
         with self._db.connect() as connection:
             row = connection.execute(self._statements.find, {**self._values, "url": url}).first()
         return None if row is None else page_of(row)
 
     def counts(self) -> tuple[int, int]:
-        """How many pages and chunks there are."""
+        """Return the number of pages and of chunks."""
         with self._db.connect() as connection:
             live_pages, live_chunks = connection.execute(self._statements.counts, self._values).one()
         return int(live_pages), int(live_chunks)
 
     def every_chunk(self) -> Iterator[Chunk]:
-        """All chunks of the generation that is live when the iteration begins, page by page, one batch in
-        memory at a time."""
+        """Yield all chunks of the generation that is live when the iteration begins, page by page. Only one
+        batch is in memory at a time."""
         after: dict[str, Any] = {"url": "", "position": -1, "id": ""}
         after |= {"site": self.site_id, "generation": self.live_generation(), "count": BATCH}
         while True:
@@ -309,15 +309,15 @@ class ContentReader:
 
 
 def literal_pattern(text: str) -> str:
-    """`text` for LIKE with the escape character \\, so that % and _ mean themselves."""
+    """Escape `text` for LIKE with the escape character \\, so that % and _ are literal."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def chunk_of(row: AnyRow) -> Chunk:
-    """A chunk from a row of _CHUNK's columns."""
+    """Return the chunk in a row of _CHUNK's columns."""
     return Chunk(*row)
 
 
 def page_of(row: AnyRow) -> PageRecord:
-    """A page from a row of _PAGE's columns."""
+    """Return the page in a row of _PAGE's columns."""
     return PageRecord(*row)

@@ -1,4 +1,4 @@
-"""Pages read from a site's sources, version by version, and the state of each part of a source."""
+"""Versions of pages read from a site's sources, and the state of each part of a source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SourceItem:
     content_hash: str = ""
     """Content hash of its page; empty if it has none."""
     missed: int = 0
-    """How many readings in a row did not find it."""
+    """Number of consecutive readings that did not find it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class SourcePages:
         self.site_id = site_id
 
     def live(self, url: str) -> PageVersion | None:
-        """The live version of a page, or None."""
+        """Return the live version of a page, or None."""
         with self._db.connect() as connection:
             row = connection.execute(_LIVE, {"site": self.site_id, "url": url}).first()
         return None if row is None else PageVersion(*row)
 
     def version(self, url: str, content_hash: str) -> PageVersion | None:
-        """A version of a page, live or not."""
+        """Return a version of a page, live or not, or None."""
         key = (
             source_pages.c.site_id == self.site_id,
             source_pages.c.url == url,
@@ -82,7 +82,7 @@ class SourcePages:
         return None if row is None else PageVersion(*row)
 
     def put(self, version: PageVersion) -> None:
-        """Stores a version."""
+        """Store a version."""
         with self._db.begin() as connection:
             connection.execute(
                 upsert(self._db.dialect, source_pages, key=("site_id", "url", "content_hash")),
@@ -90,7 +90,7 @@ class SourcePages:
             )
 
     def items(self, source_id: str) -> dict[str, SourceItem]:
-        """Parts of a source at its last reading, by address."""
+        """Return the parts of a source at its last reading, by address."""
         own = select(*_ITEM).where(
             source_items.c.site_id == self.site_id, source_items.c.source_id == source_id
         )
@@ -100,7 +100,7 @@ class SourcePages:
             }
 
     def replace_items(self, source_id: str, items: Sequence[SourceItem]) -> None:
-        """Replace the parts of a source. A source that was removed in the meantime is no error."""
+        """Replace the parts of a source. A source that was removed in the meantime is ignored."""
         own = (source_items.c.site_id == self.site_id, source_items.c.source_id == source_id)
         known = select(sources.c.id).where(sources.c.site_id == self.site_id, sources.c.id == source_id)
         rows = [{"site_id": self.site_id, "source_id": source_id, **asdict(item)} for item in items]
@@ -112,7 +112,7 @@ class SourcePages:
                 )
 
     def tidy(self) -> None:
-        """Deletes versions that are neither current nor live, pages of removed sources, and unused bytes."""
+        """Delete versions that are neither current nor live, pages of removed sources, and unused bytes."""
         same_url = and_(
             source_items.c.site_id == source_pages.c.site_id, source_items.c.url == source_pages.c.url
         )

@@ -1,6 +1,6 @@
 """Sources of a site in addition to its website: files, folders, lists of addresses, questions with answers.
 
-Uploads and pasted text are stored in the database, so that every replica has them; of a folder, its path.
+Uploads and pasted text are stored in the database, so that every replica has them; folders by their path.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Source:
 
     site_id: str
     id: str
-    """A hash of kind and name: adding the same name again replaces the source."""
+    """Hash of kind and name. Adding the same name again replaces the source."""
     kind: str
     name: str
     """A file's name, a folder's path, otherwise the operator's name for it."""
@@ -69,7 +69,7 @@ class SourceStore:
     ) -> Source:
         """Add a source, or replace the one with the same kind and name.
 
-        Raises UnknownSite, and SourceTooLarge when the site would hold more than `most_bytes`.
+        Raises UnknownSite, and SourceTooLarge if the site's sources would exceed `most_bytes`.
         """
         digest = digest_of(body) if body else ""
         source = Source(site_id, source_id(kind, name), kind, name, dict(options or {}), digest)
@@ -89,14 +89,14 @@ class SourceStore:
             return _keep(connection, self._db.dialect, site_id, body, most_bytes)
 
     def all(self, site_id: str) -> list[Source]:
-        """Sources of a site by kind and name."""
+        """Return the sources of a site, sorted by kind and name."""
         wanted = select(sources).where(sources.c.site_id == site_id)
         with self._db.connect() as connection:
             rows = connection.execute(wanted.order_by(sources.c.kind, sources.c.name)).all()
         return [Source(**row._mapping) for row in rows]
 
     def get(self, site_id: str, id: str) -> Source:
-        """Raises UnknownSource."""
+        """Return a source. Raises UnknownSource."""
         wanted = select(sources).where(sources.c.site_id == site_id, sources.c.id == id)
         with self._db.connect() as connection:
             row = connection.execute(wanted).first()
@@ -112,14 +112,14 @@ class SourceStore:
             raise UnknownSource(f"the site {site_id} has no source {id!r}")
 
     def was_read(self, source: Source, message: str, options: Mapping[str, Any]) -> None:
-        """Record that a source was read now. A source that was removed in the meantime is no error."""
+        """Record that a source was read now. A source that was removed in the meantime is ignored."""
         own = (sources.c.site_id == source.site_id, sources.c.id == source.id)
         values = {"read_at": now(), "message": message, "options": dict(options)}
         with self._db.begin() as connection:
             connection.execute(update(sources).where(*own).values(**values))
 
     def body(self, site_id: str, digest: str) -> bytes | None:
-        """Stored bytes; None when there are none with this digest."""
+        """Return the stored bytes with this digest, or None."""
         wanted = select(source_blobs.c.body).where(
             source_blobs.c.site_id == site_id, source_blobs.c.digest == digest
         )
@@ -128,12 +128,12 @@ class SourceStore:
         return None if found is None else bytes(found)
 
     def size(self, site_id: str) -> int:
-        """Bytes that the sources of a site take."""
+        """Return the size of a site's sources in bytes."""
         with self._db.connect() as connection:
             return _size(connection, site_id)
 
     def counts(self, site_id: str) -> dict[str, dict[str, int]]:
-        """Source -> state -> how many of its parts are in that state."""
+        """Return the number of parts in each state, by source id and state."""
         counted = (
             select(source_items.c.source_id, source_items.c.state, func.count())
             .where(source_items.c.site_id == site_id)
@@ -147,12 +147,12 @@ class SourceStore:
 
 
 def source_id(kind: str, name: str) -> str:
-    """Id of a source: twelve hexadecimal digits."""
+    """Return the id of a source: twelve hexadecimal digits."""
     return digest_of(f"{kind}\0{name}".encode())[:12]
 
 
 def digest_of(body: bytes) -> str:
-    """SHA-256 in hexadecimal digits."""
+    """Return the SHA-256 in hexadecimal digits."""
     return hashlib.sha256(body).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Conversations of visitors: storing, reading, erasing, and deleting old ones."""
+"""Stores, reads and erases conversations of visitors, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Conversation, Message
 from server.storage.columns import now
 from server.storage.conversations.curated import count_hit
-from server.storage.conversations.gap_counts import leave_gaps
+from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
 from server.storage.schema.conversations import cited, conversations, messages
-from server.storage.schema.delivery import contact_requests as wrote
+from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect, among
 
 _STEPS = (10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91)
 TIMES_MS = (0, *range(1, 10), *(step * 10**power for power in range(6) for step in _STEPS), 10**7)
-"""Steps of the histogram of times: precise to about a tenth, without sorting every time."""
+"""Steps of the histogram of times. They are about 10% apart, so that no times have to be sorted."""
 
 
 def figures_of(timings_ms: Mapping[str, float], trace: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns took_ms, within_ms, cost, tokens and support of `messages`."""
+    """Return the columns took_ms, within_ms, cost, tokens and support of `messages`."""
     took = round(sum(map(_amount, timings_ms.values())), 3)
     used = trace.get("usage")
     used = used if isinstance(used, Mapping) else {}
@@ -46,7 +46,7 @@ def figures_of(timings_ms: Mapping[str, float], trace: Mapping[str, Any]) -> dic
 
 
 def within(took_ms: float) -> int:
-    """The smallest step of TIMES_MS that a time does not exceed."""
+    """Return the smallest step of TIMES_MS that a time does not exceed."""
     step: int = TIMES_MS[min(bisect_left(TIMES_MS, took_ms), len(TIMES_MS) - 1)]
     return step
 
@@ -54,7 +54,7 @@ def within(took_ms: float) -> int:
 def cited_rows(
     message_id: str, site_id: str, at: datetime, citations: Iterable[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The rows of `cited` for one answer; of two citations with one number the first counts."""
+    """Return the rows of `cited` for one answer. Of two citations with the same number the first counts."""
     rows: dict[int, dict[str, Any]] = {}
     for one in citations:
         row = {"message_id": message_id, "number": one["number"], "site_id": site_id, "at": at}
@@ -63,7 +63,7 @@ def cited_rows(
 
 
 def _amount(value: object) -> float:
-    """A number that can be summed; 0 for anything else."""
+    """Return a number that can be summed; 0 for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return float(value) if 0 <= value < 1e12 else 0.0
@@ -87,14 +87,14 @@ _OWNED = select(conversations.c.id).where(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What is stored about one visitor of a site."""
+class VisitorData:
+    """Data stored about one visitor of a site."""
 
     conversations: tuple[str, ...]
-    """Their ids."""
+    """Ids of the conversations."""
     questions: int
     written: int
-    """Messages to people."""
+    """Number of messages to the operator."""
 
 
 class ConversationStore:
@@ -104,7 +104,7 @@ class ConversationStore:
         self._db = db
 
     def start(self, site_id: str, visitor_id: str) -> str:
-        """Begins a conversation; returns its id. Raises UnknownConversation when there is no such site."""
+        """Start a conversation and return its id. Raises UnknownConversation if there is no such site."""
         id = uuid4().hex
         row = {"id": id, "site_id": site_id, "visitor_id": visitor_id, "started_at": now()}
         try:
@@ -115,19 +115,19 @@ class ConversationStore:
         return id
 
     def belongs(self, conversation_id: str, site_id: str, visitor_id: str) -> bool:
-        """Whether the conversation exists and is this visitor's on this site."""
+        """Return whether the conversation exists and is this visitor's on this site."""
         key = {"id": conversation_id, "site": site_id, "visitor": visitor_id}
         with self._db.connect() as connection:
             return connection.execute(_OWNED, key).first() is not None
 
     def add(self, message: Message) -> None:
-        """Stores a message with its answer. Raises UnknownConversation."""
+        """Store a message with its answer. Raises UnknownConversation."""
         row = _row(message)
         cited = cited_rows(message.id, message.site_id, message.asked_at, row["citations"])
         try:
             with self._db.begin() as connection:
                 added = connection.execute(_ADD, {**row, "conversation": message.conversation_id})
-                # Not None: it is the key that the database made.
+                # Never None: the database has generated the key.
                 number = added.inserted_primary_key[0]  # type: ignore[index]
                 if cited:
                     connection.execute(_CITE, [one | {"message_number": number} for one in cited])
@@ -140,7 +140,7 @@ class ConversationStore:
             ) from error
 
     def get(self, conversation_id: str) -> Conversation:
-        """The conversation with its messages. Raises UnknownConversation."""
+        """Return the conversation with its messages. Raises UnknownConversation."""
         found = self._load(select(conversations).where(conversations.c.id == conversation_id))
         if not found:
             raise UnknownConversation(
@@ -149,7 +149,7 @@ class ConversationStore:
         return found[0]
 
     def recent(self, site_id: str, limit: int, offset: int = 0) -> list[Conversation]:
-        """Conversations of a site with their messages, the newest first."""
+        """Return conversations of a site with their messages, newest first."""
         ordered = (
             select(conversations)
             .where(conversations.c.site_id == site_id)
@@ -157,30 +157,32 @@ class ConversationStore:
         )
         return self._load(ordered.limit(limit).offset(offset))
 
-    def said_by(self, site_id: str, visitor_id: str) -> Said:
-        """What is stored about a visitor of a site."""
-        theirs = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
-        talked = select(conversations.c.id).where(*theirs)
-        asked = select(func.count()).where(messages.c.conversation_id.in_(talked))
-        written = select(func.count()).where(wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
+    def visitor_data(self, site_id: str, visitor_id: str) -> VisitorData:
+        """Return a summary of the data stored about a visitor of a site."""
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        own_ids = select(conversations.c.id).where(*own)
+        asked = select(func.count()).where(messages.c.conversation_id.in_(own_ids))
+        written = select(func.count()).where(
+            requests.c.site_id == site_id, requests.c.visitor_id == visitor_id
+        )
         with self._db.connect() as connection:
-            ids = tuple(connection.execute(talked).scalars())
-            return Said(ids, connection.execute(asked).scalar_one(), connection.execute(written).scalar_one())
+            ids = tuple(connection.execute(own_ids).scalars())
+            return VisitorData(ids, *(connection.execute(one).scalar_one() for one in (asked, written)))
 
     def erase_visitor(self, site_id: str, visitor_id: str) -> int:
-        """Delete everything a visitor wrote on a site, messages to people included; return the number of
-        conversations."""
-        said = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
+        """Delete everything a visitor wrote on a site, including messages to the operator. Return the
+        number of conversations."""
+        own = (conversations.c.site_id == site_id, conversations.c.visitor_id == visitor_id)
         with self._db.begin() as connection:
-            # Those that belong to no conversation go with none.
-            theirs = (wrote.c.site_id == site_id, wrote.c.visitor_id == visitor_id)
-            connection.execute(delete(wrote).where(*theirs))
-            of_these = select(conversations.c.id).where(*said)
-            leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(of_these)))
-            return connection.execute(delete(conversations).where(*said)).rowcount
+            # Messages without a conversation are not deleted with one.
+            sent = (requests.c.site_id == site_id, requests.c.visitor_id == visitor_id)
+            connection.execute(delete(requests).where(*sent))
+            ids = select(conversations.c.id).where(*own)
+            remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
+            return connection.execute(delete(conversations).where(*own)).rowcount
 
     def counts(self, site_id: str, since: datetime) -> dict[Outcome, int]:
-        """Outcome -> number of messages since then; every outcome is a key."""
+        """Return the number of messages since then, by outcome. Every outcome is a key."""
         counted = (
             select(messages.c.outcome, func.count())
             .where(messages.c.site_id == site_id, messages.c.asked_at >= since)
@@ -193,9 +195,9 @@ class ConversationStore:
     def _load(self, wanted: AnySelect) -> list[Conversation]:
         with self._db.connect() as connection:
             rows = connection.execute(wanted).all()
-            said = self._messages(connection, [row.id for row in rows])
+            found = self._messages(connection, [row.id for row in rows])
         return [
-            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(said.get(row.id, ())))
+            Conversation(row.id, row.site_id, row.visitor_id, row.started_at, tuple(found.get(row.id, ())))
             for row in rows
         ]
 
@@ -243,7 +245,7 @@ def _row(message: Message) -> dict[str, Any]:
 
 
 def message_of(row: AnyRow) -> Message:
-    """The message that a row of `messages` holds."""
+    """Return the message in a row of `messages`."""
     answer = Answer(
         outcome=Outcome(row.outcome),
         text=row.text,
@@ -263,7 +265,7 @@ def message_of(row: AnyRow) -> Message:
 
 
 BATCH = 500
-"""Conversations that one transaction deletes, so that visitors' writes need not wait long."""
+"""Conversations deleted per transaction, so that visitors' writes do not wait long."""
 
 
 class Retention:
@@ -273,8 +275,8 @@ class Retention:
         self._db = db
 
     def count(self, before: datetime) -> int:
-        """How many conversations began before that moment. Nearly as many as `forget` would delete,
-        because few last for days, and counted from the index alone."""
+        """Return the number of conversations started before that moment, counted from the index alone. It
+        is close to the number that `forget` would delete, because few conversations last for days."""
         of_sites = conversations.c.site_id.in_(select(sites.c.id))
         counted = select(func.count()).select_from(conversations)
         with self._db.connect() as connection:
@@ -282,17 +284,17 @@ class Retention:
             return int(found.scalar_one())
 
     def forget(self, before: datetime) -> int:
-        """Delete one batch with everything that refers to it; return how many, 0 when none is left."""
-        oldest = select(conversations.c.id).where(*_over(before)).order_by(conversations.c.started_at)
+        """Delete one batch with everything that refers to it. Return the number deleted, 0 at the end."""
+        oldest = select(conversations.c.id).where(*_older_than(before)).order_by(conversations.c.started_at)
         with self._db.begin() as connection:
             ids = list(connection.execute(oldest.limit(BATCH)).scalars())
             if ids:
-                leave_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
+                remove_from_gaps(connection, select(messages.c.id).where(messages.c.conversation_id.in_(ids)))
                 connection.execute(delete(conversations).where(conversations.c.id.in_(ids)))
         return len(ids)
 
 
-def _over(before: datetime) -> tuple[ColumnElement[bool], ...]:
+def _older_than(before: datetime) -> tuple[ColumnElement[bool], ...]:
     later = select(messages.c.id).where(
         messages.c.conversation_id == conversations.c.id, messages.c.asked_at >= before
     )

@@ -1,4 +1,4 @@
-"""The operators' own answers."""
+"""Stores curated answers."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _DAYS = ("valid_from", "valid_until")
 
 
 class CuratedStore:
-    """Curated answers by number."""
+    """Curated answers of all sites, by id."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def all(self, site_id: str, limit: int | None = None, offset: int = 0) -> list[CuratedAnswer]:
-        """Those of a site, the last edited first."""
+        """Return the curated answers of a site, the last edited first."""
         wanted = select(*_COLUMNS).where(curated.c.site_id == site_id)
         wanted = wanted.order_by(curated.c.edited_at.desc(), curated.c.id.desc()).limit(limit).offset(offset)
         with self._db.connect() as connection:
             return [_answer(row) for row in connection.execute(wanted)]
 
     def count(self, site_id: str) -> int:
-        """How many a site has."""
+        """Return the number of curated answers of a site."""
         wanted = select(func.count()).where(curated.c.site_id == site_id)
         with self._db.connect() as connection:
             return int(connection.execute(wanted).scalar_one())
 
     def get(self, site_id: str, id: int) -> CuratedAnswer:
-        """Raises UnknownCuratedAnswer."""
+        """Return a curated answer. Raises UnknownCuratedAnswer."""
         wanted = select(*_COLUMNS).where(curated.c.site_id == site_id, curated.c.id == id)
         with self._db.connect() as connection:
             row = connection.execute(wanted).first()
@@ -56,12 +56,12 @@ class CuratedStore:
         return _answer(row)
 
     def save(self, answer: CuratedAnswer, edited_by: str) -> CuratedAnswer:
-        """Stores a new one (id 0), or replaces one. Raises UnknownCuratedAnswer, UnknownSite."""
+        """Store a new answer (id 0), or replace one. Raises UnknownCuratedAnswer, UnknownSite."""
         with self._of_known_site(), self._db.begin() as connection:
             return self._save(connection, answer, edited_by)
 
     def save_all(self, answers: Sequence[CuratedAnswer], edited_by: str) -> tuple[int, int]:
-        """Store all or none, replacing answers with the same question; return (new, replaced).
+        """Store all answers or none, replacing those with the same question. Return (new, replaced).
 
         Raises UnknownSite.
         """
@@ -77,7 +77,7 @@ class CuratedStore:
         return new, len(answers) - new
 
     def note_check(self, site_id: str, id: int, check: ContentCheck) -> None:
-        """Store what the site's own pages answer. An answer that was removed in the meantime is no error."""
+        """Store what the site's pages answer instead. An answer removed in the meantime is ignored."""
         same = (curated.c.site_id == site_id, curated.c.id == id)
         value = {**asdict(check), "at": check.at.isoformat()}
         with self._db.begin() as connection:
@@ -109,14 +109,14 @@ class CuratedStore:
         return kept
 
     def remove(self, site_id: str, id: int) -> bool:
-        """Delete it; return whether it existed."""
+        """Delete a curated answer. Return whether it existed."""
         same = (curated.c.site_id == site_id, curated.c.id == id)
         with self._db.begin() as connection:
             return bool(connection.execute(delete(curated).where(*same)).rowcount)
 
 
 def count_hit(connection: Connection, site_id: str, id: int) -> None:
-    """Count one use of an answer. An answer that was removed in the meantime is no error."""
+    """Count one use of an answer. An answer removed in the meantime is ignored."""
     same = (curated.c.site_id == site_id, curated.c.id == id)
     values = {"hits": curated.c.hits + 1, "last_given": now()}
     connection.execute(update(curated).where(*same).values(values))

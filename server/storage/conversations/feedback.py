@@ -28,7 +28,7 @@ class Feedback:
 
 
 class FeedbackStore:
-    """Feedback on messages: the last one counts, and the row of the message holds it too."""
+    """Feedback on messages. The last one counts, and is also stored in the row of the message."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -42,28 +42,28 @@ class FeedbackStore:
         )
         row = {"message_id": message_id, "visitor_id": visitor_id, "helpful": helpful, "comment": comment}
         with self._db.begin() as connection:
-            # Held, so that an erasure between the look and the insert waits for its turn.
+            # Lock the message, so that an erasure cannot happen between this check and the insert.
             if connection.execute(theirs.with_for_update(read=True)).first() is None:
                 raise UnknownMessage(f"there is no message {message_id!r} of this visitor")
             connection.execute(upsert(self._db.dialect, feedback, key=("message_id",)), {**row, "at": now()})
-            judged = update(messages).where(messages.c.id == message_id)
-            connection.execute(judged.values(helpful=helpful))
+            rated = update(messages).where(messages.c.id == message_id)
+            connection.execute(rated.values(helpful=helpful))
 
     def of(self, message_ids: Collection[str]) -> dict[str, Feedback]:
-        """Feedback by message id, for the messages that have any."""
+        """Return the feedback by message id, for messages that have any."""
         wanted = select(feedback).where(feedback.c.message_id.in_(message_ids))
         with self._db.connect() as connection:
             return {row.message_id: Feedback(*row) for row in connection.execute(wanted)}
 
     def get(self, message_id: str) -> Feedback | None:
-        """Feedback on a message, or None."""
+        """Return the feedback on a message, or None."""
         with self._db.connect() as connection:
             row = connection.execute(select(feedback).where(feedback.c.message_id == message_id)).first()
         return None if row is None else Feedback(*row)
 
 
 LONGEST, MOST = 40, 20
-"""Longest label, and most labels on one conversation."""
+"""Maximum length of a label, and maximum number of labels on one conversation."""
 
 
 class LabelStore:
@@ -73,7 +73,7 @@ class LabelStore:
         self._db = db
 
     def add(self, site_id: str, conversation_id: str, label: str, operator: str) -> bool:
-        """Add a label; false if the conversation has it already, or has as many as allowed.
+        """Add a label. Return false if the conversation already has it or has the maximum number.
 
         Raises UnknownConversation.
         """
@@ -92,7 +92,7 @@ class LabelStore:
         return True
 
     def remove(self, conversation_id: str, label: str) -> bool:
-        """Remove a label; false if the conversation did not have it."""
+        """Remove a label. Return whether the conversation had it."""
         this = (
             conversation_labels.c.conversation_id == conversation_id,
             conversation_labels.c.label == label,
@@ -101,7 +101,7 @@ class LabelStore:
             return bool(connection.execute(delete(conversation_labels).where(*this)).rowcount)
 
     def of(self, conversation_ids: Collection[str]) -> dict[str, list[str]]:
-        """Labels of each of these conversations that has any, sorted."""
+        """Return the sorted labels of these conversations, by conversation id."""
         wanted = select(conversation_labels.c.conversation_id, conversation_labels.c.label).order_by(
             conversation_labels.c.label
         )
@@ -113,7 +113,7 @@ class LabelStore:
         return found
 
     def known(self, site_ids: Collection[str], limit: int = 100) -> list[str]:
-        """Labels in use on these sites, the most frequent first."""
+        """Return the labels in use on these sites, the most frequent first."""
         wanted = (
             select(conversation_labels.c.label)
             .where(conversation_labels.c.site_id.in_(site_ids))

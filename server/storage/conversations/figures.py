@@ -1,6 +1,6 @@
-"""Sums for each site and day: questions, outcomes, feedback, times, and what models used.
+"""Sums per site and day: questions, outcomes, feedback, times and model usage.
 
-Triggers keep the sums. Counting 100,000 messages takes half a second; their days are a few hundred rows.
+Triggers maintain the sums, a few hundred rows. Counting 100,000 messages would take half a second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Figures:
 
     asked: int = 0
     opened: int = 0
-    """Conversations that began with one of them."""
+    """Number of conversations that began with one of them."""
     answered: int = 0
     refused: int = 0
     clarify: int = 0
@@ -39,10 +39,10 @@ class Figures:
     cost: float = 0.0
     tokens: int = 0
     times: Mapping[int, int] = field(default_factory=dict)
-    """Step of TIMES_MS -> how many answers took at most that, and more than the previous step."""
+    """Number of answers by step of TIMES_MS: they took at most that time, and more than the previous step."""
 
     def within(self, share: float) -> int | None:
-        """The quantile `share` of the times, in milliseconds; None without answers."""
+        """Return the quantile `share` of the times, in milliseconds; None without answers."""
         wanted, seen = share * sum(self.times.values()), 0
         for step in sorted(self.times):
             seen += self.times[step]
@@ -51,7 +51,7 @@ class Figures:
         return None
 
     def slower(self, step: int) -> int:
-        """How many answers took longer than a step."""
+        """Return the number of answers that took longer than a step."""
         return sum(count for took, count in self.times.items() if took > step)
 
     def __add__(self, other: Figures) -> Figures:
@@ -71,7 +71,7 @@ class FigureStore:
         self._db = db
 
     def by_day(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Figures]:
-        """Day (ISO) -> sums of these sites together, for days with questions, both ends included."""
+        """Return these sites' sums by day (ISO), for days with questions, both ends included."""
         sums = select(message_days.c.day, *_summed()).where(*_span(message_days, site_ids, first, last))
         counted = select(message_times.c.day, message_times.c.within_ms, func.sum(message_times.c.asked))
         counted = counted.where(*_span(message_times, site_ids, first, last))
@@ -84,7 +84,7 @@ class FigureStore:
         return {row.day: _figures(row._mapping, times.get(row.day, {})) for row in rows}
 
     def total(self, site_ids: Collection[str], first: date, last: date) -> Figures:
-        """Sums of these sites and days together, both ends included."""
+        """Return the sums of these sites and days together, both ends included."""
         sums = select(*_summed()).where(*_span(message_days, site_ids, first, last))
         counted = select(message_times.c.within_ms, func.sum(message_times.c.asked))
         counted = counted.where(*_span(message_times, site_ids, first, last)).group_by(
@@ -96,7 +96,7 @@ class FigureStore:
         return _figures(row._mapping, {step: int(count) for step, count in steps})
 
     def asked(self, site_ids: Collection[str], first: date, last: date) -> dict[str, int]:
-        """Site -> number of questions in these days; sites without questions are left out."""
+        """Return the number of questions in these days by site, without sites that have none."""
         counted = select(message_days.c.site_id, func.sum(message_days.c.asked)).group_by(
             message_days.c.site_id
         )
@@ -105,7 +105,7 @@ class FigureStore:
             return {site_id: int(asked) for site_id, asked in rows}
 
     def between(self, site_ids: Collection[str], since: datetime, until: datetime) -> Figures:
-        """Sums from `since` until just before `until`, counted message by message."""
+        """Return the sums from `since` until before `until`, counted message by message."""
         held = [messages.c.site_id.in_(site_ids), messages.c.asked_at >= since, messages.c.asked_at < until]
         one: dict[str, Any] = {outcome.value: messages.c.outcome == outcome.value for outcome in Outcome}
         one |= {"opened": messages.c.turn == 1, "up": messages.c.helpful.is_(True)}
@@ -130,7 +130,7 @@ def _span(table: Any, site_ids: Collection[str], first: date, last: date) -> lis
 
 def _figures(row: RowMapping, times: Mapping[int, int]) -> Figures:
     counts = {name: int(row[name] or 0) for name in COUNTED if name != "cost"}
-    # What was added and taken away again leaves a rest that is smaller than any price.
+    # Adding and subtracting leaves a rounding error smaller than any price.
     return Figures(**counts, cost=max(0.0, round(float(row["cost"] or 0), 9)), times=times)
 
 
@@ -138,13 +138,13 @@ _COUNTS = ("calls", "tokens_in", "tokens_out", "cost")
 
 
 class UsageStore:
-    """Implements UsageLog, in the database: all processes and machines see the same."""
+    """Implements UsageLog in the database, for all processes and machines."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def add(self, site_id: str, model: str, used: Used) -> None:
-        """Add to today's counts. A site that was just removed is no error."""
+        """Add to today's counts. A site that was just removed is ignored."""
         counts = {name: getattr(used, name) for name in _COUNTS}
         key = {"site_id": site_id, "day": _day(), "model": model}
         statement = upsert(self._db.dialect, usage, tuple(key))
@@ -156,11 +156,11 @@ class UsageStore:
             return
 
     def today(self, site_id: str) -> Used:
-        """Today's usage (UTC)."""
+        """Return today's usage (UTC)."""
         return self._sum(site_id, _day())
 
     def today_by_site(self) -> dict[str, Used]:
-        """Today's usage (UTC) of every site that has any."""
+        """Return today's usage (UTC) by site, for sites that have any."""
         sums = [func.coalesce(func.sum(usage.c[name]), 0) for name in _COUNTS]
         wanted = select(usage.c.site_id, *sums).where(usage.c.day == _day()).group_by(usage.c.site_id)
         with self._db.connect() as connection:
@@ -168,11 +168,11 @@ class UsageStore:
         return {row[0]: Used(int(row[1]), int(row[2]), int(row[3]), float(row[4])) for row in rows}
 
     def last_days(self, site_id: str, days: int) -> Used:
-        """Usage of the last `days` days, today included."""
+        """Return the usage of the last `days` days, including today."""
         return self._sum(site_id, _day(days - 1))
 
     def by_model(self, site_ids: Collection[str], first: date, last: date) -> dict[str, Used]:
-        """Model -> usage for these sites between two days (UTC), both included."""
+        """Return the usage of these sites between two days (UTC), both included, by model."""
         sums = [func.sum(usage.c[name]) for name in _COUNTS]
         held = (usage.c.site_id.in_(site_ids), usage.c.day.between(first.isoformat(), last.isoformat()))
         wanted = select(usage.c.model, *sums).where(*held).group_by(usage.c.model).order_by(usage.c.model)

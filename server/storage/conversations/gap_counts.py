@@ -1,6 +1,6 @@
-"""Updates the figures of gaps when questions join or leave them.
+"""Updates the figures of gaps when questions are added or removed.
 
-Deleting conversations needs this, so it is part of storage; the other statements on gaps are in server.gaps.
+Deleting conversations needs this, so it is part of storage. The other statements on gaps are in server.gaps.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _COUNT = (
 
 
 def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool:
-    """Count the questions of a gap again. False when it has none left and was deleted.
+    """Count the questions of a gap again. Return false if it had none left and was deleted.
 
-    With `shrunk` the sum of vectors is dropped too: it contains questions that are gone."""
+    With `shrunk` the sum of vectors is dropped too, because it contains removed questions."""
     asked, visitors, first, last, *whys = connection.execute(_FIGURES, {"gap": gap_id}).one()
     if not asked:
         connection.execute(delete(gaps).where(gaps.c.id == gap_id))
@@ -40,13 +40,13 @@ def recount(connection: Connection, gap_id: str, *, shrunk: bool = True) -> bool
     values = {"asked": asked, "visitors": visitors, "first_asked": first, "last_asked": last, "why": counted}
     connection.execute(_COUNT, {"gap": gap_id, **{f"new_{name}": value for name, value in values.items()}})
     if shrunk:
-        standing = {"total": None, "embedded": 0, **_standing(connection, gap_id)}
-        connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**standing))
+        values = {"total": None, "embedded": 0, **_new_title(connection, gap_id)}
+        connection.execute(update(gaps).where(gaps.c.id == gap_id).values(**values))
     return True
 
 
-def _standing(connection: Connection, gap_id: str) -> dict[str, Any]:
-    """New values when the question that names the gap is gone: none of its words may be kept."""
+def _new_title(connection: Connection, gap_id: str) -> dict[str, Any]:
+    """Return new values if the question that names the gap was removed: its words must not be kept."""
     shown = connection.execute(select(gaps.c.question).where(gaps.c.id == gap_id)).scalar_one()
     of_gap = questions.c.gap_id == gap_id
     there = select(questions.c.message_id).where(of_gap, questions.c.question == shown).limit(1)
@@ -57,9 +57,9 @@ def _standing(connection: Connection, gap_id: str) -> dict[str, Any]:
     return {"question": question, "language": language, "missing": None, "nearest": []}
 
 
-def leave_gaps(connection: Connection, messages_of: Any) -> None:
-    """Remove messages that are about to be deleted from their gaps. `messages_of` selects the ids of the
-    messages. The counts of the gaps stay correct, and none of the visitors' words are kept."""
+def remove_from_gaps(connection: Connection, messages_of: Any) -> None:
+    """Remove messages from their gaps before they are deleted. `messages_of` selects the ids of the messages.
+    The counts of the gaps stay correct, and none of the visitors' words are kept."""
     theirs = questions.c.message_id.in_(messages_of)
     found = connection.execute(select(questions.c.gap_id).where(theirs).distinct()).scalars().all()
     connection.execute(delete(questions).where(theirs))

@@ -1,4 +1,4 @@
-"""The last turns of each conversation, the context of a follow-up question; and erasing a visitor."""
+"""Stores the last turns of each conversation, for follow-up questions, and erases visitors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEGABYTES = 256
 
 
 class DiskHistory:
-    """History in a folder, for all processes of one machine. Implements the protocol History."""
+    """Implements History in a folder, for all processes of one machine."""
 
     def __init__(self, folder: str | Path, turns: int, minutes: float) -> None:
         self._folder = DiskFolder(folder, MEGABYTES)
@@ -26,7 +26,7 @@ class DiskHistory:
         self._seconds = minutes * 60
 
     def turns(self, conversation_id: str) -> tuple[Turn, ...]:
-        """Turns of a conversation, oldest first; () for an unknown or expired one."""
+        """Return the turns of a conversation, oldest first; () for an unknown or expired one."""
         stored = self._folder.run(lambda cache: cache.get(storable(conversation_id)))
         return () if stored is None else tuple(map(_turn, json.loads(stored)))
 
@@ -36,15 +36,15 @@ class DiskHistory:
             self._folder.run(lambda cache: self._append(cache, storable(conversation_id), _text(turn)))
 
     def forget(self, conversation_id: str) -> None:
-        """Drops the conversation. An unknown one is no error."""
+        """Drop the conversation. An unknown one is ignored."""
         self._folder.run(lambda cache: cache.delete(storable(conversation_id)))
 
     def close(self) -> None:
-        """Closes the folder."""
+        """Close the folder."""
         self._folder.close()
 
     def _append(self, cache: Cache, key: str, turn: str) -> None:
-        # The transaction keeps another process from adding between the look and the write.
+        # The transaction prevents another process from adding between reading and writing.
         with cache.transact():
             stored = cache.get(key)
             turns = [*(json.loads(stored) if stored else []), turn]
@@ -52,7 +52,7 @@ class DiskHistory:
 
 
 class RedisHistory:
-    """History in Redis, for any number of machines. Implements the protocol History."""
+    """Implements History in Redis, for any number of machines."""
 
     def __init__(self, url: str, turns: int, minutes: float) -> None:
         self._server = RedisServer(url)
@@ -60,7 +60,7 @@ class RedisHistory:
         self._milliseconds = max(1, round(minutes * 60_000))
 
     def turns(self, conversation_id: str) -> tuple[Turn, ...]:
-        """Turns of a conversation, oldest first; () for an unknown or expired one."""
+        """Return the turns of a conversation, oldest first; () for an unknown or expired one."""
         with self._server.client() as client:
             return tuple(_turn(text) for text in client.lrange(_key(conversation_id), 0, -1))
 
@@ -76,12 +76,12 @@ class RedisHistory:
             pipeline.execute()
 
     def forget(self, conversation_id: str) -> None:
-        """Drops the conversation. An unknown one is no error."""
+        """Drop the conversation. An unknown one is ignored."""
         with self._server.client() as client:
             client.delete(_key(conversation_id))
 
     def close(self) -> None:
-        """Closes every connection."""
+        """Close every connection."""
         self._server.close()
 
 
@@ -98,9 +98,9 @@ def _turn(text: str | bytes) -> Turn:
 
 
 def erase_visitor(conversations: ConversationStore, history: History, site_id: str, visitor_id: str) -> int:
-    """Deletes all that a visitor said on a site; returns how many conversations there were."""
-    said = conversations.said_by(site_id, visitor_id)
+    """Delete everything a visitor wrote on a site. Return the number of conversations."""
+    data = conversations.visitor_data(site_id, visitor_id)
     erased = conversations.erase_visitor(site_id, visitor_id)
-    for id in said.conversations:
+    for id in data.conversations:
         history.forget(id)
     return erased

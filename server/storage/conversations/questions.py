@@ -1,6 +1,6 @@
-"""Questions with their answers across conversations, with every filter that the dashboard offers.
+"""Lists questions and answers across conversations, with every filter of the dashboard.
 
-The index ix_messages_figures holds every column but the words, so that only the rows on show are read.
+The index ix_messages_figures contains every column except the words, so that only the rows shown are read.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from server.storage.schema.delivery import contact_requests as requests
 
 
 class QuestionLog:
-    """Reads what `ConversationStore` wrote, message by message."""
+    """Reads single messages stored by `ConversationStore`."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def find(self, message_id: str) -> Message | None:
-        """The message, or None."""
+        """Return the message, or None."""
         with self._db.connect() as connection:
             row = connection.execute(select(messages).where(messages.c.id == message_id)).first()
         return None if row is None else message_of(row)
@@ -44,12 +44,12 @@ class QuestionLog:
         limit: int = 50,
         offset: int = 0,
     ) -> list[Message]:
-        """Messages, newest first: of one site or all, with these outcomes or any, since then or ever."""
+        """Return messages, newest first. By default, of all sites, with any outcome, from any time."""
         newest_first = [messages.c.asked_at.desc(), messages.c.number.desc()]
         if site_id is None and not outcomes and since is None:
-            # There is no index on the time alone, and numbers grow with it.
+            # There is no index on the time alone, but numbers increase with time.
             del newest_first[0]
-        # The narrow inner query is answered by the index; only the rows that are shown are read whole.
+        # The index answers the narrow inner query; only the rows shown are read completely.
         shown = select(messages.c.number).order_by(*newest_first).limit(limit).offset(offset)
         if site_id is not None:
             shown = shown.where(messages.c.site_id == site_id)
@@ -63,14 +63,14 @@ class QuestionLog:
 
 
 LOW_SUPPORT = 0.5
-"""Answers with a claim below that support are worth reviewing."""
+"""Answers with a claim below this support are worth reviewing."""
 MERGED_SITES = 30
-"""Lists of up to so many sites are merged in order of time; larger ones are sorted."""
+"""Lists of up to this many sites are merged by time; those of more sites are sorted."""
 BATCH = 500
 FEW = 10_000
-"""Up to so many matches of a search are looked up one by one."""
+"""Up to this many matches of a search are looked up one by one."""
 LATELY = 1000
-"""Newest messages of a site from which the choices of a filter are taken."""
+"""Number of a site's newest messages from which the choices of a filter are taken."""
 _TICK = timedelta(microseconds=1)
 
 
@@ -87,20 +87,20 @@ class QuestionFilter:
     """A page that the answer cites."""
     low_support: bool = False
     written: bool = False
-    """The visitor wrote a message to people in the conversation."""
+    """The visitor sent a message to the operator in the conversation."""
     label: str = ""
     """A label of the conversation."""
     first: bool = False
-    """The first one of its conversation."""
+    """The question is the first one of its conversation."""
     slower_ms: int = 0
-    """Took longer than that."""
+    """The answer took longer than this."""
     paid: bool = False
-    """It used tokens of a model."""
+    """The answer used tokens of a model."""
     since: datetime | None = None
     until: datetime | None = None
     """Exclusive."""
     search: str = ""
-    """Words, or beginnings of words, in question or answer."""
+    """Words, or beginnings of words, in the question or the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +125,14 @@ class Totals:
 
 
 class QuestionList:
-    """Reads what `ConversationStore` wrote, message by message, the newest first. For one request."""
+    """Lists messages stored by `ConversationStore`, newest first. One instance per request."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._rare: dict[str, bool] = {}
 
     def page(self, wanted: QuestionFilter, limit: int, offset: int = 0) -> list[QuestionRow]:
-        """One page of the list."""
+        """Return one page of the list."""
         if not wanted.site_ids:
             return []
         numbers = self._numbers(wanted, limit, offset)
@@ -145,7 +145,7 @@ class QuestionList:
             ]
 
     def totals(self, wanted: QuestionFilter) -> Totals:
-        """Totals of the whole list; cost and tokens only when filtered by `paid`."""
+        """Return the totals of the whole list; cost and tokens only when filtered by `paid`."""
         if not wanted.site_ids:
             return Totals(0)
         counted = select(func.count())
@@ -156,7 +156,7 @@ class QuestionList:
             return Totals(*(amount or 0 for amount in connection.execute(counted.where(*held)).one()))
 
     def every(self, wanted: QuestionFilter) -> Iterator[QuestionRow]:
-        """The whole list, one batch in memory at a time, without questions asked in the meantime."""
+        """Yield the whole list with one batch in memory at a time, without questions asked meanwhile."""
         left, same = wanted, 0
         while rows := self.page(left, BATCH, same):
             yield from rows
@@ -167,7 +167,7 @@ class QuestionList:
             left = replace(left, until=last + _TICK)
 
     def known(self, site_ids: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """(languages, strategies) of the newest messages."""
+        """Return (languages, strategies) of the newest messages."""
         found: set[tuple[str, str]] = set()
         with self._db.connect() as connection:
             for site_id in site_ids:
@@ -181,7 +181,7 @@ class QuestionList:
     def _numbers(self, wanted: QuestionFilter, limit: int, offset: int) -> Any:
         if not 1 < len(wanted.site_ids) <= MERGED_SITES or self._is_led(wanted):
             return self._newest(wanted, wanted.site_ids, limit, offset).with_only_columns(messages.c.number)
-        # Each site's part comes from the index in order already.
+        # The index already returns each site's part in order.
         parts = [self._newest(wanted, (site,), limit + offset).subquery() for site in wanted.site_ids]
         merged = union_all(*(select(part.c.number, part.c.asked_at) for part in parts)).subquery()
         newest = select(merged.c.number).order_by(merged.c.asked_at.desc(), merged.c.number.desc())
@@ -196,7 +196,7 @@ class QuestionList:
 
     def _conditions(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> list[ColumnElement[bool]]:
         found = list(self._elsewhere(wanted, site_ids))
-        # Where another table leads to few messages, the index by site and time would be slower.
+        # If another table selects few messages, the index by site and time would be slower.
         site = func.coalesce(messages.c.site_id, "") if self._is_led(wanted) else messages.c.site_id
         return [_of(site, site_ids), *_in_the_index(wanted), *found]
 
@@ -204,14 +204,14 @@ class QuestionList:
         return bool(wanted.page_url or wanted.written or wanted.label) or self._is_rare(wanted.search)
 
     def _is_rare(self, search: str) -> bool:
-        """Whether the search matches so few messages that each may be looked up."""
+        """Return whether the search matches few enough messages to look up each one."""
         if search not in self._rare:
             with self._db.connect() as connection:
                 self._rare[search] = 0 <= count_found(connection, search, FEW + 1) <= FEW
         return self._rare[search]
 
     def _elsewhere(self, wanted: QuestionFilter, site_ids: tuple[str, ...]) -> Iterator[ColumnElement[bool]]:
-        """Conditions on other tables."""
+        """Yield the conditions on other tables."""
         if wanted.page_url:
             held = (_of(cited.c.site_id, site_ids), cited.c.url == wanted.page_url)
             yield messages.c.number.in_(select(cited.c.message_number).where(*held))
@@ -227,7 +227,7 @@ class QuestionList:
                 yield found
 
 
-# Conditions that ix_messages_figures answers, each for a field of the filter that is set.
+# Conditions that ix_messages_figures can check, by field of the filter.
 _TESTS: dict[str, Callable[[Any], ColumnElement[bool]]] = {
     "since": lambda moment: messages.c.asked_at >= moment,
     "until": lambda moment: messages.c.asked_at < moment,
@@ -255,7 +255,7 @@ def _of(column: Any, site_ids: tuple[str, ...]) -> ColumnElement[bool]:
 
 
 def helped_messages(database: Database, site_id: str, since: datetime, limit: int) -> list[Message]:
-    """Messages of a site since then that got a thumb up, the newest first."""
+    """Return messages of a site since then that were rated helpful, newest first."""
     liked = select(messages).join(feedback, feedback.c.message_id == messages.c.id)
     liked = liked.where(
         messages.c.site_id == site_id, messages.c.asked_at >= since, feedback.c.helpful == true()

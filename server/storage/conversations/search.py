@@ -1,6 +1,6 @@
-"""Search in the words of questions and answers, by the full text index of each database.
+"""Searches the words of questions and answers with the full-text index of each database.
 
-This module and not the database prepares the words, so that both databases find the same: lower case without
+This module prepares the words, not the database, so that both databases find the same: lower case without
 accents, and every character of a script without spaces as a separate word.
 """
 
@@ -22,11 +22,11 @@ _LAST_PLACE = 16_383
 """Highest position of a word in PostgreSQL."""
 _LONGEST = 500
 MOST_WORDS = 12
-"""Most words of a search."""
+"""Maximum number of words in a search."""
 
 
 def words_of(written: str) -> list[str]:
-    """The words of a text as they are indexed."""
+    """Return the words of a text in indexed form."""
     plain = written.casefold()
     if not plain.isascii():
         decomposed = unicodedata.normalize("NFKD", plain)
@@ -36,7 +36,7 @@ def words_of(written: str) -> list[str]:
 
 
 def index_rows(connection: Connection, rows: Iterable[tuple[int, str, str]]) -> None:
-    """Add messages to the index: (number, question, answer) of each."""
+    """Add messages, each as (number, question, answer), to the index."""
     if connection.dialect.name == "sqlite":
         into, made = _SQLITE, [(number, " ".join(words_of(f"{q} {a}"))) for number, q, a in rows]
     else:
@@ -46,8 +46,8 @@ def index_rows(connection: Connection, rows: Iterable[tuple[int, str, str]]) -> 
 
 
 def found_by(dialect: str, search: str) -> ColumnElement[bool] | None:
-    """The condition on messages.number for a search: every word, or a beginning of one, is in question or
-    answer. None when nothing is left to search for."""
+    """Return the condition on messages.number for a search: the question or answer contains every word, or a
+    word that begins with it. None if there is nothing to search for."""
     sought = _sought(dialect, search)
     if not sought:
         return None
@@ -56,7 +56,7 @@ def found_by(dialect: str, search: str) -> ColumnElement[bool] | None:
 
 
 def count_found(connection: Connection, search: str, most: int) -> int:
-    """How many messages a search finds, counted up to `most`; -1 when nothing is left to search for."""
+    """Return the number of matches, counted up to `most`; -1 if there is nothing to search for."""
     dialect = connection.dialect.name
     sought = _sought(dialect, search)
     if not sought:
@@ -66,10 +66,10 @@ def count_found(connection: Connection, search: str, most: int) -> int:
 
 
 def _sought(dialect: str, search: str) -> str:
-    """The search in the syntax of the database; empty when nothing is left of it."""
+    """Return the search in the syntax of the database; "" if there is nothing to search for."""
     phrases = [words for written in search.split()[:MOST_WORDS] if (words := words_of(written))]
     if dialect == "sqlite":
-        # Words hold neither quotes nor blanks.
+        # Words contain neither quotes nor spaces.
         return " AND ".join(f'"{" ".join(words)}"*' for words in phrases)
     spelled = [[*map(_quoted, words[:-1]), _quoted(words[-1]) + ":*"] for words in phrases]
     return " & ".join(f"({' <-> '.join(words)})" for words in spelled)

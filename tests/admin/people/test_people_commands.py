@@ -162,6 +162,6 @@ def test_a_running_process_makes_anew_what_a_changed_setting_is_part_of(folder, 
     runtime.configuration.live.refresh()
     assert runtime.engine.chat_model is made
     assert runtime.engine.query_embedder is embedder
-    other.configuration.live.take_back({"chat_model", "openai_base_url"})
+    other.configuration.live.reset({"chat_model", "openai_base_url"})
     runtime.configuration.live.refresh()
     assert runtime.engine.chat_model is None

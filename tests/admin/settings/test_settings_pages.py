@@ -278,7 +278,7 @@ def test_settings_of_a_process_are_made_of_the_environment_and_the_overrides(tmp
     live = LiveSettings(base, OverrideStore(database), lambda: Seal("x" * 40))
     live.change({"chat_model": ""}, "ada")
     assert live.current.models.chat_model == "", "empty means the default"
-    live.take_back({"chat_model"})
+    live.reset({"chat_model"})
     assert live.current.models.chat_model == "from the start"
     assert live.current.storage.data_dir == tmp_path
     database.close()
