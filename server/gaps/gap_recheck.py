@@ -20,8 +20,7 @@ from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
-from server.gaps.own_answers import OwnAnswers
-from server.gaps.replay import fresh_pipeline, whole_answer
+from server.gaps.own_answers import OwnAnswers, fresh_pipeline, whole_answer
 from server.gaps.store import GapStore
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex

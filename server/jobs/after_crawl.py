@@ -10,7 +10,7 @@ from crawler.report import HAS_PAGE, UrlState
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.indexing.indexer import Indexer
-from server.jobs.decided_pages import DecidedPages
+from server.jobs.page_edits import DecidedPages
 from server.storage.content.content import ContentStore
 from server.storage.content.page_facts import PageMoves
 from server.storage.content.quotes import CitedPages, PageQuotes

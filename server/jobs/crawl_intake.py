@@ -16,7 +16,7 @@ from crawler.journal import READ, WAITING, CrawlJournal
 from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlProgress, CrawlReport, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
-from server.jobs.decided_pages import DecidedPages
+from server.jobs.page_edits import DecidedPages
 from server.storage.content.reader import PageRecord
 from server.storage.crawls.runs import CrawlRun, CrawlStore
 

@@ -20,8 +20,8 @@ from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
-from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate
+from server.jobs.page_edits import DecidedPages
 from server.jobs.site_index import SiteIndex
 from server.settings import Settings
 from server.storage.content.content import ContentStore

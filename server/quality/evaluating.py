@@ -24,10 +24,9 @@ from server.errors import StartError
 from server.evaluation.corpus import CORPUS, Corpus
 from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import TrialResult, reference_of
-from server.evaluation.judges.embedded import EmbeddedJudge
+from server.evaluation.judges.embedded import EmbeddedJudge, plain
 from server.evaluation.judges.judgement import VERSION, Judge, Judgement, Sample
 from server.evaluation.judges.model import CALLS, ModelJudge
-from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
 from server.evaluation.rows import EvaluatedRow
@@ -37,9 +36,8 @@ from server.indexing.indexer import Indexer, IndexReport
 from server.jobs.refresh_site import SiteIndex
 from server.jobs.site_profile import profile
 from server.models.metered import read_prices
-from server.quality.ability_trials import try_abilities
 from server.quality.questions import question_base
-from server.quality.variant import EvaluatedVariant, open_variants
+from server.quality.variant import EvaluatedVariant, open_variants, try_abilities
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
 from server.settings import Settings

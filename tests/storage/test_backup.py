@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from server.backup.reading import open_backup, restore
-from server.backup.shape import DERIVED, LEFT_OUT
-from server.backup.writing import write_backup
+from server.backup.shape import DERIVED, LEFT_OUT, write_backup
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel

@@ -12,9 +12,8 @@ import orjson
 from server.answering.writing.prompts import fenced
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.spending import Spending, charged
-from server.evaluation.judges.claim_metrics import Labels, claim_metrics
 from server.evaluation.judges.embedded import OF_ANSWER
-from server.evaluation.judges.judgement import Judgement, Sample
+from server.evaluation.judges.judgement import Judgement, Labels, Sample, claim_metrics
 
 T = TypeVar("T")
 

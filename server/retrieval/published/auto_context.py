@@ -17,9 +17,8 @@ from server.domain.chunk import Chunk
 from server.domain.derived import PageFacts
 from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text, shortened
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_object, reply_text, shortened
 
 MOST_INPUT = 24_000
 """Characters of a page or section that a model reads."""

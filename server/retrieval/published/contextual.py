@@ -23,11 +23,10 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import Prompt
 from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
 from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.replies import reply_text, shortened
 from server.retrieval.published.summaries import DocumentFrequencies, key_terms, lexrank
 
 Share = Annotated[float, Field(ge=0, le=1)]

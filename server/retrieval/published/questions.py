@@ -26,10 +26,9 @@ from server.languages.loader import alternatives, compiled
 from server.retrieval.fusion import WordScores
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked, reads
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_list
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.replies import reply_list
 from server.retrieval.rarity import Rarity
 
 _MARK = re.compile(r"[?？؟]\s*$")

@@ -30,8 +30,7 @@ from server.retrieval.options import StrategyOptions
 from server.retrieval.published.auto_context import ChunkContext, contexts
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.derived.layered import ChunkRun, LayeredSearch, missing, together
 from server.retrieval.rarity import Rarity
 
 

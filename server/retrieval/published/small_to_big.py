@@ -23,8 +23,7 @@ from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import cosines, reads
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.derived.layered import ChunkRun, LayeredSearch, missing, together
 
 
 @dataclass(frozen=True)

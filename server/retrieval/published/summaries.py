@@ -24,8 +24,7 @@ from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
-from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.replies import reply_text, shortened
+from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 
 MOST_SENTENCES = 300
 """Only so many are compared; of longer texts the first ones of each, in turn."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from server.domain.chunk import Chunk
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graph.extraction import heads_of, sentences_of
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key, phrases
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key, phrases
 from server.retrieval.published.graphrag.graph import SiteEntity, SiteGraph, Statement
 
 SEEN_IN = 2

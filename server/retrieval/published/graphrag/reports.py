@@ -21,12 +21,10 @@ import numpy as np
 
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_object, reply_text
 from server.retrieval.published.graph.extraction import cleaned, heads_of
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key
 from server.retrieval.published.graphrag.graph import SiteGraph, Statement
 from server.retrieval.published.summaries import lexrank
 

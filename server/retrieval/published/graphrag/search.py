@@ -27,8 +27,7 @@ from server.domain.protocols import ChatModel, Prompt, Vector
 from server.domain.question import Query
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.fusion import WordScores
-from server.retrieval.published.derived.asking import AT_ONCE
-from server.retrieval.published.derived.replies import reply_list
+from server.retrieval.published.derived.asking import AT_ONCE, reply_list
 from server.retrieval.published.graph.extraction import cleaned
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.graphrag.stored import GraphView

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from server.domain.derived import Record, record_id
 from server.retrieval.published.derived.build import Array, Artefact, Kit
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key
 from server.retrieval.published.graphrag.graph import ModelExtractedGraph, SiteEntity, SiteGraph, Statement
 from server.retrieval.published.graphrag.reports import Community, CommunityReport
 

@@ -19,7 +19,7 @@ from scipy.sparse import bmat, coo_matrix, csr_matrix, diags
 from server.domain.derived import Monitor, Record, record_id
 from server.indexes.tokens import tokens
 from server.retrieval.published.derived.build import Array, Artefact
-from server.retrieval.published.graph.names import NameFinder
+from server.retrieval.published.graph.phrases import NameFinder
 from server.retrieval.published.hipporag.likeness import SpellingLikeness
 from server.retrieval.published.hipporag.reading import SiteReading
 

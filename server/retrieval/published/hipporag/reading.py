@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, PageFacts
 from server.domain.protocols import Prompt
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_list
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_list
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import LONGEST, phrase_key, phrases
+from server.retrieval.published.graph.phrases import LONGEST, NameFinder, phrase_key, phrases
 
 MOST_PAGES = 0.05
 """A title on a larger share of the pages is the site's name, or "Introduction"."""

@@ -11,7 +11,7 @@ from server.indexes.tokens import letters_of
 from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.languages.stop_words import STOP_WORDS
-from server.retrieval.published.derived.replies import reply_object
+from server.retrieval.published.derived.asking import reply_object
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 RULES = """\
