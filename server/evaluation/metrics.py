@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil
 
-from server.evaluation.ranking import auc
+from server.evaluation.judging import auc
 from server.evaluation.rows import EvaluatedRow
 
 NAMES = (

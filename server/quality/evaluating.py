@@ -22,14 +22,13 @@ from server.domain.derived import Monitor, Plan, record_id
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.corpus import CORPUS, Corpus
-from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import TrialResult, reference_of
 from server.evaluation.judges.embedded import EmbeddedJudge, plain
 from server.evaluation.judges.judgement import VERSION, Judge, Judgement, Sample
 from server.evaluation.judges.model import CALLS, ModelJudge
 from server.evaluation.questions import Case, read_questions
 from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.rows import EvaluatedRow, Journal
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport

@@ -21,7 +21,6 @@ from server.domain.protocols import ChatModel, Retriever, Strategy
 from server.domain.question import Query, Question
 from server.domain.site import Site
 from server.evaluation.corpus import CORPUS
-from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import (
     REJECTION,
     Trial,
@@ -35,6 +34,7 @@ from server.evaluation.judges.embedded import SHORT, plain
 from server.evaluation.judges.judgement import VERSION, Judge
 from server.evaluation.judging import NOT_ANSWERED, page_address
 from server.evaluation.questions import Case
+from server.evaluation.rows import Journal
 from server.evaluation.run import AskedVariant, Evaluation
 from server.retrieval.options import read_spec
 from server.retrieval.published.derived.index import DerivedBuilder

@@ -19,7 +19,7 @@ from server.gaps.gap_work import GapWork
 from server.gaps.own_answers import OwnAnswers
 from server.indexes.errors import IndexFailure
 from server.jobs.upkeep import Tidying
-from server.playground.running import Playground
+from server.playground.asking import Playground
 from server.quality.gate import GateMeasure
 from server.quality.runs import RunStores
 from server.quality.worker import QualityWorker
