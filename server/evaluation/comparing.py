@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.evaluation.metrics import LOWER_IS_BETTER, percentile
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 from server.retrieval.question_kinds import QuestionKind, kind_of
 
 RESAMPLES = 10_000
@@ -120,23 +119,7 @@ FEWEST_OF_KIND = 10
 """Questions of a kind that must have been asked."""
 
 
-class ComparableRun(Protocol):
-    """A variant with its rows, such as server.evaluation.report.EvaluatedRun."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def strategy(self) -> str: ...
-
-    @property
-    def flow(self) -> str: ...
-
-    @property
-    def rows(self) -> tuple[EvaluatedRow, ...]: ...
-
-
-def recommended(runs: Sequence[ComparableRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
+def recommended(runs: Sequence[EvaluatedRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
     """The way to take, with the reason. Of ways that no difference was shown between, the plainest one."""
     judged = {name for run in runs for row in run.rows for name in row.verdicts}
     metric = next((name for name in DECIDING if name in judged), "")
@@ -154,7 +137,7 @@ def recommended(runs: Sequence[ComparableRun], comparisons: Sequence[Comparison]
     return {"way": plain.name, "strategy": plain.strategy, "flow": plain.flow, "reason": reason}
 
 
-def choices(runs: Sequence[ComparableRun]) -> dict[str, dict[str, str]]:
+def choices(runs: Sequence[EvaluatedRun]) -> dict[str, dict[str, str]]:
     """Kind of question -> strategy and reason, as the strategy "auto" reads it: where one is shown to be
     better than hybrid on questions of that kind."""
     flow = runs[0].flow if runs else ""

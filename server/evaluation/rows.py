@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,22 @@ class EvaluatedRow:
         """Of the answer; empty for a refusal."""
         return "" if self.answer is None or self.refused else str(self.answer["answer"])
 
-    def to_json(self) -> dict[str, Any]:
-        """What `EvaluatedRow(**value)` makes again."""
-        return asdict(self)
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRun:
+    """All questions asked in one way."""
+
+    strategy: str
+    flow: str
+    model: str
+    rows: tuple[EvaluatedRow, ...]
+    index: Mapping[str, Any] = field(default_factory=dict)
+    """What the index is and what building it took."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the runs of one report."""
+        return f"{self.strategy}, {self.flow}"
 
 
 def row_of(

@@ -27,8 +27,8 @@ from server.evaluation.judges.embedded import EmbeddedJudge, plain
 from server.evaluation.judges.judgement import VERSION, Judge, Judgement, Sample
 from server.evaluation.judges.model import CALLS, ModelJudge
 from server.evaluation.questions import Case, read_questions
-from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
-from server.evaluation.rows import EvaluatedRow, Journal
+from server.evaluation.report import Evaluated, report_of, write_report
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun, Journal
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport
@@ -36,7 +36,7 @@ from server.jobs.refresh_site import SiteIndex
 from server.jobs.site_profile import profile
 from server.models.metered import read_prices
 from server.quality.questions import question_base
-from server.quality.variant import EvaluatedVariant, open_variants, try_abilities
+from server.quality.variant import EvaluatedVariant, Evaluation, open_variants, try_abilities
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
 from server.settings import Settings
@@ -234,8 +234,8 @@ class Evaluating:
             monitor.step(f"asking {variant.name}", number, len(self.cases))
             key = record_id("row", made_from, repr(case.to_json()), str(self.order.writes))
             if key not in journal:
-                evaluation = evaluation or variant.evaluation(writes=self.order.writes)
-                journal.add(key, evaluation.ask(case).to_json())
+                evaluation = evaluation or Evaluation(variant, writes=self.order.writes)
+                journal.add(key, evaluation.ask(case))
             rows.append(EvaluatedRow(**journal.get(key)))
         monitor.step(f"asking {variant.name}", len(self.cases), len(self.cases))
         figures = variant.index_figures()
@@ -258,7 +258,7 @@ class Evaluating:
             sample = sample_of(case, row, variant)
             key = record_id("judgement", judge.name, str(VERSION), repr(sample))
             if key not in journal:
-                journal.add(key, judge.judge(sample).to_json())
+                journal.add(key, judge.judge(sample))
             found[row.id] = Judgement(**journal.get(key))
         monitor.step(f"judging {variant.name}", len(self.cases), len(self.cases))
         return found

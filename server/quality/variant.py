@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from time import perf_counter
 from typing import Any
 
 from server.answering.engine import Engine, SiteParts, without_answer_cache
@@ -18,7 +19,7 @@ from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Monitor, record_id
 from server.domain.protocols import ChatModel, Retriever, Strategy
-from server.domain.question import Query, Question
+from server.domain.question import Query, Question, Turn
 from server.domain.site import Site
 from server.evaluation.corpus import CORPUS
 from server.evaluation.judges.abilities import (
@@ -32,10 +33,9 @@ from server.evaluation.judges.abilities import (
 )
 from server.evaluation.judges.embedded import SHORT, plain
 from server.evaluation.judges.judgement import VERSION, Judge
-from server.evaluation.judging import NOT_ANSWERED, page_address
+from server.evaluation.judging import NOT_ANSWERED, judge, page_address
 from server.evaluation.questions import Case
-from server.evaluation.rows import Journal
-from server.evaluation.run import AskedVariant, Evaluation
+from server.evaluation.rows import EvaluatedRow, Journal, row_of
 from server.retrieval.options import read_spec
 from server.retrieval.published.derived.index import DerivedBuilder
 from server.storage.content.derived import DerivedState, DerivedStore
@@ -95,18 +95,6 @@ class EvaluatedVariant:
         return self.engine.open_pipeline(
             without_answer_cache(self.site), parts, model=self.model, sources=self.engine.sources
         )
-
-    def evaluation(self, *, writes: bool = True) -> Evaluation:
-        """What asks the questions; with `writes` false it ranks pages alone."""
-        grader = self.engine.grader(self.site, self.parts)
-
-        def confidence(query: Query, hits: Sequence[ScoredChunk]) -> float:
-            return grader.signs(query, hits).answerability() if hits else 0.0
-
-        asked = AskedVariant(
-            self.pipeline(self.strategy.retriever), self.page_text, confidence, self.leave_out, writes
-        )
-        return Evaluation(self.site.id, self.site.language, asked)
 
     def leave_out(self, pages: Sequence[str]) -> None:
         """Holds these pages back from now on, and no others."""
@@ -173,6 +161,54 @@ class EvaluatedVariant:
         return DerivedStore(self.database, self.site.id).newest(builder.key)
 
 
+PAGES = 20
+"""Pages that are ranked for a question."""
+CHUNKS_A_PAGE = 4
+"""Chunks that are searched for in order to have a page; a long page may hold many hits."""
+CONSIDERED = 10
+"""Best chunks by which it is judged how sure an answer would be."""
+
+
+class Evaluation:
+    """Asks a variant the questions of a file, as a visitor would, and judges what comes."""
+
+    def __init__(self, variant: EvaluatedVariant, *, writes: bool = True) -> None:
+        """With `writes` false it ranks pages and writes no answers."""
+        self._variant = variant
+        self._writes = writes
+        self._pipeline = variant.pipeline(variant.strategy.retriever)
+        self._grader = variant.engine.grader(variant.site, variant.parts)
+
+    def ask(self, case: Case) -> EvaluatedRow:
+        """Raises what the pipeline raises: StorageError, ModelError of no replacement."""
+        self._variant.leave_out(case.left_out)
+        question = self._question(case)
+        started = perf_counter()
+        hits = self._pipeline.search(question, PAGES * CHUNKS_A_PAGE)
+        spent = round(1000 * (perf_counter() - started), 2)
+        ranked = tuple(dict.fromkeys(hit.chunk.url for hit in hits))[:PAGES]
+        answer = None
+        if self._writes:
+            answer = next(event for event in self._pipeline.answer(question) if isinstance(event, Answer))
+        verdicts = judge(case, ranked, answer, self._variant.page_text)
+        query = self._pipeline.rewrite(question)
+        sure = self._grader.signs(query, hits[:CONSIDERED]).answerability() if hits else 0.0
+        verdicts["confidence"] = round(sure, 4)
+        return row_of(case, ranked, hits, answer, verdicts, spent)
+
+    def _question(self, case: Case) -> Question:
+        """Make it as Chat does: each turn of the history with the query that it was searched with then."""
+        turns: list[Turn] = []
+        site = self._variant.site
+        fallback = site.language or "en"
+        for asked, answered in case.history:
+            fallback = question_language(asked, fallback)
+            query = self._pipeline.rewrite(Question(asked, site.id, tuple(turns), fallback)).text
+            turns.append(Turn(asked, answered, query, fallback))
+        language = question_language(case.question, fallback)
+        return Question(case.question, site.id, tuple(turns), language)
+
+
 def open_variants(
     engine: Engine, database: Database, site: Site, strategies: Sequence[str], flows: Sequence[str]
 ) -> list[EvaluatedVariant]:
@@ -221,7 +257,7 @@ def try_abilities(
         monitor.step(f"trying abilities, {variant.site.flow}", number, len(chosen))
         key = record_id("abilities", made_from, judge.name, str(VERSION), repr(case.to_json()), repr(others))
         if key not in journal:
-            journal.add(key, [result.to_json() for result in trying.results(case, others)])
+            journal.add(key, trying.results(case, others))
         results += [TrialResult(**value) for value in journal.get(key)]
     monitor.step(f"trying abilities, {variant.site.flow}", len(chosen), len(chosen))
     return results

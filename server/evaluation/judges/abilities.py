@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import Any
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.evaluation.judges.embedded import BARE, SHORT
@@ -105,10 +104,6 @@ class TrialResult:
     misled: bool | None = None
     """Whether the changed fact was told; only of counterfactual trials."""
     unread: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """What `TrialResult(**value)` makes again."""
-        return asdict(self)
 
 
 def reference_of(case: Case) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,10 +47,6 @@ class Judgement:
     """What was asked in those that could not be read."""
     used: dict[str, float] = field(default_factory=dict)
     """Calls, tokens and money."""
-
-    def to_json(self) -> dict[str, Any]:
-        """What `Judgement(**value)` makes again."""
-        return asdict(self)
 
 
 class Judge(Protocol):

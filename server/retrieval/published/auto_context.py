@@ -80,7 +80,9 @@ def contexts(kit: Kit, pages: Sequence[Sequence[Chunk]], *, sections: bool) -> l
     of_section = _of_sections(kit, pages) if sections else {}
     return [
         [
-            ChunkContext(chunk.title, about, known.breadcrumbs, of_section.get((chunk.url, _top(chunk)), ""))
+            ChunkContext(
+                chunk.title, about, known.breadcrumbs, of_section.get((chunk.url, first_heading(chunk)), "")
+            )
             for chunk in page
         ]
         for page, known, about in zip(pages, facts, abouts, strict=True)
@@ -91,7 +93,7 @@ def _of_sections(kit: Kit, pages: Sequence[Sequence[Chunk]]) -> dict[tuple[str, 
     """Summary by address and first heading, of sections that are not all of their page."""
     found: dict[tuple[str, str], list[Chunk]] = {}
     for page in pages:
-        of_page = [(name, list(group)) for name, group in groupby(page, key=_top)]
+        of_page = [(name, list(group)) for name, group in groupby(page, key=first_heading)]
         for name, group in of_page if len(of_page) > 1 else ():
             if name and len(group) >= FEWEST:
                 found.setdefault((page[0].url, name), []).extend(group)
@@ -100,7 +102,7 @@ def _of_sections(kit: Kit, pages: Sequence[Sequence[Chunk]]) -> dict[tuple[str, 
     return {key: about.summary for key, about in zip(found, abouts, strict=True)}
 
 
-def _top(chunk: Chunk) -> str:
+def first_heading(chunk: Chunk) -> str:
     """The first heading below the page's title."""
     return next((heading for heading in chunk.heading_path if heading != chunk.title), "")
 

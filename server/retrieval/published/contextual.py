@@ -26,7 +26,7 @@ from server.retrieval.options import StrategyOptions
 from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
-from server.retrieval.published.derived.layered import LayeredSearch
+from server.retrieval.published.derived.layered import LayeredSearch, with_dense_as
 from server.retrieval.published.summaries import DocumentFrequencies, key_terms, lexrank
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -293,9 +293,7 @@ class ContextualSearch:
         return self._index.hybrid.finish(query, [self._told(hit, live) for hit in hits])
 
     def _told(self, hit: ScoredChunk, live: Artefact) -> ScoredChunk:
-        # What hybrid calls "dense" is the situated text's here; the grader reads that of the chunk alone.
-        scores = {"situated" if name == "dense" else name: score for name, score in hit.scores.items()}
-        told = replace(hit, scores=scores)
+        told = with_dense_as(hit, "situated")
         records = live.of_source.get(hit.chunk.id)
         return with_context(told, records[0].text, "found in its context") if records else told
 

@@ -16,15 +16,13 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.retrieval.fusion import Fusion, WordScores
 from server.retrieval.hybrid import OLDER, HybridRetriever
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import Hit
+from server.retrieval.parts import Hit, reads
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context, words_ceiling
 from server.retrieval.published.derived.layered import LayeredSearch, search_picked
 from server.retrieval.published.summaries import summary_task
 from server.retrieval.rarity import Rarity
@@ -144,12 +142,10 @@ class Picking:
         found = self._index.worded(self._kind, query.text, depth, live)
         words = {record.id: score for record, score in found}
         dense = dict(self._nearest(query, depth, live))
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        reads, tuning = self._index.parts.embedder.languages, self._index.parts.tuning
-        read = not (reads and query.language and query.language not in reads)
+        tuning, read = self._index.parts.tuning, reads(self._index.parts.embedder, query.language)
         weight = tuning.dense_weight if read else tuning.unread_weight
-        return self._fusion(dense, WordScores(words, ceiling), dict.fromkeys((*dense, *words), weight))
+        scored = WordScores(words, words_ceiling(query, self._rarity))
+        return self._fusion(dense, scored, dict.fromkeys((*dense, *words), weight))
 
     def _nearest(self, query: Query, depth: int, live: Artefact) -> list[Hit]:
         try:
@@ -186,8 +182,7 @@ def _stored(kit: Kit, batch: Sequence[SummaryUnit], options: HierarchicalOptions
         # Nothing shorter stands for one chunk than itself: no call is spent on it.
         alone = unit.description or unit.chunks[0].text[: CHARACTERS * most]
         records.append(unit.record(next(said) if len(unit.chunks) > 1 else alone))
-    reads = kit.embedder.languages
-    read = [one for one in records if not reads or not one.language or one.language in reads]
+    read = [one for one in records if reads(kit.embedder, one.language)]
     kit.vectors(KIND, [replace(record, text=_embedded(record)) for record in read])
     kit.word_chunks(KIND, [_indexed(record) for record in records])
     return records

@@ -20,16 +20,13 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import Prompt
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import page_tokens, tokens
+from server.indexes.tokens import page_tokens
 from server.languages.loader import alternatives, compiled
-from server.retrieval.fusion import WordScores
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked, reads
 from server.retrieval.published.derived.asking import ModelTask, reply_list
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.rarity import Rarity
 
 _MARK = re.compile(r"[?？؟]\s*$")
 _BEGINS = compiled(alternatives(lambda one: one.questions.begins))
@@ -255,14 +252,8 @@ class QuestionsSearch:
         near = {
             record.id: max(0.0, cosine) for record, cosine in self._index.nearest(KIND, vector, NEAREST, live)
         }
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        words = self._index.side(KIND).words
-        with words.reading():
-            found = self._index.worded(KIND, query.text, NEAREST, live)
-            ceiling = (K1 + 1) * sum(Rarity(words).weights(asked).values()) if asked else 0.0
-        worded = {record.id: score for record, score in found}
-        weights = {id: self._meaning(query, live.by_id[id]) for id in {**near, **worded}}
-        shares = WordScores(worded, ceiling).shares()
+        shares = self._index.word_scores(KIND, query, NEAREST, live).shares()
+        weights = {id: self._meaning(query, live.by_id[id]) for id in {**near, **shares}}
         return [
             (live.by_id[id], weight * near.get(id, 0.0) + (1 - weight) * shares.get(id, 0.0))
             for id, weight in weights.items()

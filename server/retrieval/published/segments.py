@@ -24,13 +24,18 @@ from pydantic import Field
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record, record_id
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.retrieval.options import StrategyOptions
+from server.retrieval.parts import reads
 from server.retrieval.published.auto_context import ChunkContext, contexts
 from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import ChunkRun, LayeredSearch, missing, together
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, words_ceiling
+from server.retrieval.published.derived.layered import (
+    ChunkRun,
+    LayeredSearch,
+    missing,
+    together,
+    with_dense_as,
+)
 from server.retrieval.rarity import Rarity
 
 
@@ -208,11 +213,11 @@ class Layout:
     sizes: Mapping[str, int]
 
     @classmethod
-    def of(cls, live: Artefact, kind: str) -> Layout:
+    def of(cls, live: Artefact) -> Layout:
         """The layout of a derived index with one record for each chunk."""
         pages: dict[str, list[str]] = {}
         ids = []
-        for record in live.records.get(kind, ()):
+        for record in live.records.get(KIND, ()):
             pages.setdefault(record.url, []).append(record.sources[0])
             ids.append(record.sources[0])
         return cls(pages, dict(zip(ids, live.arrays["sizes"].tolist(), strict=True)))
@@ -288,7 +293,6 @@ class SegmentsSearch:
         self._parts = index.parts
         self._rarity = Rarity(index.parts.words)
         self._layered = LayeredSearch(index, KIND, SHARES)
-        self._layout: tuple[Artefact, Layout] | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Segments by their best chunk and what belongs to it; between them chunks that stand alone."""
@@ -296,7 +300,7 @@ class SegmentsSearch:
         found = self._relevances(query, pool)
         if not found or max(found.values()) < NOTHING:
             return []
-        layout, chosen = self._layout_of(live), self._index.options.chosen
+        layout, chosen = live.view(Layout.of), self._index.options.chosen
         worth = values(pool, found, layout, chosen, limit)
         chosen_runs = runs(pool, segments(worth, chosen.limits(limit)), worth, layout)
         bridges = self._parts.chunks.load(missing(chosen_runs, pool))
@@ -305,31 +309,19 @@ class SegmentsSearch:
 
     def _relevances(self, query: Query, pool: Sequence[ScoredChunk]) -> dict[str, float]:
         """How likely each chunk bears on the question, by id."""
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        most = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        reads = self._parts.embedder.languages
-        read = not reads or not query.language or query.language in reads
+        most, embedder = words_ceiling(query, self._rarity), self._parts.embedder
+        read = reads(embedder, query.language)
         found = {}
         for hit in pool:
-            known = read and (not reads or not hit.chunk.language or hit.chunk.language in reads)
-            cosine = hit.scores.get("dense", 0.0) if known else None
+            cosine = hit.scores.get("dense", 0.0) if read and reads(embedder, hit.chunk.language) else None
             words = hit.scores.get("words", 0.0) / most if most else 0.0
             found[hit.chunk.id] = relevance(cosine, min(1.0, words))
         return found
 
-    def _layout_of(self, live: Artefact) -> Layout:
-        known = self._layout
-        if known is None or known[0] is not live:
-            known = self._layout = (live, Layout.of(live, KIND))
-        return known[1]
-
     def _told(self, hit: ScoredChunk, found: dict[str, float], live: Artefact) -> ScoredChunk:
-        """With its context and relevance; the scores of the layered search, which are no cosine of the
-        chunk alone, under another name."""
-        scores = dict(hit.scores)
-        if "dense" in scores:
-            scores["in context"] = scores.pop("dense")
-        scores["relevance"] = round(found.get(hit.chunk.id, 0.0), 4)
+        """With its context and relevance."""
+        hit = with_dense_as(hit, "in context")
+        scores = {**hit.scores, "relevance": round(found.get(hit.chunk.id, 0.0), 4)}
         record = next(iter(live.of_source.get(hit.chunk.id, ())), None)
         return replace(hit, scores=scores, context=record.text if record else "")
 

@@ -21,9 +21,16 @@ from server.domain.question import Query
 from server.domain.sentences import lines, split_sentences
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import cosines, reads
+from server.retrieval.published.auto_context import first_heading
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import ChunkRun, LayeredSearch, missing, together
+from server.retrieval.published.derived.layered import (
+    ChunkRun,
+    LayeredSearch,
+    missing,
+    together,
+    with_dense_as,
+)
 
 
 @dataclass(frozen=True)
@@ -90,15 +97,11 @@ def sections(page: Sequence[Chunk], size: int) -> list[list[Chunk]]:
     for chunk in page:
         run = runs[-1] if runs else []
         length = sum(len(one.text) for one in run) + len(chunk.text)
-        if run and length <= size and (_top(chunk) == _top(run[-1]) or length <= size // 2):
+        if run and length <= size and (first_heading(chunk) == first_heading(run[-1]) or length <= size // 2):
             run.append(chunk)
         else:
             runs.append([chunk])
     return runs
-
-
-def _top(chunk: Chunk) -> str:
-    return next((heading for heading in chunk.heading_path if heading != chunk.title), "")
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
@@ -323,7 +326,6 @@ class SmallToBigSearch:
         self._index = index
         self._parts = index.parts
         self._layered = LayeredSearch(index, KIND, (index.options.share, WORDS))
-        self._families: tuple[Artefact, Families] | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Chunks with what belongs to the part that was found of them."""
@@ -336,7 +338,7 @@ class SmallToBigSearch:
     def _runs(
         self, query: Query, pool: list[ScoredChunk], best: Mapping[str, BestPart], limit: int, live: Artefact
     ) -> list[ChunkRun]:
-        families = self._families_of(live)
+        families = live.view(Families.of)
         if self._index.options.mode == "window":
             return window_runs(pool, families, best, self._index.options.window, limit)
         if self._index.options.mode == "merging":
@@ -375,20 +377,11 @@ class SmallToBigSearch:
                 best[id] = BestPart(records[place].text, place, len(records))
         return best
 
-    def _families_of(self, live: Artefact) -> Families:
-        known = self._families
-        if known is None or known[0] is not live:
-            known = self._families = (live, Families.of(live))
-        return known[1]
-
 
 def _told(hit: ScoredChunk, part: BestPart | None) -> ScoredChunk:
-    """With the part as the reason; the layered score, which is no cosine of the chunk, under another name."""
-    scores = dict(hit.scores)
-    if "dense" in scores:
-        scores["with parts"] = scores.pop("dense")
+    """With the part as the reason."""
     why = hit.why or (f"its part “{part.text[:QUOTED]}”" if part else "")
-    return replace(hit, scores=scores, why=why)
+    return replace(with_dense_as(hit, "with parts"), why=why)
 
 
 SMALL_TO_BIG = derived_kind("small-to-big", SmallToBigOptions, derive, SmallToBigSearch, asks_model=False)

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 import orjson
@@ -19,6 +20,7 @@ from server.domain.protocols import Embedder, Vector, VectorSearch
 from server.retrieval.parts import SideIndexes
 from server.retrieval.published.derived.asking import ModelTasks
 
+V = TypeVar("V")
 Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
@@ -31,6 +33,13 @@ class Artefact:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     facts: Mapping[str, object] = field(default_factory=dict)
     """JSON values."""
+    _views: dict[Callable[[Artefact], object], object] = field(default_factory=dict, compare=False)
+
+    def view(self, make: Callable[[Artefact], V]) -> V:
+        """Return what `make` makes of this state, which is made once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        return cast(V, self._views[make])
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -117,8 +126,11 @@ class Kit:
         ids = [chunk.id for chunk in chunks]
         known = self.chunk_vectors_of.vectors(ids)
         new = [chunk for chunk in chunks if chunk.id not in known]
-        made = self._embed("chunk vectors", [chunk.indexed_text for chunk in new])
-        known |= {chunk.id: vector for chunk, vector in zip(new, made, strict=True)}
+        for start in range(0, len(new), BATCH):
+            self.monitor.step("chunk vectors", start, len(new))
+            batch = new[start : start + BATCH]
+            made = self.embedder.embed([chunk.indexed_text for chunk in batch])
+            known |= {chunk.id: vector for chunk, vector in zip(batch, made, strict=True)}
         return _matrix([known[id] for id in ids])
 
     def vectors(self, kind: str, records: Sequence[Record]) -> Vectors:
@@ -135,7 +147,7 @@ class Kit:
             made = self.embedder.embed([record.text for record in batch])
             index.add([record.as_chunk() for record in batch], made)
             known |= {record.id: vector for record, vector in zip(batch, made, strict=True)}
-        self._wrote(kind, records)
+        self.written.setdefault(kind, set()).update(record.id for record in records)
         return _matrix([known[record.id] for record in records])
 
     def words(self, kind: str, records: Sequence[Record]) -> None:
@@ -154,22 +166,6 @@ class Kit:
             self.monitor.step(f"words of {kind}", start, len(new))
             index.add(new[start : start + BATCH])
         self.written.setdefault(kind, set()).update(chunk.id for chunk in chunks)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors that are kept nowhere."""
-        if self.asking.trial:
-            return np.zeros((len(texts), 1), np.float32)
-        return _matrix(self._embed("vectors", texts))
-
-    def _embed(self, what: str, texts: Sequence[str]) -> list[Vector]:
-        made: list[Vector] = []
-        for start in range(0, len(texts), BATCH):
-            self.monitor.step(what, start, len(texts))
-            made += self.embedder.embed(texts[start : start + BATCH])
-        return made
-
-    def _wrote(self, kind: str, records: Sequence[Record]) -> None:
-        self.written.setdefault(kind, set()).update(record.id for record in records)
 
 
 def _matrix(vectors: Sequence[Vector]) -> Vectors:

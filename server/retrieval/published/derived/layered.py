@@ -70,7 +70,7 @@ def by_chunk(found: Found) -> dict[str, float]:
 
 class LayeredSearch:
     """Hybrid search in which a chunk's score by vectors, and by words, is its own and a share of that of its
-    best record. Made again when another state goes live."""
+    best record."""
 
     def __init__(
         self, index: DerivedIndex[Any], kind: str, shares: tuple[float, float], parts: Parts | None = None
@@ -81,14 +81,10 @@ class LayeredSearch:
         self._parts = parts or index.parts
         self._kind = kind
         self._shares = shares
-        self._made: tuple[Artefact, HybridRetriever] | None = None
 
     def of(self, live: Artefact) -> HybridRetriever:
         """The search of this state. Its scores "dense" and "words" are the layered ones."""
-        made = self._made
-        if made is None or made[0] is not live:
-            made = self._made = (live, self._layered(live))
-        return made[1]
+        return live.view(self._layered)
 
     def _layered(self, live: Artefact) -> HybridRetriever:
         index, kind, parts = self._index, self._kind, self._parts
@@ -137,6 +133,11 @@ class ChunkRun:
     """The reason shown with each of its chunks."""
     number: int = 0
     """Reported as "segment" in their scores, unless it is 0."""
+
+
+def with_dense_as(hit: ScoredChunk, name: str) -> ScoredChunk:
+    """`hit` with its layered score "dense" under another name, since it is no cosine of the chunk alone."""
+    return replace(hit, scores={name if known == "dense" else known: at for known, at in hit.scores.items()})
 
 
 def missing(runs: Sequence[ChunkRun], hits: Sequence[ScoredChunk]) -> list[str]:

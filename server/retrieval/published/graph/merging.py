@@ -75,12 +75,13 @@ LONGEST_DESCRIPTION = 400
 """Characters of a description that no model made."""
 SEPARATOR = "\n"
 
+
 Described = tuple[str, Sequence[str], str]
 """Name, pieces in page order, language."""
 
 
-def described(asking: ModelTasks, found: Sequence[Described]) -> list[str]:
-    """In the same order. A model is asked only where there are many pieces or long ones; where there is
+def described(asking: ModelTasks, found: Sequence[Described], many: int = MANY) -> list[str]:
+    """In the same order. A model is asked only where there are `many` pieces or long ones; where there is
     none, the sentences that name most of what the others name stand for all. Raises ModelError,
     BuildStopped."""
     if asking.model is None:
@@ -89,7 +90,7 @@ def described(asking: ModelTasks, found: Sequence[Described]) -> list[str]:
     large = [
         n
         for n, (_, pieces, _) in enumerate(found)
-        if len(pieces) >= MANY or (len(pieces) > 1 and asking.estimate(texts[n]) >= LONG)
+        if len(pieces) >= many or (len(pieces) > 1 and asking.estimate(texts[n]) >= LONG)
     ]
     tasks = [
         summary_task(pieces, name, SUMMARY, language, partial(telling, pieces))
@@ -193,6 +194,17 @@ class MergedGraph:
 
     nodes: dict[str, GraphNode]
     edges: list[GraphEdge]
+
+    @property
+    def told(self) -> list[Described]:
+        """Return what is said of the entities, then of the relations."""
+        return [
+            *((node.name, list(node.fragments), node.language) for node in self.nodes.values()),
+            *(
+                (" – ".join(self.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
+                for edge in self.edges
+            ),
+        ]
 
 
 def merged(

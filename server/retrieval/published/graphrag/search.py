@@ -324,11 +324,6 @@ def in_turn(
     return chosen
 
 
-def record_of(view: GraphView, report: int) -> Record | None:
-    """None for -1."""
-    return view.reports[report] if report >= 0 else None
-
-
 def _of_chunk(id: str, near: Mapping[str, float], hybrid: Mapping[str, float]) -> float:
     cosine = min(1.0, max(0.0, (near.get(id, 0.0) - UNRELATED) / (RELATED - UNRELATED)))
     return CHUNK_SHARE * cosine + HYBRID_SHARE * hybrid.get(id, 0.0)

@@ -11,9 +11,6 @@ from dataclasses import replace
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
-from server.retrieval.fusion import WordScores
 from server.retrieval.parts import cosines, ranked
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
@@ -39,7 +36,6 @@ from server.retrieval.published.graphrag.search import (
 )
 from server.retrieval.published.graphrag.stored import ENTITIES, REPORTS, GraphView, stored
 from server.retrieval.question_kinds import QuestionKind, asks_for_the_whole, kind_of
-from server.retrieval.rarity import Rarity
 
 DEEP = 100
 """So deep hybrid search is looked at."""
@@ -66,11 +62,9 @@ class GraphRagSearch:
         self._index = index
         self._parts = index.parts
 
-    _read: tuple[Artefact, GraphView] | None = None
-
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Global for an overview, else local, unless the options say which."""
-        view = self._view(live)
+        view = live.view(GraphView)
         mode = self._index.options.mode
         if mode == "auto":
             mode = "global" if kind_of(query.text) is QuestionKind.OVERVIEW else "local"
@@ -80,12 +74,6 @@ class GraphRagSearch:
         else:
             hits = self._local(query, limit, view, found)
         return self._index.hybrid.finish(query, hits)
-
-    def _view(self, live: Artefact) -> GraphView:
-        known = self._read
-        if known is None or known[0] is not live:
-            self._read = known = (live, GraphView(live))
-        return known[1]
 
     def _local(
         self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
@@ -113,7 +101,8 @@ class GraphRagSearch:
     ) -> list[ScoredChunk]:
         vector = self._parts.embedder.embed([query.searched_text])[0]
         whole = asks_for_the_whole(query.text)
-        scores = scored_reports(view, ReportQuery(vector, self._words(query, view), found, whole))
+        words = self._index.word_scores(REPORTS, query, WORDED, view.live)
+        scores = scored_reports(view, ReportQuery(vector, words, found, whole))
         reports = selected(view, scores, self._index.options.level, dynamic=self._index.options.dynamic)
         ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
             hit.chunk.id for hit in found
@@ -149,14 +138,6 @@ class GraphRagSearch:
             self._parts.on_failure(error.kind, f"reading reports for {self._index.name}: {error}")
             return []
         return [point for one in said for point in _points(one, view, near)]
-
-    def _words(self, query: Query, view: GraphView) -> WordScores:
-        index = self._index.side(REPORTS).words
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        with index.reading():
-            ceiling = (K1 + 1) * sum(Rarity(index).weights(asked).values()) if asked else 0.0
-            found = self._index.worded(REPORTS, query.text, WORDED, view.live)
-        return WordScores({record.id: score for record, score in found}, ceiling)
 
 
 def _with_graph(hit: ScoredChunk, evidence: float, share: float) -> ScoredChunk:

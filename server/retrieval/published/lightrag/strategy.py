@@ -12,8 +12,7 @@ from functools import partial
 from heapq import nsmallest
 
 from server.domain.chunk import ScoredChunk
-from server.domain.derived import Record
-from server.domain.protocols import Embedder, ModelError, Vector
+from server.domain.protocols import ModelError, Vector
 from server.domain.question import Query
 from server.retrieval.parts import cosines, ranked, reads, search_live
 from server.retrieval.published.derived.build import Artefact, Kit
@@ -56,16 +55,10 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
     limits = GraphLimits(seen_in, options.entities, options.relations)
     made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
     for kind in (ENTITIES, RELATIONS):
-        read, unread = _by_language(kit.embedder, made.records[kind])
-        kit.vectors(kind, read)
-        kit.words(kind, unread)
+        # Vectors say something in languages that the embedder reads; the others are found by their words.
+        kit.vectors(kind, [one for one in made.records[kind] if reads(kit.embedder, one.language)])
+        kit.words(kind, [one for one in made.records[kind] if not reads(kit.embedder, one.language)])
     return made
-
-
-def _by_language(embedder: Embedder, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
-    """Return those whose language the embedder reads, and the others, whose vectors would say nothing."""
-    read = [record for record in records if reads(embedder, record.language)]
-    return read, [record for record in records if not reads(embedder, record.language)]
 
 
 class LightRagSearch:
@@ -76,11 +69,10 @@ class LightRagSearch:
         self._parts = index.parts
         self._tokens = index.deriving.estimate_tokens
         self._features = FeatureReranker(Rarity(index.parts.words))
-        self._graph: EntityGraph | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """In mix, hybrid's ranking with a share for what the graph leads to; else the mode as published."""
-        graph = self._of(live)
+        graph = live.view(EntityGraph)
         found = (
             self._mixed(query, limit, graph)
             if self._index.options.mode == "mix"
@@ -98,11 +90,6 @@ class LightRagSearch:
             except ValueError as error:
                 self._parts.on_failure("bad_reply", f"keywords of a question: {error}")
         return without_model(query.text, query.language, graph.named)
-
-    def _of(self, live: Artefact) -> EntityGraph:
-        if self._graph is None or self._graph.live is not live:
-            self._graph = EntityGraph(live)
-        return self._graph
 
     def _mixed(self, query: Query, limit: int, graph: EntityGraph) -> list[ScoredChunk]:
         found = self._found(query, graph)
@@ -182,13 +169,8 @@ def _no_cosines(ids: Sequence[str]) -> Mapping[str, float]:
 
 
 def _described(kit: Kit, graph: MergedGraph) -> Artefact:
-    nodes = [(node.name, list(node.fragments), node.language) for node in graph.nodes.values()]
-    edges = [
-        (" – ".join(graph.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
-        for edge in graph.edges
-    ]
-    texts = described(kit.asking, [*nodes, *edges])
-    return artefact_of(graph, texts[: len(nodes)], texts[len(nodes) :])
+    texts = described(kit.asking, graph.told)
+    return artefact_of(graph, texts[: len(graph.nodes)], texts[len(graph.nodes) :])
 
 
 def _told(
