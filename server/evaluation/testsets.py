@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +22,8 @@ from server.evaluation.candidates import (
 )
 from server.evaluation.questions import Case
 from server.indexes.tokens import page_tokens, tokens
-from server.retrieval.published.derived.asking import ModelTask, ModelTasks
+from server.retrieval.parts import in_turn
+from server.retrieval.published.derived.asking import ModelTask, ModelTasks, reply_object
 
 SHORTEST_PASSAGE = 150
 """Characters; less seldom answers anything."""
@@ -83,13 +82,7 @@ def _prompt(chunk: Chunk) -> Prompt:
 
 
 def _read(reply: str) -> tuple[str, str, str] | None:
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = json.loads(found.group()) if found else None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
+    value = reply_object(reply)
     texts = [value.get(name) for name in ("question", "answer", "evidence")]
     question, answer, evidence = (" ".join(text.split()) if isinstance(text, str) else "" for text in texts)
     if not question or not answer or not evidence or len(question) > 2 * LONGEST:
@@ -227,8 +220,7 @@ class _Asker:
             random.shuffle(of_page)
         urls = sorted(url for url, of_page in passages.items() if of_page)
         random.shuffle(urls)
-        deepest = max(map(len, passages.values()), default=0)
-        self._queue = [passages[url][at] for at in range(deepest) for url in urls if at < len(passages[url])]
+        self._queue = list(in_turn([passages[url] for url in urls]))
 
     def next(self, count: int) -> list[Candidate]:
         """What the model wrote for the next `count` passages."""
@@ -277,13 +269,9 @@ def _shared(
 
 def _spread(candidates: Sequence[Candidate], count: int, random: Random) -> list[Candidate]:
     """A choice in which every kind, and within it every page, comes as often as it can."""
-    queues: defaultdict[str, list[Candidate]] = defaultdict(list)
-    for kind in sorted({one.kind for one in candidates}):
-        queues[kind] = _by_turns([one for one in candidates if one.kind == kind], random)
-    chosen: list[Candidate] = []
-    while len(chosen) < count and any(queues.values()):
-        chosen += [queues[kind].pop(0) for kind in sorted(queues) if queues[kind]]
-    return chosen[:count]
+    kinds = sorted({one.kind for one in candidates})
+    queues = [_by_turns([one for one in candidates if one.kind == kind], random) for kind in kinds]
+    return list(in_turn(queues))[:count]
 
 
 def _by_turns(candidates: Sequence[Candidate], random: Random) -> list[Candidate]:
@@ -295,8 +283,7 @@ def _by_turns(candidates: Sequence[Candidate], random: Random) -> list[Candidate
     random.shuffle(order)
     for of_page in by_page.values():
         random.shuffle(of_page)
-    deepest = max(map(len, by_page.values()), default=0)
-    return [by_page[url][at] for at in range(deepest) for url in order if at < len(by_page[url])]
+    return list(in_turn([by_page[url] for url in order]))
 
 
 def _case(one: Candidate, number: int) -> Case:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from server.domain.protocols import (
 from server.domain.spending import Spending
 from server.domain.tuning import Tuning
 
+T = TypeVar("T")
 Hit = tuple[str, float]
 
 
@@ -114,6 +115,12 @@ class Parts:
 def reads(embedder: Embedder, language: str) -> bool:
     """Return whether the embedder reads this language; an unknown one counts as read."""
     return not embedder.languages or not language or language in embedder.languages
+
+
+def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
+    """The first of each, then the second of each, and so on."""
+    for place in range(max(map(len, lists), default=0)):
+        yield from (one[place] for one in lists if place < len(one))
 
 
 def search_live(

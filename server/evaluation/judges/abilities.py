@@ -10,12 +10,12 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.evaluation.judges.embedded import BARE, SHORT
 from server.evaluation.judging import page_address
 from server.evaluation.questions import Case
+from server.retrieval.parts import in_turn
 
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
 _COUNT_WORDS = (
@@ -172,8 +172,7 @@ def _parted(
     right_pages = {page_address(url) for url in case.expected_urls}.union(*needs)
     of_page = [(page_address(address(hit.chunk.url)), hit) for hit in hits]
     by_need = [[hit for page, hit in of_page if page in need] for need in needs]
-    turns = chain.from_iterable(zip_longest(*by_need))
-    right = list({hit.chunk.id: hit for hit in turns if hit is not None}.values())
+    right = list({hit.chunk.id: hit for hit in in_turn(by_need)}.values())
     return right, [hit for page, hit in of_page if page not in right_pages]
 
 

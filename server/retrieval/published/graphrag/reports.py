@@ -14,13 +14,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeVar
 
 import graspologic_native
 import numpy as np
 
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
+from server.retrieval.parts import in_turn
 from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graph.extraction import cleaned, heads_of
@@ -315,8 +315,6 @@ MAIN = 5
 NAMES = 3
 """In a title."""
 
-T = TypeVar("T")
-
 
 class ReportWriter:
     """Writes the reports on the communities of one graph."""
@@ -438,9 +436,9 @@ class ReportWriter:
         """From the reports on its parts, the weightiest first."""
         parts = [self._made[place] for place in self._communities[at].children]
         parts.sort(key=lambda report: -report.rating)
-        findings = list(_in_turn([report.findings for report in parts]))[:MOST_FINDINGS]
+        findings = list(in_turn([report.findings for report in parts]))[:MOST_FINDINGS]
         first = dict.fromkeys(one.chunks[0] for one in findings)
-        chunks = first | dict.fromkeys(_in_turn([report.chunks for report in parts]))
+        chunks = first | dict.fromkeys(in_turn([report.chunks for report in parts]))
         summary = " ".join(lexrank([report.summary for report in parts], SUMMARY, self._language(chunks)))
         return self._report(at, summary, findings, chunks)
 
@@ -482,9 +480,3 @@ class ReportWriter:
 
     def _language(self, chunks: Iterable[int]) -> str:
         return next((self._graph.chunks[at].language for at in chunks), "")
-
-
-def _in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
-    """The first of each, then the second of each, and so on."""
-    for place in range(max(map(len, lists), default=0)):
-        yield from (one[place] for one in lists if place < len(one))

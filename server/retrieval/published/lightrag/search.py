@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from pydantic import Field
 
 from server.domain.derived import Record, record_id
 from server.retrieval.options import StrategyOptions
+from server.retrieval.parts import in_turn
 from server.retrieval.published.derived.build import Array, Artefact
 from server.retrieval.published.graph.merging import GraphEdge, GraphNode, MergedGraph
 from server.retrieval.published.graph.phrases import phrase_key
@@ -168,15 +168,7 @@ def _ranks(ends: Array, weights: Array, entities: int) -> list[int]:
     return found
 
 
-K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-
-def in_turn(*lists: Sequence[K]) -> list[K]:
-    """The first of each, the second of each and so on, each once."""
-    none = object()
-    rows = zip_longest(*lists, fillvalue=none)
-    return list(dict.fromkeys(one for row in rows for one in row if one is not none))  # type: ignore[misc]
 
 
 def within(items: Sequence[V], tokens: Callable[[V], int], most: int) -> list[V]:
@@ -284,7 +276,7 @@ def cut(
 
 
 def _both(one: Scored, other: Scored) -> Scored:
-    return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in in_turn(list(one), list(other))}
+    return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in in_turn([list(one), list(other)])}
 
 
 Cosines = Callable[[Sequence[str]], Mapping[str, float]]

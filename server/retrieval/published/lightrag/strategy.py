@@ -14,7 +14,7 @@ from heapq import nsmallest
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ModelError, Vector
 from server.domain.question import Query
-from server.retrieval.parts import cosines, ranked, reads, search_live
+from server.retrieval.parts import cosines, in_turn, ranked, reads, search_live
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
 from server.retrieval.published.graph.extraction import extract
@@ -29,7 +29,6 @@ from server.retrieval.published.lightrag.search import (
     LightRagOptions,
     artefact_of,
     cut,
-    in_turn,
     leads,
     picked,
     search,
@@ -113,7 +112,8 @@ class LightRagSearch:
         found = GraphMatches() if mode == "naive" else self._found(query, graph)
         near = partial(self._cosines, vector) if reads(self._parts.embedder, query.language) else _no_cosines
         naive = self._naive(vector, most) if mode == "naive" else []
-        order = in_turn(naive, *picked(graph, found, self._index.options, near))
+        lists = [naive, *picked(graph, found, self._index.options, near)]
+        order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
         live = [chunks[id] for id in order if id in chunks]
         hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
