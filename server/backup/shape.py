@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
+from pydantic import NonNegativeInt, TypeAdapter
 from sqlalchemy import Boolean, Column, Connection, LargeBinary, Table, select
 from sqlalchemy.types import Float, Integer
 
@@ -47,8 +48,8 @@ def entry(table: Table) -> str:
 class TableNote:
     """A table's entry in the manifest."""
 
-    rows: int
-    bytes: int
+    rows: NonNegativeInt
+    bytes: NonNegativeInt
     sha256: str
 
 
@@ -77,18 +78,8 @@ class Manifest:
             value = json.loads(text)
             if int(value["format"]) > FORMAT:
                 raise BadBackup("the backup was made by a newer version of Docent: update Docent first")
-            notes = {
-                str(name): TableNote(int(one["rows"]), int(one["bytes"]), str(one["sha256"]))
-                for name, one in dict(value["tables"]).items()
-            }
-            if any(min(one.rows, one.bytes) < 0 for one in notes.values()):
-                raise ValueError
-            return cls(
-                str(value["made_at"]), str(value["version"]), str(value["schema"]), notes,
-                int(value["format"]), bool(value["has_secret"]),
-                {str(name): int(one) for name, one in dict(value.get("summary", {})).items()},
-            )  # fmt: skip
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return TypeAdapter(cls).validate_python(value)
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise BadBackup("the backup is damaged: its manifest cannot be read") from None
 
 

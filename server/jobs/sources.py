@@ -171,7 +171,8 @@ def site_sources(database: Database, settings: Settings, site: Site) -> Iterator
     without a website gets no page at all from its sources.
     """
     store, pages = SourceStore(database), SourcePages(database, site.id)
-    crawled = _Crawled(database, site)
+    records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
+    crawled = frozenset(record.url for record in records if not record.source)
     seen: dict[str, str] = {}
     sources = store.all(site.id)
     for source in sources:
@@ -183,17 +184,6 @@ def site_sources(database: Database, settings: Settings, site: Site) -> Iterator
     pages.tidy()
 
 
-class _Crawled:
-    """Addresses that the crawl of the site reads by itself."""
-
-    def __init__(self, database: Database, site: Site) -> None:
-        records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
-        self._urls = frozenset(record.url for record in records if not record.source)
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._urls
-
-
 class _Reading:
     """One reading of one source."""
 
@@ -203,7 +193,7 @@ class _Reading:
         store: SourceStore,
         pages: SourcePages,
         open_reader: OpenReader,
-        crawled: _Crawled,
+        crawled: frozenset[str],
         seen: dict[str, str],
     ) -> None:
         self._source = source
@@ -211,6 +201,7 @@ class _Reading:
         self._pages = pages
         self._open_reader = open_reader
         self._crawled = crawled
+        """Addresses that the crawl of the site reads by itself."""
         self._seen = seen
         """Addresses and content hashes of the pages handed out so far -> their names."""
         self._items: dict[str, SourceItem] = {}

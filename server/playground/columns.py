@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from server.domain.answer import Answer, Citation, Outcome
+from pydantic import TypeAdapter
+
+from server.domain.answer import Answer, Outcome
 from server.playground.order import Variant
 from server.playground.store import ASKING, DONE, FAILED, KeptRun, KeptVariant
 
 LOST_AFTER_S = 30.0
 """A variant that has not ended this long after its time limit is lost: the server was restarted."""
 
+_ANSWER = TypeAdapter(Answer)
 Pages = tuple[tuple[str, str], ...]
 """(address, title)"""
 
@@ -100,15 +103,7 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
 
 def answer_of(stored: Mapping[str, Any]) -> Answer:
     """The answer as it was, from its JSON."""
-    return Answer(
-        **{
-            **stored,
-            "outcome": Outcome(stored["outcome"]),
-            "citations": tuple(Citation(**one) for one in stored["citations"]),
-            "suggestions": tuple(stored["suggestions"]),
-            "pages": tuple((str(url), str(title)) for url, title in stored["pages"]),
-        }
-    )
+    return _ANSWER.validate_python(stored)
 
 
 def _nothing(result: Mapping[str, Any]) -> Answer:

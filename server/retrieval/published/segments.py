@@ -129,12 +129,8 @@ class Preset:
     def limits(self, budget: int) -> SegmentLimits:
         """For so many chunks in all."""
         together = min(budget, self.together)
-        return SegmentLimits(
-            longest=max(1, min(self.longest, math.ceil(together * self.of_page))),
-            together=together,
-            least_value=self.least_value,
-            of_page=SEGMENTS_OF_PAGE,
-        )
+        longest = max(1, min(self.longest, math.ceil(together * self.of_page)))
+        return SegmentLimits(longest, together, self.least_value, SEGMENTS_OF_PAGE)
 
     def penalty_for(self, budget: int) -> float:
         """Return what a chunk without relevance costs: the smaller the budget, the more."""

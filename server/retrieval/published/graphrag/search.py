@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -303,24 +304,20 @@ def in_turn(
     count then, so they never rise."""
     left = sorted((one for one in points if one.chunk in pages), key=lambda one: (-one.score, one.chunk))
     chosen: list[ReportPoint] = []
-    pages_seen: dict[str, int] = {}
-    reports_seen: dict[int, int] = {}
-    roots_seen: dict[int, int] = {}
+    seen: Counter[tuple[str, object]] = Counter()
     roots = {one.report: view.root(one.report) if one.report >= 0 else -1 for one in left}
 
     def now(one: ReportPoint) -> float:
-        share = SAME_PAGE ** pages_seen.get(pages[one.chunk], 0)
-        share *= SAME_COMMUNITY ** reports_seen.get(one.report, 0)
-        share *= SAME_THEME ** roots_seen.get(roots[one.report], 0)
+        share = SAME_PAGE ** seen["page", pages[one.chunk]]
+        share *= SAME_COMMUNITY ** seen["report", one.report]
+        share *= SAME_THEME ** seen["root", roots[one.report]]
         return one.score * float(share**breadth)
 
     while left and len(chosen) < limit:
         at = max(range(len(left)), key=lambda n: (now(left[n]), -n))
         one = left.pop(at)
         chosen.append(ReportPoint(one.chunk, one.report, now(one), one.text))
-        for seen, key in ((reports_seen, one.report), (roots_seen, roots[one.report])):
-            seen[key] = seen.get(key, 0) + 1
-        pages_seen[pages[one.chunk]] = pages_seen.get(pages[one.chunk], 0) + 1
+        seen.update([("page", pages[one.chunk]), ("report", one.report), ("root", roots[one.report])])
     return chosen
 
 
