@@ -55,7 +55,10 @@ def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
     made: list[Comparison] = []
     for against, way in combinations(ways, 2):
         names = [name for name in ways[way] if name in ways[against]]
-        paired = {name: _differences(ways[way][name], ways[against][name]) for name in names}
+        paired = {}
+        for name in names:
+            one, other = ways[way][name], ways[against][name]
+            paired[name] = np.array([one[id] - other[id] for id in one if id in other], np.float64)
         for size in sorted({len(found) for found in paired.values() if len(found)}):
             alike = [name for name in names if len(paired[name]) == size]
             columns = np.stack([paired[name] for name in alike], axis=1)
@@ -79,10 +82,6 @@ def _value(row: EvaluatedRow, name: str) -> float | None:
     if name == "search_ms":
         return row.search_ms
     return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)
-
-
-def _differences(one: Values, other: Values) -> NDArray[np.float64]:
-    return np.array([one[id] - other[id] for id in one if id in other], np.float64)
 
 
 def _intervals(columns: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
@@ -128,7 +127,12 @@ def recommended(runs: Sequence[EvaluatedRun], comparisons: Sequence[Comparison])
     score = {run.name: _mean(run.rows, metric) for run in runs}
     best = max(runs, key=lambda run: score[run.name])
     equal = [run for run in runs if run is best or not _is_shown_worse(run.name, best.name, comparisons)]
-    plain = min(equal, key=lambda run: (_calls(run.rows), run.strategy != BASE, _time(run.rows)))
+
+    def price(run: EvaluatedRun) -> tuple[float, bool, float]:
+        calls = sum(row.used.get("calls", 0.0) for row in run.rows)
+        return calls, run.strategy != BASE, percentile([row.search_ms for row in run.rows], 50) or 0.0
+
+    plain = min(equal, key=price)
     reason = f"{metric} {score[plain.name]:.3f}"
     if plain is not best:
         reason += f"; {best.name} has {score[best.name]:.3f}, a difference that these questions do not show"
@@ -188,11 +192,3 @@ def _is_shown_worse(name: str, best: str, comparisons: Sequence[Comparison]) -> 
 def _mean(rows: Sequence[EvaluatedRow], metric: str) -> float:
     values = [row.verdicts[metric] for row in rows if metric in row.verdicts]
     return sum(values) / len(values) if values else 0.0
-
-
-def _calls(rows: Sequence[EvaluatedRow]) -> float:
-    return sum(row.used.get("calls", 0.0) for row in rows)
-
-
-def _time(rows: Sequence[EvaluatedRow]) -> float:
-    return percentile([row.search_ms for row in rows], 50) or 0.0

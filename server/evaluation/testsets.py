@@ -49,17 +49,14 @@ class ModelTally:
     """Questions whose evidence does not stand on the page."""
 
 
-def passages_of(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Those of a page's chunks that may answer something."""
-    return [chunk for chunk in chunks if len(chunk.text) >= SHORTEST_PASSAGE]
-
-
 def from_model(
     model: ChatModel, passages: Sequence[Chunk], pages: Pages, tally: ModelTally
 ) -> list[Candidate]:
     """A question for each passage of which the model wrote a usable one. Raises ModelError."""
     asking = ModelTasks(model, None, len)
-    replies = asking.all("test questions", [ModelTask(_prompt(chunk), _read, _nothing) for chunk in passages])
+    replies = asking.all(
+        "test questions", [ModelTask(_prompt(chunk), _read, lambda: None) for chunk in passages]
+    )
     tally.calls += asking.tally.calls
     tally.unread += asking.tally.unread
     found = []
@@ -88,10 +85,6 @@ def _read(reply: str) -> tuple[str, str, str] | None:
     if not question or not answer or not evidence or len(question) > 2 * LONGEST:
         raise ValueError("question, answer and evidence are needed")
     return question, answer, evidence
-
-
-def _nothing() -> tuple[str, str, str] | None:
-    return None
 
 
 MOST_COVERED = 0.55
@@ -215,7 +208,10 @@ class _Asker:
         self._model = model
         self._pages = pages
         self._tally = tally
-        passages = {url: passages_of(chunks) for url, chunks in pages.items()}
+        passages = {
+            url: [chunk for chunk in chunks if len(chunk.text) >= SHORTEST_PASSAGE]
+            for url, chunks in pages.items()
+        }
         for of_page in passages.values():
             random.shuffle(of_page)
         urls = sorted(url for url, of_page in passages.items() if of_page)

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
@@ -193,7 +193,8 @@ class GapRecheck:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
         texts = wordings(gap, (one.question for one in self._gaps.questions(gap.id, FOUND)))
         support = self._engine.settings.gaps.support
-        outcome, solved = ask_again(gap, texts, self._ask, self._disliked(gap), support, crawl)
+        ask = partial(whole_answer, self._pipeline)
+        outcome, solved = ask_again(gap, texts, ask, self._disliked(gap), support, crawl)
         self._gaps.was_asked(gap.id, outcome.value, solved, by)
         if solved is None:
             self.describe(gap)
@@ -222,9 +223,6 @@ class GapRecheck:
         near = near_pages(found)
         missing = lacking(gap.question, gap.language, self._rarity.unused, self._words_of(near))
         self._gaps.describe(gap.id, near, missing)
-
-    def _ask(self, question: Question) -> Answer:
-        return whole_answer(self._pipeline, question)
 
     def _disliked(self, gap: Gap) -> frozenset[str]:
         """The quotes of answers that did not help."""

@@ -117,7 +117,8 @@ class GapIntake:
         reached = found[-1].number if full else max(last, number)
         # With as many as asked for the mark stays: those that are stored now are not found again.
         until = judged if full_of_judged else (moment - STRAGGLERS).isoformat()
-        badly = {row.id: _badly(row) for row in (*found, *disliked) if not _is_stopped(row)}
+        # A question that a guard stopped says nothing about the site's content.
+        badly = {row.id: _badly(row) for row in (*found, *disliked) if "guard" not in (row.trace or {})}
         return Batch(list(badly.values()), full or full_of_judged, {NUMBER: str(reached), JUDGED: until})
 
     def groups(self, site_id: str) -> list[StoredGroup]:
@@ -276,11 +277,6 @@ def _badly(row: Any) -> Badly:
         row.number, row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
         why, first,
     )  # fmt: skip
-
-
-def _is_stopped(row: Any) -> bool:
-    """Whether a guard stopped the question, which then says nothing about the site's content."""
-    return isinstance(row.trace, dict) and "guard" in row.trace
 
 
 def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> StoredGroup:

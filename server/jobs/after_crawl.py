@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
 
 from crawler.report import HAS_PAGE, UrlState
 from server.domain.addresses import absolute, stored
@@ -40,7 +39,8 @@ def remove_missing_pages(
     appeared = {
         page.content_hash: url
         for url in read
-        if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
+        if (page := indexer.known.get(url)) is not None
+        and (page.first_seen_at is None or page.first_seen_at >= run.started_at)
     }
     own_hashes = decided.site_hashes()
     for url, state, _ in crawls.addresses.ends(run.id, MISSING):
@@ -57,10 +57,6 @@ def remove_missing_pages(
                 crawls.wait_for_page(run.site_id, DECISION, target)
         else:
             indexer.missing(url, run.id)
-
-
-def _is_new(first_seen_at: datetime | None, run: CrawlRun) -> bool:
-    return first_seen_at is None or first_seen_at >= run.started_at
 
 
 def _final_target(url: str, leads_to: Mapping[str, str]) -> str:

@@ -13,7 +13,7 @@ from server.domain.protocols import Incidents
 from server.domain.site import Site
 from server.indexing.indexer import IndexReport, PreparedGeneration
 from server.jobs.site_index import SiteIndex
-from server.quality.gate_store import DROPPED, DROPPING, PASSED, RELEASED, RELEASING, Check, Gate, GateStore
+from server.quality.gate_store import DROPPED, PASSED, RELEASED, Check, Gate, GateStore
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore
 from server.storage.crawls.runs import HELD
@@ -69,16 +69,6 @@ class CrawlGate:
     def held(self) -> Check | None:
         """What is held back now; a crawl goes on from there."""
         return self._gates.held(self._site.id)
-
-    def is_let_go(self) -> bool:
-        """Whether this crawl's index is to go live though it fell short."""
-        held = self.held
-        return held is not None and held.state == RELEASING and held.crawl_id == self._crawl_id
-
-    def is_dropped(self) -> bool:
-        """Whether what is held back is to be forgotten."""
-        held = self.held
-        return held is not None and held.state == DROPPING
 
     def released(self, check: Check) -> None:
         """Notes that it is live now."""

@@ -34,6 +34,7 @@ from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
 from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
+from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
 from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
@@ -41,8 +42,6 @@ from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.leases import new_holder
 from server.storage.sites.sites import SiteNotes, SiteStore
-
-__all__ = ["ProgressCallback", "SiteIndex", "SiteRefresh"]
 
 log = logging.getLogger(__name__)
 
@@ -119,12 +118,12 @@ class SiteRefresh:
         """(state in which the crawl ends, what it brought). Raises CrawlCutShort, HeldBackIndex."""
         whole = WholeCrawl(self._db, self._settings, run, site, index, watch)
         held = gate.held
-        if held is not None and gate.is_dropped():
+        if held is not None and held.state == DROPPING:
             index.indexer.discard()
             gate.dropped(held)
             if held.crawl_id == run.id:
                 return STOPPED, f"dropped by {held.decided_by}: visitors keep the previous index"
-        if held is not None and gate.is_let_go():
+        elif held is not None and held.state == RELEASING and held.crawl_id == run.id:
             message = whole.release()
             gate.released(held)
             return DONE, f"{message}; let go live by {held.decided_by}, though {held.metric} fell"

@@ -81,8 +81,9 @@ class SourceReader:
         return read()
 
     def _file(self) -> Iterator[SourcePart]:
-        url = self._page_path(self._source.name)
-        yield self._read(self._source.name, url, self._body(), self._source.digest)
+        name = self._source.name
+        url = page_path(self._site.id, self._source.id, name)
+        yield self._read(name, url, self._body(), self._source.digest)
 
     def _folder(self) -> Iterator[SourcePart]:
         base = str(self._source.options.get("base", ""))
@@ -130,7 +131,7 @@ class SourceReader:
         except BadFile as error:
             raise UnreadableSource(str(error)) from error
         for pair in pairs:
-            url = self._page_path(pair.question)
+            url = page_path(self._site.id, self._source.id, pair.question)
             page = pair_page(url, pair)
             yield SourcePart(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
 
@@ -142,9 +143,6 @@ class SourceReader:
                 yield SourcePart(outcome.url, outcome, may_pass=True)
         except BadStart as error:
             raise UnreadableSource(str(error)) from error
-
-    def _page_path(self, name: str) -> str:
-        return page_path(self._site.id, self._source.id, name)
 
     def _body(self) -> bytes:
         body = self._store.body(self._source.site_id, self._source.digest)

@@ -89,7 +89,7 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
         number=number + 1,
         variant=variant,
         state=kept.state,
-        answer=answer_of(result["answer"]) if "answer" in result else _nothing(result),
+        answer=_ANSWER.validate_python(result["answer"]) if "answer" in result else _nothing(result),
         problem=str(result.get("problem", "")),
         plan=result.get("plan"),
         took_ms=float(result.get("took_ms", 0.0)),
@@ -99,11 +99,6 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
     known = {str(one.get("message")) for one in column.answer.trace.get("incidents") or []}  # type: ignore[attr-defined]
     further = [str(one) for one in result.get("incidents", []) if str(one) not in known]
     return replace(column, incidents=tuple(further))
-
-
-def answer_of(stored: Mapping[str, Any]) -> Answer:
-    """The answer as it was, from its JSON."""
-    return _ANSWER.validate_python(stored)
 
 
 def _nothing(result: Mapping[str, Any]) -> Answer:

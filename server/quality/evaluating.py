@@ -32,7 +32,7 @@ from server.evaluation.rows import EvaluatedRow, EvaluatedRun, Journal
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer, IndexReport
-from server.jobs.refresh_site import SiteIndex
+from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import profile
 from server.models.metered import read_prices
 from server.quality.questions import question_base

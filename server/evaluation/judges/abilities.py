@@ -45,7 +45,9 @@ def changed_fact(passage: str, reference: str, others: Sequence[str]) -> Changed
             return _changed(passage, found.group(), other)
     for number in _NUMBER.findall(reference):
         if re.search(rf"(?<![\w.,]){re.escape(number)}(?!\w)", passage):
-            return _changed(passage, number, _other_number(number))
+            # Of the same form; another one in every digit.
+            other = re.sub(r"\d", lambda digit: str((int(digit.group()) + 2) % 9 + 1), number)
+            return _changed(passage, number, other)
     words = {word.casefold() for word in re.findall(r"[A-Za-z]+", reference)}
     for place, word in enumerate(_COUNT_WORDS):
         found = re.search(rf"(?<!\w){word}(?!\w)", passage, re.I)
@@ -62,11 +64,6 @@ def states(text: str, fact: str) -> bool:
 def _changed(passage: str, true: str, false: str) -> ChangedFact | None:
     text = re.sub(rf"(?<![\w.,]){re.escape(true)}(?!\w)", lambda _: false, passage, flags=re.I)
     return ChangedFact(text, true, false) if text != passage else None
-
-
-def _other_number(number: str) -> str:
-    """Of the same form; another one in every digit."""
-    return re.sub(r"\d", lambda digit: str((int(digit.group()) + 2) % 9 + 1), number)
 
 
 PASSAGES = 5
@@ -135,7 +132,9 @@ def trials(
         return []
     made = [_mixed(case, NOISE_ROBUSTNESS, share, right, noise) for share in NOISE]
     made.append(Trial(case, REJECTION, 1.0, tuple(noise[:PASSAGES])))
-    if _needs_several(case) and _meets_all(case, right, address):
+    # In a question file each expected page answers by itself; in a corpus all right documents count.
+    needs_several = len(case.url_groups) > 1 or (not case.spellings and len(case.expected_urls) > 1)
+    if needs_several and _meets_all(case, right, address):
         made += [_mixed(case, INTEGRATION, share, right, noise) for share in NOISE_OF_SEVERAL]
     if changed := _with_changed_fact(case, right, noise, others):
         made.append(changed)
@@ -182,11 +181,6 @@ def _mixed(
     wrong = round(share * PASSAGES)
     given = [*right[: PASSAGES - wrong], *noise[:wrong]]
     return Trial(case, ability, share, tuple(sorted(given, key=lambda hit: -hit.score)))
-
-
-def _needs_several(case: Case) -> bool:
-    """In a question file each expected page answers by itself; in a corpus all right documents count."""
-    return len(case.url_groups) > 1 or (not case.spellings and len(case.expected_urls) > 1)
 
 
 def _meets_all(case: Case, right: Sequence[ScoredChunk], address: Callable[[str], str]) -> bool:

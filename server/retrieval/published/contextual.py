@@ -117,17 +117,17 @@ class PageContexts:
     def _near(self, chunks: Sequence[Chunk]) -> list[str]:
         # Rare on the page, not on the site: so that a change of one page changes no context of another.
         frequencies = DocumentFrequencies.of(chunks)
-        terms = [self._terms(chunk, frequencies) for chunk in chunks] if len(chunks) > 1 else [[]]
+        many = self._options.neighbours
+        # Code is read too: without its marks, since what stands between them counts as none.
+        terms = [
+            key_terms([chunk.text.replace(_FENCE, "")], frequencies, many, chunk.language)
+            for chunk in (chunks if len(chunks) > 1 else ())
+        ] or [[]]
         around = (
             [*(terms[at - 1] if at else ()), *(terms[at + 1] if at + 1 < len(terms) else ())]
             for at in range(len(terms))
         )
         return [", ".join(dict.fromkeys(found)) for found in around]
-
-    def _terms(self, chunk: Chunk, frequencies: DocumentFrequencies) -> list[str]:
-        # Code is read too: without its marks, since what stands between them counts as none.
-        text = chunk.text.replace(_FENCE, "")
-        return key_terms([text], frequencies, self._options.neighbours, chunk.language)
 
 
 def path(url: str, facts: PageFacts) -> str:
@@ -243,18 +243,15 @@ def _situated(kit: Kit, options: ContextualOptions) -> Iterator[tuple[Chunk, str
     pieces, done = PageContexts(options), 0
     of_documents = documents(kit.text.pages())
     while batch := list(_about(of_documents, BATCH)):
-        said = iter(_said(kit, batch) if kit.asking.model else ())
+        # Prompts hold whole pages, so they are made for one batch at a time.
+        asked = [task for document in batch for task in tasks(document)] if kit.asking.model else []
+        said = iter(kit.asking.all(CALLS, asked))
         for document in batch:
             kit.monitor.step("situating chunks", done, len(kit.chunks))
             contexts = pieces.of(document, kit.text.facts(document[0].url))
             for chunk, without_model in zip(document, contexts, strict=True):
                 yield chunk, "\n".join(filter(None, (next(said, ""), without_model)))
             done += len(document)
-
-
-def _said(kit: Kit, batch: Sequence[list[Chunk]]) -> list[str]:
-    """By the model, of each chunk; prompts hold whole pages, so they are made for one batch at a time."""
-    return kit.asking.all(CALLS, [task for document in batch for task in tasks(document)])
 
 
 def _stored(kit: Kit, batch: Sequence[tuple[Chunk, str]], options: ContextualOptions) -> list[Record]:

@@ -184,7 +184,7 @@ def _stored(kit: Kit, batch: Sequence[SummaryUnit], options: HierarchicalOptions
         records.append(unit.record(next(said) if len(unit.chunks) > 1 else alone))
     read = [one for one in records if reads(kit.embedder, one.language)]
     kit.vectors(KIND, [replace(record, text=_embedded(record)) for record in read])
-    kit.word_chunks(KIND, [_indexed(record) for record in records])
+    kit.word_chunks(KIND, [replace(one.as_chunk(), heading_path=_below(one)) for one in records])
     return records
 
 
@@ -202,12 +202,12 @@ class HierarchicalSearch:
         if self._index.options.mode == "hard":
             hits = self._picking.below(query, live).retrieve(query, limit)
         else:
-            hits = [_without_dense(hit) for hit in self._layered.of(live).retrieve(query, limit)]
+            hits = [
+                # What the layered search calls the cosine is not the chunk's own.
+                replace(hit, scores={name: score for name, score in hit.scores.items() if name != "dense"})
+                for hit in self._layered.of(live).retrieve(query, limit)
+            ]
         return self._index.hybrid.finish(query, [_told(hit, live) for hit in hits])
-
-
-def _indexed(record: Record) -> Chunk:
-    return Chunk(record.id, record.url, record.title, _below(record), record.text, 0, record.language)
 
 
 def _embedded(record: Record) -> str:
@@ -226,11 +226,6 @@ def _told(hit: ScoredChunk, live: Artefact) -> ScoredChunk:
         return hit
     nearest = min(found, key=lambda record: len(record.sources))
     return with_context(hit, nearest.text, f"in {nearest.title}" if nearest.title else "")
-
-
-def _without_dense(hit: ScoredChunk) -> ScoredChunk:
-    """Return what the layered search calls the cosine is not the chunk's own."""
-    return replace(hit, scores={name: score for name, score in hit.scores.items() if name != "dense"})
 
 
 HIERARCHICAL = derived_kind("hierarchical", HierarchicalOptions, derive, HierarchicalSearch)

@@ -257,7 +257,7 @@ WORDS = 0.25
 """Share of a chunk's score by words that its best part gives."""
 POOL = 40
 """Chunks that are looked at for what belongs to them."""
-PARENT, SECTION, WHOLE = 2_000, 4_000, 1_000_000
+GROUPED = {"parent": 2_000, "merging": 4_000, "window": 1_000_000}
 """Characters of what belongs together: of a published parent; four chunks; all under one heading."""
 LEAVES = 4
 """Parts that are searched for each chunk that is wanted, when parts are merged."""
@@ -285,30 +285,16 @@ def _parts_of(
 ) -> Iterator[Record]:
     """The parts of all chunks; into `groups` goes which of those belong together."""
     for page in pages:
-        groups += ([chunk.id for chunk in group] for group in _grouped(page, options))
+        groups += ([chunk.id for chunk in group] for group in sections(page, GROUPED[options.mode]))
         for chunk in page:
-            texts, under = _texts(chunk.text, options), _under(chunk, options)
+            texts, under = children(chunk.text, options.child), chunk.heading
+            if options.mode == "window":
+                # Over a sentence stands the last heading, which is all that it can bear.
+                texts = sentences(chunk.text)
+                under = chunk.heading_path[-1] if chunk.heading_path else under
             for text in texts if len(texts) > 1 else ():
                 id = record_id(under, text, chunk.language)
                 yield Record(id, text, (chunk.id,), chunk.url, under, chunk.language)
-
-
-def _under(chunk: Chunk, options: SmallToBigOptions) -> str:
-    """Return what stands over a part: over a sentence the last heading, which is all that it can bear."""
-    if options.mode == "window" and chunk.heading_path:
-        return chunk.heading_path[-1]
-    return chunk.heading
-
-
-def _grouped(page: Sequence[Chunk], options: SmallToBigOptions) -> list[list[Chunk]]:
-    size = {"parent": PARENT, "merging": SECTION, "window": WHOLE}[options.mode]
-    return sections(page, size)
-
-
-def _texts(text: str, options: SmallToBigOptions) -> list[str]:
-    if options.mode == "window":
-        return sentences(text)
-    return children(text, options.child)
 
 
 def _store(kit: Kit, records: Sequence[Record]) -> None:

@@ -94,7 +94,8 @@ def summary_task(
     # As JSON no text can end before its quotation mark does: what pages say stays data.
     data = json.dumps({"title": title, "texts": shown, "tokens": most_tokens}, ensure_ascii=False)
     prompt = Prompt(RULES, data, max_tokens=OVER * most_tokens + 30, json=True)
-    return ModelTask(prompt, partial(_read, OVER * chars_of(most_tokens, texts)), twin)
+    longest = OVER * chars_of(most_tokens, texts)
+    return ModelTask(prompt, lambda reply: shortened(reply_text(reply, "summary"), longest), twin)
 
 
 def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
@@ -102,11 +103,6 @@ def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
     sample = "".join(text[:200] for text in texts)
     unspaced = len(UNSPACED_CHARACTER.findall(sample)) / max(1, len(sample))
     return round(most_tokens * (4 - 3 * unspaced))
-
-
-def _read(most_chars: int, reply: str) -> str:
-    """Raises ValueError for a reply without a summary."""
-    return shortened(reply_text(reply, "summary"), most_chars)
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:

@@ -63,7 +63,10 @@ class Artefact:
 
     def to_bytes(self) -> bytes:
         """Return what `from_bytes` reads; no pickle in it."""
-        records = {kind: [_row(record) for record in of_kind] for kind, of_kind in self.records.items()}
+        records = {
+            kind: [[r.id, r.text, r.sources, r.url, r.title, r.language, r.data] for r in of_kind]
+            for kind, of_kind in self.records.items()
+        }
         texts = orjson.dumps({"records": records, "facts": self.facts}, option=orjson.OPT_SERIALIZE_NUMPY)
         packed = np.frombuffer(zlib.compress(texts, 1), np.uint8)
         out = io.BytesIO()
@@ -76,18 +79,11 @@ class Artefact:
         with np.load(io.BytesIO(body), allow_pickle=False) as stored:
             texts = orjson.loads(zlib.decompress(stored["texts"].tobytes()))
             arrays = {name.removeprefix("array."): stored[name] for name in stored.files if name != "texts"}
-        records = {kind: [_record(row) for row in rows] for kind, rows in texts["records"].items()}
+        records = {
+            kind: [Record(id, text, tuple(sources), *others) for id, text, sources, *others in rows]
+            for kind, rows in texts["records"].items()
+        }
         return cls(records, arrays, texts["facts"])
-
-
-def _row(record: Record) -> list[object]:
-    page = [record.url, record.title, record.language]
-    return [record.id, record.text, record.sources, *page, record.data]
-
-
-def _record(row: list[object]) -> Record:
-    chunk_id, text, sources, url, title, language, data = row
-    return Record(str(chunk_id), str(text), tuple(sources), str(url), str(title), str(language), data)  # type: ignore[arg-type]
 
 
 BATCH = 256

@@ -272,17 +272,17 @@ class _Found:
     def extraction(self, subject: str) -> EntityExtraction:
         names = self._names
         entities = (
-            ExtractedEntity(names[key], "subject" if key == subject else "phrase", " ".join(_first(said)))
+            ExtractedEntity(
+                names[key],
+                "subject" if key == subject else "phrase",
+                " ".join(list(dict.fromkeys(said))[:SENTENCES_KEPT]),
+            )
             for key, said in self._said.items()
         )
         relations = (
             ExtractedRelation(names[pair[0]], names[pair[1]], *told) for pair, told in self._relations.items()
         )
         return EntityExtraction(tuple(entities), tuple(relations))
-
-
-def _first(said: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(said))[:SENTENCES_KEPT]
 
 
 def heads_of(chunk: Chunk) -> list[str]:

@@ -80,7 +80,8 @@ class PhraseGraph(SiteGraph):
 def phrase_graph(kit: Kit) -> PhraseGraph:
     """The graph of the kit's chunks. Raises BuildStopped."""
     chunks = kit.chunks
-    words = _Phrases(NameFinder((head for chunk in chunks for head in heads_of(chunk)), _languages(chunks)))
+    heads = (head for chunk in chunks for head in heads_of(chunk))
+    words = _Phrases(NameFinder(heads, sorted({chunk.language for chunk in chunks if chunk.language})))
     of_chunks = []
     for number, chunk in enumerate(chunks):
         if number % 200 == 0:
@@ -171,10 +172,6 @@ def _pairs(of_chunks: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
     keys, together = np.unique(np.concatenate(packed), return_counts=True)
     return np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1), together
-
-
-def _languages(chunks: Sequence[Chunk]) -> list[str]:
-    return sorted({chunk.language for chunk in chunks if chunk.language})
 
 
 def _renumbered(

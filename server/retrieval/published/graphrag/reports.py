@@ -220,21 +220,14 @@ def _finding(told: object, statements: Sequence[Statement]) -> ReportFinding | N
     if not summary and not explanation:
         return None
     named = told.get("sources")
-    numbers = (
-        [n for n in named if isinstance(n, int) and not isinstance(n, bool)]
-        if isinstance(named, list)
-        else []
-    )
+    numbers = [n for n in named if type(n) is int] if isinstance(named, list) else []
     used = [statements[n - 1] for n in numbers if 1 <= n <= len(statements)]
-    used = used or [_nearest(f"{summary} {explanation}", statements)]
+    if not used:
+        words = set(f"{summary} {explanation}".casefold().split())
+        used = [max(statements, key=lambda one: len(words & set(one.text.casefold().split())))]
     return ReportFinding(
         summary, explanation, tuple(dict.fromkeys(at for one in used for at in one.chunks[:3]))
     )
-
-
-def _nearest(text: str, statements: Sequence[Statement]) -> Statement:
-    words = set(text.casefold().split())
-    return max(statements, key=lambda one: len(words & set(one.text.casefold().split())))
 
 
 def _rating(told: object, otherwise: float) -> float:
@@ -360,7 +353,8 @@ class ReportWriter:
         community = self._communities[at]
         parts = sorted(community.children, key=lambda place: (-self._communities[place].reach, place))
         for replaced in range(len(parts) + 1):
-            told = [self._told(place) for place in parts[:replaced]]
+            reports = (self._made[place] for place in parts[:replaced])
+            told = [Statement(f"{report.title}: {report.summary}", report.chunks) for report in reports]
             inside = {entity for place in parts[:replaced] for entity in self._communities[place].entities}
             entities = [entity for entity in community.entities if entity not in inside]
             relations = self._outside(community.relations, inside)
@@ -384,10 +378,6 @@ class ReportWriter:
                 return kept, False
             kept.append(statement)
         return kept, True
-
-    def _told(self, at: int) -> Statement:
-        report = self._made[at]
-        return Statement(f"{report.title}: {report.summary}", report.chunks)
 
     def _extracted(self, at: int) -> CommunityReport:
         """Without a model: the sentences that the heaviest relations stand in."""

@@ -136,7 +136,11 @@ def contexts(
     once, under the budget."""
     table = int(tokens * (1 - TEXT_SHARE - REPORT_SHARE))
     room = int(tokens * REPORT_SHARE)
-    rows = {("entity", one): row for one in led.entities if (row := _row(view, one))}
+    rows = {}
+    for one in led.entities:
+        name, _, description = view.entities[one].text.partition("\n")
+        if description:
+            rows["entity", one] = f"{name}: {description}"
     rows |= {("relation", one): view.relations[one].text for one in led.relations if view.relations}
     reports = reports_for(view, led.entities)
     told = []
@@ -155,11 +159,6 @@ def contexts(
                 lines.insert(0, view.reports[report].text)
         told.append("\n".join(lines))
     return told
-
-
-def _row(view: GraphView, entity: int) -> str:
-    name, _, description = view.entities[entity].text.partition("\n")
-    return f"{name}: {description}" if description else ""
 
 
 def _tells(view: GraphView, key: tuple[str, int], inside: set[int]) -> bool:

@@ -204,12 +204,10 @@ def _triples_task(chunk: Chunk, names: Sequence[str]) -> ModelTask[list[Triple]]
     listed = "\n".join(names)
     user = f"{_passage(chunk)}\n<entities>\n{listed}\n</entities>"
     return ModelTask(
-        Prompt(_TRIPLES, user, 1_200, json=True), _read_triples, lambda: _title_facts(chunk, names)
+        Prompt(_TRIPLES, user, 1_200, json=True),
+        _read_triples,
+        lambda: [(chunk.title, "", name) for name in names if chunk.title],
     )
-
-
-def _title_facts(chunk: Chunk, names: Sequence[str]) -> list[Triple]:
-    return [(chunk.title, "", name) for name in names if chunk.title]
 
 
 def _read_entities(reply: str) -> list[str]:

@@ -87,17 +87,14 @@ def _known_names(question: str, entities: Collection[str]) -> dict[str, str]:
         for size in range(min(longest, len(parts) - at), 0, -1):
             text = join.join(parts[at : at + size]).strip()
             key = phrase_key(text)
-            if key in entities and not _is_stop(key) and (not unspaced or len(key) > 1):
+            is_stop = any(key in words for words in STOP_WORDS.values())
+            if key in entities and not is_stop and (not unspaced or len(key) > 1):
                 found[key] = text
                 at += size
                 break
         else:
             at += 1
     return found
-
-
-def _is_stop(key: str) -> bool:
-    return any(key in words for words in STOP_WORDS.values())
 
 
 def _words(value: object) -> tuple[str, ...]:

@@ -18,11 +18,12 @@ from server.retrieval.parts import cosines, in_turn, ranked, reads, search_live
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
 from server.retrieval.published.graph.extraction import extract
-from server.retrieval.published.graph.merging import GraphLimits, MergedGraph, described, merged
+from server.retrieval.published.graph.merging import GraphLimits, described, merged
 from server.retrieval.published.lightrag.keywords import Keywords, asked_of, without_model
 from server.retrieval.published.lightrag.search import (
     ENTITIES,
     RELATIONS,
+    Cosines,
     EntityGraph,
     GraphMatches,
     Lead,
@@ -52,7 +53,9 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
     # A phrase that one page has once is seldom a thing of the site; what a model names is one.
     seen_in = 1 if kit.asking.model else options.seen_in
     limits = GraphLimits(seen_in, options.entities, options.relations)
-    made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
+    graph = merged(kit.chunks, extractions, limits, kit.monitor)
+    texts = described(kit.asking, graph.told)
+    made = artefact_of(graph, texts[: len(graph.nodes)], texts[len(graph.nodes) :])
     for kind in (ENTITIES, RELATIONS):
         # Vectors say something in languages that the embedder reads; the others are found by their words.
         kit.vectors(kind, [one for one in made.records[kind] if reads(kit.embedder, one.language)])
@@ -110,8 +113,12 @@ class LightRagSearch:
         mode, most = self._index.options.mode, self._index.options.chunk_top_k
         vector = self._parts.embedder.embed([query.searched_text])[0]
         found = GraphMatches() if mode == "naive" else self._found(query, graph)
-        near = partial(self._cosines, vector) if reads(self._parts.embedder, query.language) else _no_cosines
-        naive = self._naive(vector, most) if mode == "naive" else []
+        is_read = reads(self._parts.embedder, query.language)
+        near: Cosines = partial(self._cosines, vector) if is_read else lambda ids: {}
+        naive = []
+        if mode == "naive":
+            nearest = partial(self._parts.vectors.search, vector)
+            naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks, most)]
         lists = [naive, *picked(graph, found, self._index.options, near)]
         order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
@@ -149,10 +156,6 @@ class LightRagSearch:
         stored = self._parts.vectors.vectors(ids)
         return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
 
-    def _naive(self, vector: Vector, most: int) -> list[str]:
-        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, most)
-        return [chunk.id for chunk, _ in hits]
-
     def _within(
         self, graph: EntityGraph, found: GraphMatches, hits: Sequence[ScoredChunk]
     ) -> list[ScoredChunk]:
@@ -161,16 +164,6 @@ class LightRagSearch:
         told += [graph.told_relation(n) for n in found.relations]
         left = self._index.options.total_tokens - sum(map(self._tokens, told))
         return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
-
-
-def _no_cosines(ids: Sequence[str]) -> Mapping[str, float]:
-    """No cosines, for a question in a language that the embedder does not read."""
-    return {}
-
-
-def _described(kit: Kit, graph: MergedGraph) -> Artefact:
-    texts = described(kit.asking, graph.told)
-    return artefact_of(graph, texts[: len(graph.nodes)], texts[len(graph.nodes) :])
 
 
 def _told(

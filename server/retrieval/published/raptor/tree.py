@@ -241,7 +241,8 @@ class KeptGrouping:
         kept = self._of_layer.get(number, [])
         if number == 1:
             self._now = {id: [leaf] for id, leaf in forest.number_of_leaf.items()}
-        members = [self._members(record) for record in kept]
+        children = [cast(Sequence[str], record.data["children"]) for record in kept]
+        members = [[now for child in of for now in self._now.get(child, [])] for of in children]
         if number == 1:
             self._join(members, forest)
         groups, following = [], len(forest.nodes)
@@ -251,10 +252,6 @@ class KeptGrouping:
             following += len(parts)
             groups += [NodeGroup(part) for part in parts]
         return groups
-
-    def _members(self, record: Record) -> list[int]:
-        children = cast(Sequence[str], record.data["children"])
-        return [now for child in children for now in self._now.get(child, [])]
 
     def _parts(self, members: Sequence[int], forest: Forest) -> list[tuple[int, ...]]:
         if not members:
