@@ -125,16 +125,6 @@ class IndexReport:
     """The live one after the build."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedGeneration:
-    """A state that is written and complete, and not live yet."""
-
-    replaces_live: bool
-    """Whether there is a live state that differs from it."""
-    go_live: Callable[[], IndexReport]
-    """Makes it the live state and clears the old one away."""
-
-
 class Indexer:
     """One build at a time: `begin`, then each page of the crawl, then `prepare` and `go_live`, or `finish`.
 
@@ -266,19 +256,21 @@ class Indexer:
             self._content.go_live()
         self._clear_away()
 
-    def prepare(self) -> PreparedGeneration:
-        """Writes what waits and lets the builders complete it. Without `go_live` the live state stays, and
-        what is written waits for the next build. Raises BuildStopped."""
+    def prepare(self) -> bool:
+        """Write what waits and let the builders complete it; return whether there is a live state that
+        differs from it. Without `go_live` the live state stays, and what is written waits for the next
+        build. Raises BuildStopped."""
         self.flush()
         self.complete()
-        replaces = bool(self._content.live.live_generation()) and self._content.is_changed()
-        return PreparedGeneration(replaces, self._go_live)
+        return bool(self._content.live.live_generation()) and self._content.is_changed()
 
     def finish(self) -> IndexReport:
         """Prepares the new state and makes it live at once. Raises BuildStopped."""
-        return self.prepare().go_live()
+        self.prepare()
+        return self.go_live()
 
-    def _go_live(self) -> IndexReport:
+    def go_live(self) -> IndexReport:
+        """Make the prepared state the live one and clear the old one away."""
         if self._content.is_changed() or not self._content.live.live_generation():
             self._content.go_live()
         self._clear_away()

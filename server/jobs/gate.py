@@ -11,7 +11,6 @@ from typing import Any
 from server.domain.derived import Monitor
 from server.domain.protocols import Incidents
 from server.domain.site import Site
-from server.indexing.indexer import IndexReport, PreparedGeneration
 from server.jobs.site_index import SiteIndex
 from server.quality.gate_store import DROPPED, PASSED, RELEASED, Check, Gate, GateStore
 from server.storage.content.content import ContentStore
@@ -79,14 +78,11 @@ class CrawlGate:
         DerivedStore(self._db, self._site.id).drop_coming()
         self._gates.decide(check, DROPPED)
 
-    def go_live(self, index: SiteIndex, prepared: PreparedGeneration) -> IndexReport:
-        """Makes the new state live once it is measured, where there is a live one to compare it with. Raises
-        what `check` raises."""
-        if prepared.replaces_live:
-            if index.is_stale(self._site, self._content):
-                index.indexer.index_coming()
-            self.check(index.indexer.monitor)
-        return prepared.go_live()
+    def measure(self, index: SiteIndex) -> None:
+        """Measure the new state, which is about to replace a live one. Raises what `check` raises."""
+        if index.is_stale(self._site, self._content):
+            index.indexer.index_coming()
+        self.check(index.indexer.monitor)
 
     def check(self, monitor: Monitor) -> None:
         """Raises HeldBackIndex; BuildStopped, and what retrieval and models raise: then nothing is decided,

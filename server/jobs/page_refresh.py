@@ -92,8 +92,9 @@ class PageRefresh(CrawlWork):
             state, message = DONE, self._bring_in_line()
         try:
             self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
-            prepared = self._indexer.prepare()
-            report = gate.go_live(self._index, prepared) if gate else prepared.go_live()
+            if self._indexer.prepare() and gate:
+                gate.measure(self._index)
+            report = self._indexer.go_live()
         except BuildStopped as stopped:
             raise CrawlCutShort from stopped
         if self._run.kind != PAGE:

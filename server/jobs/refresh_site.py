@@ -245,8 +245,9 @@ class WholeCrawl(CrawlWork):
     def _go_live(self, gate: CrawlGate | None) -> str:
         self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
         try:
-            prepared = self._indexer.prepare()
-            summary = _summary(gate.go_live(self._index, prepared) if gate else prepared.go_live())
+            if self._indexer.prepare() and gate:
+                gate.measure(self._index)
+            summary = _summary(self._indexer.go_live())
             if self._index.is_stale(self._site, self._content):
                 summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed again"
         except BuildStopped as stopped:

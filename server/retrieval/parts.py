@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from server.domain.protocols import (
 )
 from server.domain.spending import Spending
 from server.domain.tuning import Tuning
+from server.storage.content.derived import DerivedStore, ModelReplies
 
 T = TypeVar("T")
 Hit = tuple[str, float]
@@ -34,30 +34,6 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
     return similar
 
 
-class StoredState(Protocol):
-    """One state of a derived index: server.storage.derived.DerivedState."""
-
-    @property
-    def generation(self) -> int: ...
-
-    @property
-    def signature(self) -> str: ...
-
-
-class DerivedIndexes(Protocol):
-    """Where derived indexes are kept: server.storage.content.derived.DerivedStore."""
-
-    def put(
-        self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]
-    ) -> None: ...
-
-    def live(self, key: str) -> StoredState | None: ...
-
-    def newest(self, key: str) -> StoredState | None: ...
-
-    def body(self, state: Any) -> bytes: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SideIndexes:
     """Vectors and words of one kind of records, in addition to those of the chunks."""
@@ -66,24 +42,14 @@ class SideIndexes:
     words: WordIndex
 
 
-class Replies(Protocol):
-    """Where replies of models are kept: server.storage.model_replies.ModelReplies."""
-
-    def known(self, keys: Sequence[str]) -> dict[str, str]: ...
-
-    def keep(self, key: str, kind: str, reply: str) -> None: ...
-
-    def drop_unused(self, since: datetime, kinds: Sequence[str]) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Deriving:
     """What strategies need that derive something from the chunks."""
 
-    indexes: DerivedIndexes
+    indexes: DerivedStore
     side: Callable[[str], SideIndexes]
     """Vectors and words of one kind of records, by name."""
-    replies: Replies | None = None
+    replies: ModelReplies | None = None
     """Where what models said is kept; None keeps nothing."""
     estimate_tokens: Callable[[str], int] = len
     price: tuple[float, float] = (0.0, 0.0)

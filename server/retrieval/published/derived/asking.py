@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 from server.domain.derived import Monitor, Plan, Unwatched, record_id
 from server.domain.protocols import ChatModel, Prompt
 from server.domain.spending import Spending, Used, charged
-from server.retrieval.parts import Replies
+from server.storage.content.derived import ModelReplies
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class ModelTasks:
     """The questions of one build. With `trial` nothing is asked: what would be is counted instead."""
 
     model: ChatModel | None
-    replies: Replies | None
+    replies: ModelReplies | None
     estimate: Estimate
     """Tokens of a text, about."""
     monitor: Monitor = field(default_factory=Unwatched)
