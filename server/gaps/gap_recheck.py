@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 
 from server.answering.engine import Engine, daily_limit
@@ -156,15 +155,6 @@ MET = 500
 """Open gaps that are held against one new answer of the operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rechecked:
-    """The result of rechecking several gaps."""
-
-    asked: int
-    closed: int
-    spent: bool
-
-
 class GapRecheck:
     """Make one for each use: it answers as the site does now."""
 
@@ -177,17 +167,18 @@ class GapRecheck:
         self._own_answers = own_answers
         self._site = site
 
-    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> Rechecked:
-        """Until the budget of models is spent, or `is_ending` says so. A gap whose model fails stays open."""
+    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> tuple[int, int, bool]:
+        """Recheck until the budget of models is spent, or `is_ending` says so: (how many were asked, how many
+        of them were closed, whether the budget is spent). A gap whose model fails stays open."""
         asked = closed = 0
         for gap in gaps:
             if is_ending():
                 break
             if self._engine.is_spent(self._site):
-                return Rechecked(asked, closed, True)
+                return asked, closed, True
             closed += bool(self.one(gap, crawl))
             asked += 1
-        return Rechecked(asked, closed, False)
+        return asked, closed, False
 
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""

@@ -16,7 +16,6 @@ from crawler.journal import JournalEntry
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
-from server.indexing.indexer import IndexReport
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
@@ -102,7 +101,9 @@ class PageRefresh(CrawlWork):
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
             PageDecisions(self._db, self._site.id).tidy(self._run.url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
-        return state, message + _chunks(report)
+        if report.chunks_added or report.chunks_removed:
+            message += f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"
+        return state, message
 
     def _bring_in_line(self) -> str:
         """Indexes the page as it is decided now."""
@@ -173,9 +174,3 @@ class PageRefresh(CrawlWork):
         if first.url in self._indexer.known and word != "error":
             return f"{reason}; it leaves the index when it is not found again"
         return reason
-
-
-def _chunks(report: IndexReport) -> str:
-    if not report.chunks_added and not report.chunks_removed:
-        return ""
-    return f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"

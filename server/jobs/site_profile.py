@@ -54,7 +54,8 @@ def profile(site: Site, content: ContentReader) -> Site:
     if not options.get(CHOSEN):
         asked = _questions([url for url, _ in near], content)
         options["suggestions"] = list(dict.fromkeys((*asked, *titles)))[:SUGGESTIONS]
-    origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
+    found = (urlsplit(page.url) for page in pages if not page.url.startswith("/"))
+    origins = Counter(f"{parts.scheme}://{parts.netloc}" for parts in found)
     return replace(
         site,
         title=site.title or (_short(home) if start else "") or site.name,
@@ -73,7 +74,8 @@ def _questions(urls: list[str], content: ContentReader) -> list[str]:
     found: list[str] = []
     for url in urls[:ASKED]:
         headings = (chunk.heading_path[-1] for chunk in content.page(url) if chunk.heading_path)
-        question = next((heading for heading in headings if _asks(heading)), "")
+        fitting = (one for one in headings if SHORTEST_QUESTION <= len(one) <= LONGEST_QUESTION)
+        question = next((one for one in fitting if one.rstrip().endswith(("?", "？", "؟"))), "")
         if question and question not in found:
             found.append(question)
         if len(found) == SUGGESTIONS:
@@ -81,19 +83,9 @@ def _questions(urls: list[str], content: ContentReader) -> list[str]:
     return found
 
 
-def _asks(heading: str) -> bool:
-    fits = SHORTEST_QUESTION <= len(heading) <= LONGEST_QUESTION
-    return fits and heading.rstrip().endswith(("?", "？", "؟"))
-
-
 def _short(title: str) -> str:
     """The title's own part: what comes before a separator and the site's name."""
     return re.split(r"\s+[|–—·»]\s+", " ".join(title.split()))[0][:80]
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 TEMPLATE = "template"

@@ -10,7 +10,6 @@ report = evaluating.run(monitor)  # goes on where an earlier run into the same f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,11 @@ def install_corpus(
     strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
     sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
-    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, _told(monitor, len(pages)))
+
+    def tell(report: IndexReport) -> None:
+        monitor.step("documents", report.pages_indexed + report.pages_unchanged, len(pages))
+
+    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, tell)
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)
@@ -95,13 +98,6 @@ def _new_site(site_id: str, corpus: Corpus, flow: str) -> Site:
         flow=flow,
         options={"tuning": {"title": "never"}},
     )
-
-
-def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
-    def tell(report: IndexReport) -> None:
-        monitor.step("documents", report.pages_indexed + report.pages_unchanged, pages)
-
-    return tell
 
 
 def sample_of(case: Case, row: EvaluatedRow, variant: EvaluatedVariant) -> Sample:

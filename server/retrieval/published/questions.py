@@ -253,16 +253,18 @@ class QuestionsSearch:
             record.id: max(0.0, cosine) for record, cosine in self._index.nearest(KIND, vector, NEAREST, live)
         }
         shares = self._index.word_scores(KIND, query, NEAREST, live).shares()
-        weights = {id: self._meaning(query, live.by_id[id]) for id in {**near, **shares}}
+        embedder, options, tuning = self._parts.embedder, self._index.options, self._parts.tuning
+        asked = reads(embedder, query.language)
+        weights = {
+            id: options.meaning
+            if asked and reads(embedder, live.by_id[id].language)
+            else tuning.unread_weight
+            for id in {**near, **shares}
+        }
         return [
             (live.by_id[id], weight * near.get(id, 0.0) + (1 - weight) * shares.get(id, 0.0))
             for id, weight in weights.items()
         ]
-
-    def _meaning(self, query: Query, record: Record) -> float:
-        embedder = self._parts.embedder
-        read = reads(embedder, query.language) and reads(embedder, record.language)
-        return self._index.options.meaning if read else self._parts.tuning.unread_weight
 
 
 QUESTIONS = derived_kind("questions", QuestionsOptions, derive, QuestionsSearch)

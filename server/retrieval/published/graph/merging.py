@@ -107,10 +107,7 @@ def telling(pieces: Iterable[str]) -> str:
     if len(sentences) <= 1:
         return " ".join(sentences)[:LONGEST_DESCRIPTION]
     words = [frozenset(sentence.casefold().split()) for sentence in sentences]
-    counts: dict[str, int] = {}
-    for found in words:
-        for word in found:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for found in words for word in found)
     chosen: list[int] = []
     covered: set[str] = set()
     room = LONGEST_DESCRIPTION
@@ -118,16 +115,13 @@ def telling(pieces: Iterable[str]) -> str:
         left = [n for n in range(len(sentences)) if n not in chosen and len(sentences[n]) < room]
         if not left:
             break
-        best = max(left, key=lambda n: (_worth(words[n], counts, covered), -n))
+        # How often its words are used, per word; a word that was told already counts nothing.
+        worth = {n: sum(counts[word] for word in words[n] - covered) / (len(words[n]) + 4) for n in left}
+        best = max(left, key=lambda n: (worth[n], -n))
         chosen.append(best)
         covered |= words[best]
         room -= len(sentences[best]) + 1
     return " ".join(sentences[n] for n in sorted(chosen)) or sentences[0][:LONGEST_DESCRIPTION]
-
-
-def _worth(words: frozenset[str], counts: dict[str, int], covered: set[str]) -> float:
-    """How often its words are used, per word; a word that was told already counts nothing."""
-    return sum(counts[word] for word in words if word not in covered) / (len(words) + 4)
 
 
 def _sentences(pieces: Iterable[str]) -> list[str]:
@@ -212,7 +206,8 @@ def merged(
 ) -> MergedGraph:
     """The graph of these chunks, within the limits. Raises BuildStopped."""
     keys = _Keys()
-    titled = _titled(chunks, keys)
+    titled = {keys.of(plain_title(chunk.title)) for chunk in chunks}
+    titled |= {keys.of(plain_heading(one)) for chunk in chunks for one in chunk.heading_path}
     found_in = _found_in(extractions, keys, monitor)
     kept = kept_entities(found_in, titled, limits)
     pairs = kept_relations(_pairs(extractions, keys, kept, monitor), limits)
@@ -234,10 +229,9 @@ class _Keys:
 
     def of(self, name: str) -> str:
         """Equal for names that differ in case or spacing only."""
-        key = self._known.get(name)
-        if key is None:
-            key = self._known[name] = phrase_key(name)
-        return key
+        if name not in self._known:
+            self._known[name] = phrase_key(name)
+        return self._known[name]
 
     def pair(self, relation: ExtractedRelation) -> Pair | None:
         """In alphabetical order; None for a relation of something to itself, or to nothing."""
@@ -245,12 +239,6 @@ class _Keys:
         if not one or not other or one == other:
             return None
         return (one, other) if one < other else (other, one)
-
-
-def _titled(chunks: Sequence[Chunk], keys: _Keys) -> set[str]:
-    heads = {plain_title(chunk.title) for chunk in chunks}
-    heads |= {plain_heading(heading) for chunk in chunks for heading in chunk.heading_path}
-    return {keys.of(head) for head in heads}
 
 
 def _found_in(extractions: Sequence[EntityExtraction], keys: _Keys, monitor: Monitor) -> Counter[str]:

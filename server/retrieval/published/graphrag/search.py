@@ -23,7 +23,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from server.domain.chunk import ScoredChunk
-from server.domain.derived import Record
 from server.domain.protocols import ChatModel, Prompt, Vector
 from server.domain.question import Query
 from server.languages.stop_words import STOP_WORDS
@@ -215,17 +214,14 @@ def scored_reports(view: GraphView, asked: ReportQuery) -> dict[int, float]:
     shares = asked.words.shares()
     worded = np.asarray([shares.get(one.id, 0.0) for one in view.reports])
     alike = 0.5 * near + 0.5 * worded
-    headed = np.asarray([_headed(one) for one in view.reports])
+    # How much of the site stands under a report's names; less where most of what speaks of it does not.
+    stands = np.asarray([one.data["headed"] for one in view.reports], np.float64)
+    reach = np.asarray([one.data["reach"] for one in view.reports], np.float64)
+    headed = stands * np.minimum(1.0, stands / np.maximum(1.0, reach))
     rating = np.asarray([one.data["rating"] for one in view.reports], np.float64) / 10
     weighty = RATING_SHARE * rating + (1 - RATING_SHARE) * np.sqrt(headed / max(1.0, headed.max()))
     general = 1.0 if asked.whole else 1.0 - float(alike.max())
     return {at: float(value) for at, value in enumerate((1 - general) * alike + general * weighty)}
-
-
-def _headed(report: Record) -> float:
-    """How much of the site stands under its names; less where most of what speaks of it does not."""
-    headed, reach = float(report.data["headed"]), max(1.0, float(report.data["reach"]))  # type: ignore[arg-type]
-    return headed * min(1.0, headed / reach)
 
 
 def selected(view: GraphView, scores: Mapping[int, float], level: int, *, dynamic: bool) -> list[int]:
@@ -278,8 +274,10 @@ def points_of(
     hybrid = {hit.chunk.id: hit.score for hit in found}
 
     def score_of(id: str, report: int) -> float:
-        broad = REPORT_SCORE_SHARE * scores.get(report, 0.0) + _of_chunk(id, near, hybrid)
-        return breadth * broad + (1 - breadth) * hybrid.get(id, 0.0)
+        found = hybrid.get(id, 0.0)
+        cosine = min(1.0, max(0.0, (near.get(id, 0.0) - UNRELATED) / (RELATED - UNRELATED)))
+        broad = REPORT_SCORE_SHARE * scores.get(report, 0.0) + CHUNK_SHARE * cosine + HYBRID_SHARE * found
+        return breadth * broad + (1 - breadth) * found
 
     best: dict[str, ReportPoint] = {}
     for report in reports[:REPORTS_READ]:
@@ -318,11 +316,6 @@ def in_turn(
         chosen.append(ReportPoint(one.chunk, one.report, now(one), one.text))
         seen.update([("page", pages[one.chunk]), ("report", one.report), ("root", roots[one.report])])
     return chosen
-
-
-def _of_chunk(id: str, near: Mapping[str, float], hybrid: Mapping[str, float]) -> float:
-    cosine = min(1.0, max(0.0, (near.get(id, 0.0) - UNRELATED) / (RELATED - UNRELATED)))
-    return CHUNK_SHARE * cosine + HYBRID_SHARE * hybrid.get(id, 0.0)
 
 
 def _reports_by_chunk(view: GraphView, reports: Sequence[int]) -> dict[str, list[int]]:

@@ -108,11 +108,6 @@ def read(pages: Pages, anchors: Iterable[str], monitor: Monitor) -> SiteReading:
     return reading
 
 
-def entities(chunk: Chunk) -> list[str]:
-    """Return what a passage speaks of, read without a model, each once."""
-    return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
-
-
 def _site_names(pages: Pages, anchors: Iterable[str]) -> NameFinder:
     headings = {heading for page in pages for chunk in page for heading in chunk.heading_path}
     titles = {name for page in pages for name in aliases(page[0].title)}
@@ -197,7 +192,8 @@ def _passage(chunk: Chunk) -> str:
 
 def _entities_task(chunk: Chunk) -> ModelTask[list[str]]:
     prompt = Prompt(_ENTITIES, _passage(chunk), 600, json=True)
-    return ModelTask(prompt, _read_entities, lambda: entities(chunk))
+    # Without a model, what a passage speaks of are its phrases, each once.
+    return ModelTask(prompt, _read_entities, lambda: list(dict.fromkeys(phrases(chunk.text, chunk.language))))
 
 
 def _triples_task(chunk: Chunk, names: Sequence[str]) -> ModelTask[list[Triple]]:
