@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
@@ -29,76 +30,6 @@ class PageChange:
     """The chunks that the indexes lack, or hold with another title."""
     removed: tuple[str, ...]
     """Ids of chunks that are no longer on the page."""
-
-
-def page_change(
-    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str], source: str = ""
-) -> PageChange:
-    """`known` and `ids` are what is stored of the page: its record and the ids of its chunks."""
-    stored = frozenset(ids)
-    now = {chunk.id for chunk in chunks}
-    retitled = known is not None and known.title != page.title
-    return PageChange(
-        record=record_of(page, known, source),
-        chunks=tuple(chunks),
-        fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in stored),
-        removed=tuple(chunk_id for chunk_id in ids if chunk_id not in now),
-    )
-
-
-def is_same(page: Page, known: PageRecord | None) -> bool:
-    """Return whether a page says what it said when it was stored."""
-    return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
-
-
-def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
-    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
-    return PageRecord(
-        url=page.url,
-        title=page.title,
-        language=page.language,
-        content_hash=page.content_hash,
-        etag=page.etag,
-        last_modified=page.last_modified,
-        missed=0,
-        fetched_at=datetime.now(UTC),
-        first_seen_at=known.first_seen_at if known else None,
-        source=source,
-    )
-
-
-def facts_of(page: Page) -> PageFacts:
-    """Return what a page says in addition to its text."""
-    return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
-
-
-class Twins:
-    """Found page by page, so that only what a page repeats is read."""
-
-    def __init__(self, content: ContentStore, pages: Iterable[PageRecord] = ()) -> None:
-        self._content = content
-        self._url_of = {page.content_hash: page.url for page in pages if page.content_hash}
-        self._twins: dict[str, str] = {}
-
-    def look_for(self, change: PageChange, moved_from: str = "") -> None:
-        """Looks on the page that had the same content before, or that the page was at `moved_from`."""
-        other = moved_from or self._url_of.get(change.record.content_hash, "")
-        if not other or other == change.record.url:
-            return
-        known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
-        self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
-
-    def add(self, twins: Mapping[str, str]) -> None:
-        """Chunk -> its twin."""
-        self._twins |= twins
-
-    def of(self, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """The twins of those chunks that have one."""
-        return {chunk.id: self._twins[chunk.id] for chunk in chunks if chunk.id in self._twins}
-
-    def forget(self) -> None:
-        """All that was found is indexed now."""
-        self._twins.clear()
 
 
 BATCH = 256
@@ -156,7 +87,10 @@ class Indexer:
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
         self._known: dict[str, PageRecord] = {}
-        self._twins = Twins(content)
+        self._url_of: dict[str, str] = {}
+        """Content hash -> the page that has it."""
+        self._twin_of: dict[str, str] = {}
+        """Chunk -> one with the same text that is indexed under another address."""
         self._waiting: list[PageChange] = []
         self._waiting_pages: list[Page] = []
         self._waiting_chunks = 0
@@ -184,21 +118,30 @@ class Indexer:
         self.report = report or IndexReport()
         self._index_what_is_left()
         self._known = self._content.known_pages()
-        self._twins = Twins(self._content, self._known.values())
+        self._url_of = {page.content_hash: page.url for page in self._known.values() if page.content_hash}
+        self._twin_of = {}
 
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
         """A page as it is now, new or known, changed or not. `moved_from` is the address that it had."""
         known = self._known.get(page.url)
-        if is_same(page, known):
+        if known is not None and page.content_hash and page.content_hash == known.content_hash:
             self._keep_facts([] if source else [page])
             self._touch(page.url, page.etag, page.last_modified)
             return
         stored = self._content.chunk_ids(page.url) if known else []
-        change = page_change(page, chunk_page(page, self._sizes), known, stored, source)
+        chunks = chunk_page(page, self._sizes)
+        before, now = frozenset(stored), {chunk.id for chunk in chunks}
+        retitled = known is not None and known.title != page.title
+        change = PageChange(
+            record=_record(page, known, source),
+            chunks=tuple(chunks),
+            fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in before),
+            removed=tuple(chunk_id for chunk_id in stored if chunk_id not in now),
+        )
         if not source:
             self._waiting_pages.append(page)
         # Before the page itself is known by this content.
-        self._twins.look_for(change, moved_from)
+        self._look_for_twins(change, moved_from)
         self._known[page.url] = change.record
         self._waiting.append(change)
         self._waiting_chunks += len(change.fresh)
@@ -246,7 +189,7 @@ class Indexer:
         self._content.mark_indexed([change.record.url for change in self._waiting])
         self.report.pages_indexed += len(self._waiting)
         self._waiting, self._waiting_chunks = [], 0
-        self._twins.forget()
+        self._twin_of.clear()
         self._progress()
 
     def publish(self) -> None:
@@ -310,10 +253,23 @@ class Indexer:
             for builder in self._builders:
                 builder.complete(text, self.monitor)
 
+    def _look_for_twins(self, change: PageChange, moved_from: str) -> None:
+        """Looks on the page that had the same content before, or that the page was at `moved_from`, so that
+        only what a page repeats is read."""
+        other = moved_from or self._url_of.get(change.record.content_hash, "")
+        if other and other != change.record.url:
+            known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
+            self._twin_of |= {c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known}
+
     def _keep_facts(self, pages: Sequence[Page]) -> None:
         """They are of no generation: derived indexes alone are made from them, with the next build."""
         if self._facts is not None and pages:
-            self._facts.put({page.url: facts_of(page) for page in pages})
+            self._facts.put(
+                {
+                    page.url: PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
+                    for page in pages
+                }
+            )
 
     def _index_what_is_left(self) -> None:
         """Indexes the pages that a build which was cut off had stored, and not come to index."""
@@ -322,7 +278,7 @@ class Indexer:
             return
         stored = [pair for url in urls for pair in self._content.newest_chunks(url)]
         # A chunk of that build, if its vector is there, has the vector of this very text.
-        self._twins.add({chunk.id: chunk.id for chunk, coming in stored if coming})
+        self._twin_of |= {chunk.id: chunk.id for chunk, coming in stored if coming}
         self._index(chunk for chunk, _ in stored)
         self._content.mark_indexed(urls)
         self.report.pages_indexed += len(urls)
@@ -333,8 +289,9 @@ class Indexer:
         self._progress()
 
     def _index(self, chunks: Iterable[Chunk]) -> None:
-        for batch in _batches(chunks):
-            twins = self._twins.of(batch)
+        every = iter(chunks)
+        while batch := tuple(islice(every, BATCH)):
+            twins = {one.id: self._twin_of[one.id] for one in batch if one.id in self._twin_of}
             for builder in self._builders:
                 builder.index(Changes(added=batch, twins=twins))
             self.report.chunks_embedded += len(batch) - len(twins)
@@ -354,12 +311,17 @@ class Indexer:
         self._on_progress(self.report)
 
 
-def _batches(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, ...]]:
-    batch: list[Chunk] = []
-    for chunk in chunks:
-        batch.append(chunk)
-        if len(batch) == BATCH:
-            yield tuple(batch)
-            batch = []
-    if batch:
-        yield tuple(batch)
+def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
+    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
+    return PageRecord(
+        url=page.url,
+        title=page.title,
+        language=page.language,
+        content_hash=page.content_hash,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        missed=0,
+        fetched_at=datetime.now(UTC),
+        first_seen_at=known.first_seen_at if known else None,
+        source=source,
+    )

@@ -255,7 +255,10 @@ def _situated(kit: Kit, options: ContextualOptions) -> Iterator[tuple[Chunk, str
 
 
 def _stored(kit: Kit, batch: Sequence[tuple[Chunk, str]], options: ContextualOptions) -> list[Record]:
-    records = [_record(chunk, context) for chunk, context in batch]
+    records = [
+        Record(record_id(chunk.id, chunk.title, context), context, (chunk.id,), chunk.url, "", chunk.language)
+        for chunk, context in batch
+    ]
     if options.embed == "joined":
         joined = [
             replace(record, text=_joined(chunk.indexed_text, record.text))
@@ -303,11 +306,6 @@ def _about(documents: Iterator[list[Chunk]], most: int) -> Iterator[list[Chunk]]
         count += len(document)
         if count >= most:
             return
-
-
-def _record(chunk: Chunk, context: str) -> Record:
-    id = record_id(chunk.id, chunk.title, context)
-    return Record(id, context, (chunk.id,), chunk.url, "", chunk.language)
 
 
 def _joined(text: str, context: str) -> str:

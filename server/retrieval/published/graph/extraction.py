@@ -335,12 +335,10 @@ class _Read:
     by_model: bool
 
 
-def extract(
-    kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1, types: Sequence[str] = TYPES
-) -> list[EntityExtraction]:
+def extract(kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1) -> list[EntityExtraction]:
     """Return what each chunk gives, in their order. Raises ModelError, BuildStopped."""
     words = WordedExtraction(chunks, kit.monitor)
-    rules = RULES.format(types=", ".join(types))
+    rules = RULES.format(types=", ".join(TYPES))
     first = kit.asking.all(KIND, [_task(rules, chunk, words) for chunk in chunks])
     found = [one.found for one in first]
     # Where a reply could not be read, asking for more of it makes no sense; a trial has to count all.
