@@ -25,6 +25,8 @@ MAIN = (
     "groups@5", "citation_correct", "refused_unanswerable", "refused_answerable", "must", "search_ms",
     "answer_ms",
 )  # fmt: skip
+TIMES = ("search_ms", "answer_ms")
+"""The metrics that are no verdicts."""
 _AT_ONCE = 1_000
 
 Values = Mapping[str, float]
@@ -72,16 +74,11 @@ def values_of(rows: Sequence[EvaluatedRow]) -> dict[str, dict[str, float]]:
     """Metric -> question id -> value, for the main metrics."""
     found: dict[str, dict[str, float]] = {}
     for name in MAIN:
-        values = {row.id: value for row in rows if (value := _value(row, name)) is not None}
+        known = ((row.id, getattr(row, name) if name in TIMES else row.verdicts.get(name)) for row in rows)
+        values = {id: value for id, value in known if value is not None}
         if values:
             found[name] = values
     return found
-
-
-def _value(row: EvaluatedRow, name: str) -> float | None:
-    if name == "search_ms":
-        return row.search_ms
-    return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)
 
 
 def _intervals(columns: NDArray[np.float64]) -> Iterator[tuple[float, float]]:

@@ -152,24 +152,22 @@ class GapIntake:
                 for group, members in groups
                 if (present := [one for one in members if one.badly.message_id in there])
             ]
-            known = self._known(connection, [group.id for group, _ in kept])
+            columns = (gaps.c.id, gaps.c.status, gaps.c.closed_at, gaps.c.question)
+            stored = select(*columns).where(among(self._db.dialect, gaps.c.id, "ids"))
+            rows = connection.execute(stored, {"ids": [group.id for group, _ in kept]})
+            known = {row.id: row for row in rows}
             new = [(group, members) for group, members in kept if group.id not in known]
             if new:
                 connection.execute(insert(gaps), [_new(group, site_id, members) for group, members in new])
                 found = {"at": now(), "action": "found", "by": "", "details": {}}
                 connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
             if kept:
-                rows = [_row(group.id, member) for group, members in kept for member in members]
-                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), rows)
+                asked = [_row(group.id, member) for group, members in kept for member in members]
+                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), asked)
             self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
                     self._grow(connection, group, known[group.id], members)
-
-    def _known(self, connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
-        columns = (gaps.c.id, gaps.c.status, gaps.c.closed_at, gaps.c.question)
-        wanted = select(*columns).where(among(self._db.dialect, gaps.c.id, "ids"))
-        return {row.id: row for row in connection.execute(wanted, {"ids": list(ids)})}
 
     def _grow(
         self, connection: Connection, group: StoredGroup, before: Any, members: Sequence[Member]

@@ -93,13 +93,8 @@ def _blocks_of(text: str) -> Iterator[tuple[BlockKind, str]]:
         for block in re.split(r"\n\s*\n", part):
             lines = [line for line in block.split("\n") if line.strip()]
             if lines:
-                yield _kind(lines), "\n".join(lines)
-
-
-def _kind(lines: Sequence[str]) -> BlockKind:
-    if all(_ITEM.match(line) for line in lines):
-        return "list"
-    return "table" if len(lines) > 1 or "\t" in lines[0] else "text"
+                kind: BlockKind = "table" if len(lines) > 1 or "\t" in lines[0] else "text"
+                yield "list" if all(map(_ITEM.match, lines)) else kind, "\n".join(lines)
 
 
 def _headings(shown: tuple[str, ...], path: tuple[str, ...]) -> Iterator[str]:

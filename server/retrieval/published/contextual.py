@@ -92,42 +92,37 @@ def documents(pages: Iterable[list[Chunk]]) -> Iterator[list[Chunk]]:
         yield [chunk for page in of_document for chunk in page]
 
 
-class PageContexts:
-    """Contexts without a model, of the chunks of one document after the other."""
+def page_contexts(chunks: Sequence[Chunk], facts: PageFacts, chosen: ContextualOptions) -> list[str]:
+    """The context, without a model, of each chunk of a document, in order; lines, the widest first; "" where
+    nothing is known."""
+    above = path(chunks[0].url, facts) if chosen.path else ""
+    told = summary(chunks, facts) if chosen.summary else ""
+    names = defined(chunks) if chosen.names else ""
+    heads = table_heads(chunks) if chosen.names else ""
+    near = _near(chunks, chosen.neighbours) if chosen.neighbours else [""] * len(chunks)
+    first = opening(chunks[0]) if chosen.opening else ""
+    contexts = []
+    for at, chunk in enumerate(chunks):
+        rows = heads if "\t" in chunk.text else ""
+        lines = (above, told, names, rows, first if at else "", near[at])
+        contexts.append("\n".join(dict.fromkeys(filter(None, lines))))
+    return contexts
 
-    def __init__(self, options: ContextualOptions) -> None:
-        self._options = options
 
-    def of(self, chunks: Sequence[Chunk], facts: PageFacts) -> list[str]:
-        """The context of each chunk, in order; lines, the widest first; "" where nothing is known."""
-        chosen = self._options
-        above = path(chunks[0].url, facts) if chosen.path else ""
-        told = summary(chunks, facts) if chosen.summary else ""
-        names = defined(chunks) if chosen.names else ""
-        heads = table_heads(chunks) if chosen.names else ""
-        near = self._near(chunks) if chosen.neighbours else [""] * len(chunks)
-        first = opening(chunks[0]) if chosen.opening else ""
-        contexts = []
-        for at, chunk in enumerate(chunks):
-            rows = heads if "\t" in chunk.text else ""
-            lines = (above, told, names, rows, first if at else "", near[at])
-            contexts.append("\n".join(dict.fromkeys(filter(None, lines))))
-        return contexts
-
-    def _near(self, chunks: Sequence[Chunk]) -> list[str]:
-        # Rare on the page, not on the site: so that a change of one page changes no context of another.
-        frequencies = DocumentFrequencies.of(chunks)
-        many = self._options.neighbours
-        # Code is read too: without its marks, since what stands between them counts as none.
-        terms = [
-            key_terms([chunk.text.replace(_FENCE, "")], frequencies, many, chunk.language)
-            for chunk in (chunks if len(chunks) > 1 else ())
-        ] or [[]]
-        around = (
-            [*(terms[at - 1] if at else ()), *(terms[at + 1] if at + 1 < len(terms) else ())]
-            for at in range(len(terms))
-        )
-        return [", ".join(dict.fromkeys(found)) for found in around]
+def _near(chunks: Sequence[Chunk], many: int) -> list[str]:
+    """At most so many key terms of the chunk before and of the chunk after, for each chunk."""
+    # Rare on the page, not on the site: so that a change of one page changes no context of another.
+    frequencies = DocumentFrequencies.of(chunks)
+    # Code is read too: without its marks, since what stands between them counts as none.
+    terms = [
+        key_terms([chunk.text.replace(_FENCE, "")], frequencies, many, chunk.language)
+        for chunk in (chunks if len(chunks) > 1 else ())
+    ] or [[]]
+    around = (
+        [*(terms[at - 1] if at else ()), *(terms[at + 1] if at + 1 < len(terms) else ())]
+        for at in range(len(terms))
+    )
+    return [", ".join(dict.fromkeys(found)) for found in around]
 
 
 def path(url: str, facts: PageFacts) -> str:
@@ -240,7 +235,7 @@ def derive(kit: Kit, options: ContextualOptions) -> Artefact:
 
 def _situated(kit: Kit, options: ContextualOptions) -> Iterator[tuple[Chunk, str]]:
     """Every chunk with its context, by page and position."""
-    pieces, done = PageContexts(options), 0
+    done = 0
     of_documents = documents(kit.text.pages())
     while batch := list(_about(of_documents, BATCH)):
         # Prompts hold whole pages, so they are made for one batch at a time.
@@ -248,7 +243,7 @@ def _situated(kit: Kit, options: ContextualOptions) -> Iterator[tuple[Chunk, str
         said = iter(kit.asking.all(CALLS, asked))
         for document in batch:
             kit.monitor.step("situating chunks", done, len(kit.chunks))
-            contexts = pieces.of(document, kit.text.facts(document[0].url))
+            contexts = page_contexts(document, kit.text.facts(document[0].url), options)
             for chunk, without_model in zip(document, contexts, strict=True):
                 yield chunk, "\n".join(filter(None, (next(said, ""), without_model)))
             done += len(document)

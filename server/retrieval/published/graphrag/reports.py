@@ -10,7 +10,7 @@ parts.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -124,11 +124,8 @@ def _relate(made: list[Community], graph: SiteGraph) -> None:
 
 
 def _count_chunks(made: list[Community], graph: SiteGraph) -> None:
-    for community in made:
-        chunks: set[int] = set()
-        for entity in community.entities:
-            chunks.update(graph.entities[entity].chunks)
-        community.reach = len(chunks)
+    for one in made:
+        one.reach = len({chunk for entity in one.entities for chunk in graph.entities[entity].chunks})
 
 
 MOST_TOKENS = 2000
@@ -386,10 +383,7 @@ class ReportWriter:
             return self._of_parts(at)
         said = self._said(community)
         findings = self._findings(community, said)
-        counted: dict[int, int] = {}
-        for _, statement in said:
-            for chunk in statement.chunks:
-                counted[chunk] = counted.get(chunk, 0) + 1
+        counted = Counter(chunk for _, statement in said for chunk in statement.chunks)
         rest = sorted(counted, key=lambda chunk: (-counted[chunk], chunk))
         chunks = dict.fromkeys(one.chunks[0] for one in findings) | dict.fromkeys(rest)
         if not chunks:  # nothing but names, side by side in a list
@@ -453,17 +447,15 @@ class ReportWriter:
 
     def _main(self, at: int) -> list[int]:
         """The entities of a community by the weight of their relations in it."""
-        if at not in self._mains:
-            self._mains[at] = self._by_weight(self._communities[at])
-        return self._mains[at]
-
-    def _by_weight(self, community: Community) -> list[int]:
-        graph, relations = self._graph, community.relations
+        if at in self._mains:
+            return self._mains[at]
+        graph, community = self._graph, self._communities[at]
+        relations = community.relations
         ends, weight = graph.ends[relations].ravel(), np.repeat(graph.weights[relations], 2)
         weights = np.bincount(ends, weight, minlength=len(graph.entities))
         inside = np.asarray(community.entities)
-        best: list[int] = inside[np.argsort(-weights[inside], kind="stable")][:40].tolist()
-        return best
+        self._mains[at] = inside[np.argsort(-weights[inside], kind="stable")][:40].tolist()
+        return self._mains[at]
 
     def _weight(self, community: Community) -> float:
         return float(self._graph.weights[community.relations].sum()) or 1e-9

@@ -20,7 +20,7 @@ from server.domain.derived import Monitor, Record, record_id
 from server.indexes.tokens import tokens
 from server.retrieval.published.derived.build import Array, Artefact
 from server.retrieval.published.graph.phrases import NameFinder
-from server.retrieval.published.hipporag.likeness import SpellingLikeness
+from server.retrieval.published.hipporag.likeness import SpellingLikeness, stored_rows
 from server.retrieval.published.hipporag.reading import SiteReading
 
 Floats = NDArray[np.float32]
@@ -111,7 +111,7 @@ class PassageGraph:
     @cached_property
     def holds(self) -> csr_matrix:
         """Passages by phrases: how often each stands there."""
-        return _loaded(self.artefact, "holds", len(self.phrases))
+        return stored_rows(self.artefact.arrays, "holds", len(self.phrases))
 
     @cached_property
     def seen_in(self) -> Floats:
@@ -202,7 +202,7 @@ class PassageGraph:
     @cached_property
     def _words(self) -> tuple[csr_matrix, Floats]:
         """Phrases by words, weighted by how rare a word is among the passages; and the weights."""
-        words = _loaded(self.artefact, "words", len(self._word_place))
+        words = stored_rows(self.artefact.arrays, "words", len(self._word_place))
         seen = np.diff(((self.holds @ words) > 0).tocsc().indptr)
         weights = np.log1p(len(self.passages) / (1 + seen)).astype(np.float32)
         return words.multiply(weights[None, :]).tocsr().astype(np.float32), weights
@@ -228,11 +228,6 @@ def csr_arrays(name: str, rows: Sequence[Mapping[int, int]]) -> dict[str, Array]
     indices = np.fromiter((at for row in rows for at in sorted(row)), np.int32, int(indptr[-1]))
     data = np.fromiter((row[at] for row in rows for at in sorted(row)), np.float32, int(indptr[-1]))
     return {f"{name}.data": data, f"{name}.indices": indices, f"{name}.indptr": indptr}
-
-
-def _loaded(artefact: Artefact, name: str, columns: int) -> csr_matrix:
-    data, indices, indptr = (artefact.arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    return csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
 def _both_ways(pairs: Array, weights: Array, many: int) -> csr_matrix:

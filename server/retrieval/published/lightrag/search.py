@@ -310,7 +310,7 @@ def picked(
 def leads(graph: EntityGraph, found: GraphMatches) -> dict[str, Lead]:
     """Chunk id -> what leads to it."""
     led: dict[str, Lead] = {}
-    for near, chunks, why in _items(graph, found):
+    for near, chunks, why, _ in _items(graph, found):
         for chunk in chunks:
             lead = led.setdefault(chunk, Lead(near, why))
             if near > lead.near:
@@ -322,22 +322,19 @@ def tell(graph: EntityGraph, found: GraphMatches, order: Sequence[str], led: Map
     """Gives each description to the first chunk of `order` that has room for it: so a model that reads them
     reads each once, in addition to what it was read from."""
     place = {chunk: n for n, chunk in enumerate(order)}
-    told = [
-        *((graph.entities[n].sources, graph.told_entity(n)) for n in found.entities),
-        *((graph.relations[n].sources, graph.told_relation(n)) for n in found.relations),
-    ]
-    for chunks, text in told:
+    for _, chunks, _, text in _items(graph, found):
         for chunk in sorted((chunk for chunk in chunks if chunk in place), key=place.__getitem__):
             if len(led[chunk].told) < TOLD:
                 led[chunk].told.append(text)
                 break
 
 
-def _items(graph: EntityGraph, found: GraphMatches) -> Iterator[tuple[float, Sequence[str], str]]:
+def _items(graph: EntityGraph, found: GraphMatches) -> Iterator[tuple[float, Sequence[str], str, str]]:
+    """(nearness, chunks, reason, text) of each entity and relation."""
     for n, near in found.entities.items():
-        yield near, graph.entities[n].sources, f"entity {graph.name(n)}"
+        yield near, graph.entities[n].sources, f"entity {graph.name(n)}", graph.told_entity(n)
     for n, near in found.relations.items():
-        yield near, graph.relations[n].sources, f"relation {graph.between(n)}"
+        yield near, graph.relations[n].sources, f"relation {graph.between(n)}", graph.told_relation(n)
 
 
 def _taken(lists: Sequence[Sequence[str]], options: LightRagOptions, cosines: Cosines) -> list[str]:
