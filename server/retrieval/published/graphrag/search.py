@@ -18,7 +18,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -192,26 +192,14 @@ class ReportPoint:
     text: str = ""
 
 
-@dataclass(frozen=True)
-class ReportQuery:
-    """A question, as far as reports can be compared with it."""
-
-    vector: Vector
-    words: WordScores
-    """BM25 of reports, by the ids of their records."""
-    found: Sequence[ScoredChunk] = field(default=())
-    """What hybrid search found."""
-    whole: bool = False
-    """Whether it asks for an overview of the whole site, so that no report is nearer to it than another."""
-
-
-def scored_reports(view: GraphView, asked: ReportQuery) -> dict[int, float]:
-    """All reports, in [0, 1]."""
+def scored_reports(view: GraphView, vector: Vector, words: WordScores, *, whole: bool) -> dict[int, float]:
+    """All reports, in [0, 1], by the question's vector and its BM25 scores by the ids of their records. With
+    `whole` an overview of the whole site is asked for, so that no report is nearer to it than another."""
     if not view.reports:
         return {}
-    cosines = view.report_vectors @ np.asarray(asked.vector, np.float32)
+    cosines = view.report_vectors @ np.asarray(vector, np.float32)
     near = np.clip((cosines - UNRELATED) / (RELATED - UNRELATED), 0.0, 1.0)
-    shares = asked.words.shares()
+    shares = words.shares()
     worded = np.asarray([shares.get(one.id, 0.0) for one in view.reports])
     alike = 0.5 * near + 0.5 * worded
     # How much of the site stands under a report's names; less where most of what speaks of it does not.
@@ -220,7 +208,7 @@ def scored_reports(view: GraphView, asked: ReportQuery) -> dict[int, float]:
     headed = stands * np.minimum(1.0, stands / np.maximum(1.0, reach))
     rating = np.asarray([one.data["rating"] for one in view.reports], np.float64) / 10
     weighty = RATING_SHARE * rating + (1 - RATING_SHARE) * np.sqrt(headed / max(1.0, headed.max()))
-    general = 1.0 if asked.whole else 1.0 - float(alike.max())
+    general = 1.0 if whole else 1.0 - float(alike.max())
     return {at: float(value) for at, value in enumerate((1 - general) * alike + general * weighty)}
 
 

@@ -23,7 +23,6 @@ from server.retrieval.published.graphrag.search import (
     REPORTS_READ,
     MappedPoint,
     ReportPoint,
-    ReportQuery,
     contexts,
     entities_of,
     in_turn,
@@ -102,7 +101,7 @@ class GraphRagSearch:
         vector = self._parts.embedder.embed([query.searched_text])[0]
         whole = asks_for_the_whole(query.text)
         words = self._index.word_scores(REPORTS, query, WORDED, view.live)
-        scores = scored_reports(view, ReportQuery(vector, words, found, whole))
+        scores = scored_reports(view, vector, words, whole=whole)
         reports = selected(view, scores, self._index.options.level, dynamic=self._index.options.dynamic)
         ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
             hit.chunk.id for hit in found

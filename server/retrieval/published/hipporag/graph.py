@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -65,37 +64,21 @@ Seeds = Mapping[int, float]
 """Number of a node -> weight."""
 
 
-@dataclass(frozen=True)
 class PassageGraph:
-    """As an artefact holds it. Nodes are numbered: phrases first, then passages."""
+    """As an artefact holds it. Nodes are numbered: phrases first, then passages. Its matrices are made when
+    they are first needed."""
 
-    artefact: Artefact
-    _walks: dict[tuple[int, bool], csr_matrix] = field(default_factory=dict)
-
-    @cached_property
-    def phrases(self) -> list[str]:
+    def __init__(self, artefact: Artefact) -> None:
+        self.artefact = artefact
+        self.phrases = self._texts("phrases")
         """Keys."""
-        return self._texts("phrases")
-
-    @cached_property
-    def shown(self) -> list[str]:
+        self.shown = self._texts("shown")
         """How each phrase is written."""
-        return self._texts("shown")
-
-    @cached_property
-    def passages(self) -> list[str]:
+        self.passages = self._texts("passages")
         """Ids of chunks."""
-        return self._texts("passages")
-
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """Number of each phrase key."""
-        return {key: at for at, key in enumerate(self.phrases)}
-
-    @cached_property
-    def place(self) -> dict[str, int]:
-        """Place of each passage among the passages."""
-        return {id: at for at, id in enumerate(self.passages)}
+        self.number = {key: at for at, key in enumerate(self.phrases)}
+        self.place = {id: at for at, id in enumerate(self.passages)}
+        self._walks: dict[tuple[int, bool], csr_matrix] = {}
 
     @cached_property
     def names(self) -> NameFinder:
