@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated, ClassVar
@@ -138,16 +138,13 @@ def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
         60 * count + 40,
         json=True,
     )
-    return ModelTask(prompt, _reader(count), list)
 
-
-def _reader(count: int) -> Callable[[str], list[str]]:
     def read(reply: str) -> list[str]:
         questions = reply_list(reply, "questions")
         texts = (" ".join(text.split()) for text in questions if isinstance(text, str))
         return list(dict.fromkeys(text[:LONGEST_QUESTION] for text in texts if text))[:count]
 
-    return read
+    return ModelTask(prompt, read, list)
 
 
 KIND = "questions"

@@ -329,20 +329,15 @@ missed. Write the missing ones in the same form, and none of those that are ther
 write: none"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    found: EntityExtraction
-    by_model: bool
-
-
 def extract(kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1) -> list[EntityExtraction]:
     """Return what each chunk gives, in their order. Raises ModelError, BuildStopped."""
     words = WordedExtraction(chunks, kit.monitor)
     rules = RULES.format(types=", ".join(TYPES))
     first = kit.asking.all(KIND, [_task(rules, chunk, words) for chunk in chunks])
-    found = [one.found for one in first]
+    found = [extraction for extraction, _ in first]
     # Where a reply could not be read, asking for more of it makes no sense; a trial has to count all.
-    again = [n for n, one in enumerate(first) if one.by_model or (kit.asking.model and kit.asking.trial)]
+    counts_all = kit.asking.model is not None and kit.asking.trial
+    again = [n for n, (_, by_model) in enumerate(first) if by_model or counts_all]
     for turn in range(gleanings if again else 0):
         tasks = [_task_again(rules, chunks[n], found[n], turn) for n in again]
         for n, more in zip(again, kit.asking.all(KIND, tasks), strict=True):
@@ -350,12 +345,10 @@ def extract(kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1) -> list[En
     return found
 
 
-def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[_Read]:
-    return ModelTask(
-        Prompt(rules, _passage(chunk), MOST_TOKENS),
-        lambda reply: _Read(read(reply), True),
-        lambda: _Read(words.of(chunk), False),
-    )
+def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[tuple[EntityExtraction, bool]]:
+    """Gives the extraction, and whether a model made it."""
+    prompt = Prompt(rules, _passage(chunk), MOST_TOKENS)
+    return ModelTask(prompt, lambda reply: (read(reply), True), lambda: (words.of(chunk), False))
 
 
 def _task_again(rules: str, chunk: Chunk, before: EntityExtraction, turn: int) -> ModelTask[EntityExtraction]:
