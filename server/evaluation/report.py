@@ -152,33 +152,20 @@ def _judge(found: Evaluated) -> dict[str, Any]:
 
 def _row(run: EvaluatedRun, row: EvaluatedRow, found: Evaluated) -> dict[str, Any]:
     judged = found.judged.get(run.name, {}).get(row.id)
+    kept = ("id", "type", "question", "verdicts", "search_ms", "answer_ms", "used")
     return {
-        "id": row.id,
-        "type": row.type,
-        "question": row.question,
+        **{name: getattr(row, name) for name in kept},
         "run": run.name,
         "strategy": run.strategy,
         "flow": run.flow,
         "outcome": row.answer["outcome"] if row.answer else "",
-        "verdicts": row.verdicts,
-        "search_ms": row.search_ms,
-        "answer_ms": row.answer_ms,
-        "used": row.used,
         "judgements": {found.judge: {**judged.figures, "unread": judged.unread}} if judged else {},
     }
 
 
 def _answer(run: EvaluatedRun, row: EvaluatedRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "type": row.type,
-        "question": row.question,
-        "ranked_urls": row.ranked_urls,
-        "answer": row.answer,
-        "verdicts": row.verdicts,
-        "strategy": run.strategy,
-        "flow": run.flow,
-    }
+    kept = ("id", "type", "question", "ranked_urls", "answer", "verdicts")
+    return {name: getattr(row, name) for name in kept} | {"strategy": run.strategy, "flow": run.flow}
 
 
 def _replace(path: Path, body: bytes) -> None:

@@ -11,7 +11,8 @@ from itertools import islice
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, PageFacts, SiteText, Unwatched
-from server.domain.protocols import IndexBuilder
+from server.domain.protocols import Embedder, IndexBuilder, VectorIndex
+from server.domain.site import Site
 from server.indexes.sentence_vectors import SentenceVectors
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.content import ContentStore
@@ -325,3 +326,30 @@ def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
         first_seen_at=known.first_seen_at if known else None,
         source=source,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SiteIndex:
+    """Opened for one crawl."""
+
+    indexer: Indexer
+    embedder: Embedder
+    vectors: VectorIndex | None
+    """None when the strategy has none."""
+    is_derived: bool = False
+    """Whether the strategy derives something from the whole of the pages."""
+
+    def signature(self, site: Site) -> str:
+        """The strategy and embedder that index the site's chunks; a change makes every index stale."""
+        return f"{site.strategy} {self.embedder.fingerprint}"
+
+    def is_stale(self, site: Site, content: ContentStore) -> bool:
+        """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
+        time, or Chroma's folder was lost (the words are in the database with the chunks)."""
+        was = site.options.get("indexed_with")
+        if was is not None and was != self.signature(site):
+            return True
+        if self.vectors is None:
+            return False
+        live = {chunk.id for chunk in content.live.every_chunk()}
+        return not live <= self.vectors.ids()

@@ -11,7 +11,7 @@ from typing import Any
 from server.domain.derived import Monitor
 from server.domain.protocols import Incidents
 from server.domain.site import Site
-from server.jobs.site_index import SiteIndex
+from server.indexing.indexer import SiteIndex
 from server.quality.gate_store import DROPPED, PASSED, RELEASED, Check, Gate, GateStore
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore

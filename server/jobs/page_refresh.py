@@ -16,12 +16,12 @@ from crawler.journal import JournalEntry
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
+from server.indexing.indexer import SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
 from server.jobs.gate import CrawlGate
 from server.jobs.page_edits import DecidedPages
-from server.jobs.site_index import SiteIndex
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.decisions import PageDecisions

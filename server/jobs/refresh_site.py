@@ -18,7 +18,7 @@ from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
-from server.indexing.indexer import IndexReport
+from server.indexing.indexer import IndexReport, SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_intake import (
     CrawlIntake,
@@ -32,7 +32,6 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
-from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
 from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings

@@ -14,7 +14,7 @@ from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
 from server.errors import StartError
 from server.indexing.calibration import calibrate
-from server.jobs.site_index import SiteIndex
+from server.indexing.indexer import SiteIndex
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import ContentReader

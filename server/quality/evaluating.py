@@ -30,8 +30,7 @@ from server.evaluation.report import Evaluated, report_of, write_report
 from server.evaluation.rows import EvaluatedRow, EvaluatedRun, Journal
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
-from server.indexing.indexer import Indexer, IndexReport
-from server.jobs.site_index import SiteIndex
+from server.indexing.indexer import Indexer, IndexReport, SiteIndex
 from server.jobs.site_profile import profile
 from server.models.metered import read_prices
 from server.quality.questions import question_base
