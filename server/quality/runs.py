@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import orjson
@@ -59,16 +58,13 @@ class Watch:
         self._over = threading.Event()
         self._step = ("", 0, 0)
         self._thread = threading.Thread(target=self._run, name="quality-watch", daemon=True)
-        self.used = Used()
         self.reason = ""
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._over.set()
         self._thread.join(timeout=5)
 
@@ -81,8 +77,7 @@ class Watch:
             raise BuildStopped(f"ended at {name}, {done} of {total}")
 
     def spent(self, used: Used) -> None:
-        """As Monitor."""
-        self.used = self.used.plus(used)
+        """Counted by the models themselves."""
 
     def _run(self) -> None:
         while not self._over.wait(BEAT_EVERY_S):
