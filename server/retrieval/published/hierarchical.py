@@ -21,7 +21,7 @@ from server.retrieval.hybrid import OLDER, HybridRetriever
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import Hit, reads
 from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.build import Artefact, Kit, batched
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context, words_ceiling
 from server.retrieval.published.derived.layered import LayeredSearch, search_picked
 from server.retrieval.published.summaries import summary_task
@@ -123,9 +123,8 @@ def derive(kit: Kit, options: HierarchicalOptions) -> Artefact:
     """A record for each page and section; its sources are all of its chunks."""
     found = [unit for page in kit.text.pages() for unit in units(page, kit.text.facts(page[0].url), options)]
     records: list[Record] = []
-    for start in range(0, len(found), BATCH):
-        kit.monitor.step("summaries", start, len(found))
-        records += _stored(kit, found[start : start + BATCH], options)
+    for batch in batched(kit.monitor, "summaries", found, BATCH):
+        records += _stored(kit, batch, options)
     return Artefact({KIND: records})
 
 

@@ -25,7 +25,7 @@ from server.languages.loader import alternatives, compiled
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked, reads
 from server.retrieval.published.derived.asking import ModelTask, reply_list
-from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.build import Artefact, Kit, watched
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
 
 _MARK = re.compile(r"[?？؟]\s*$")
@@ -181,9 +181,7 @@ def derive(kit: Kit, options: QuestionsOptions) -> Artefact:
     pages = [list(page) for _, page in groupby(kit.chunks, key=lambda chunk: chunk.url)]
     facts = {page[0].url: kit.text.facts(page[0].url) for page in pages}
     records: list[Record] = []
-    for number, page in enumerate(pages):
-        if number % 50 == 0:
-            kit.monitor.step("questions", number, len(pages))
+    for page in watched(kit.monitor, "questions", pages, 50):
         if options.faq:
             records += from_faq(page, facts[page[0].url])
         if options.headings:

@@ -27,7 +27,7 @@ from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import reads
 from server.retrieval.published.auto_context import ChunkContext, contexts
-from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.build import Artefact, Kit, batched
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, words_ceiling
 from server.retrieval.published.derived.layered import (
     ChunkRun,
@@ -274,9 +274,8 @@ def derive(kit: Kit, options: SegmentsOptions) -> Artefact:
     chunks = (chunk for page in pages for chunk in page)
     pairs = list(zip(chunks, (one for page in told for one in page), strict=True))
     records: list[Record] = []
-    for start in range(0, len(pairs), BATCH):
-        kit.monitor.step("contexts", start, len(pairs))
-        records += _stored(kit, pairs[start : start + BATCH])
+    for batch in batched(kit.monitor, "contexts", pairs, BATCH):
+        records += _stored(kit, batch)
     sizes = np.asarray([len(chunk.text) for chunk, _ in pairs], np.int32)
     return Artefact({KIND: records}, {"sizes": sizes})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar, cast
@@ -20,6 +20,7 @@ from server.domain.protocols import Embedder, Vector, VectorSearch
 from server.retrieval.parts import SideIndexes
 from server.retrieval.published.derived.asking import ModelTasks
 
+T = TypeVar("T")
 V = TypeVar("V")
 Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
@@ -122,9 +123,7 @@ class Kit:
         ids = [chunk.id for chunk in chunks]
         known = self.chunk_vectors_of.vectors(ids)
         new = [chunk for chunk in chunks if chunk.id not in known]
-        for start in range(0, len(new), BATCH):
-            self.monitor.step("chunk vectors", start, len(new))
-            batch = new[start : start + BATCH]
+        for batch in batched(self.monitor, "chunk vectors", new, BATCH):
             made = self.embedder.embed([chunk.indexed_text for chunk in batch])
             known |= {chunk.id: vector for chunk, vector in zip(batch, made, strict=True)}
         return _matrix([known[id] for id in ids])
@@ -137,9 +136,7 @@ class Kit:
         index = self.side(kind).vectors
         known = index.vectors([record.id for record in records])
         new = list({record.id: record for record in records if record.id not in known}.values())
-        for start in range(0, len(new), BATCH):
-            self.monitor.step(f"vectors of {kind}", start, len(new))
-            batch = new[start : start + BATCH]
+        for batch in batched(self.monitor, f"vectors of {kind}", new, BATCH):
             made = self.embedder.embed([record.text for record in batch])
             index.add([record.as_chunk() for record in batch], made)
             known |= {record.id: vector for record, vector in zip(batch, made, strict=True)}
@@ -158,10 +155,24 @@ class Kit:
         index = self.side(kind).words
         known = index.ids()
         new = [chunk for chunk in chunks if chunk.id not in known]
-        for start in range(0, len(new), BATCH):
-            self.monitor.step(f"words of {kind}", start, len(new))
-            index.add(new[start : start + BATCH])
+        for batch in batched(self.monitor, f"words of {kind}", new, BATCH):
+            index.add(batch)
         self.written.setdefault(kind, set()).update(chunk.id for chunk in chunks)
+
+
+def watched(monitor: Monitor, name: str, items: Sequence[T], every: int) -> Iterator[T]:
+    """The items; the monitor is told how far it is before each `every` of them. Raises BuildStopped."""
+    for n, item in enumerate(items):
+        if n % every == 0:
+            monitor.step(name, n, len(items))
+        yield item
+
+
+def batched(monitor: Monitor, name: str, items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items, so many at once; the monitor is told before each batch. Raises BuildStopped."""
+    for start in range(0, len(items), size):
+        monitor.step(name, start, len(items))
+        yield items[start : start + size]
 
 
 def _matrix(vectors: Sequence[Vector]) -> Vectors:

@@ -29,7 +29,7 @@ from server.domain.titles import plain_heading, plain_title
 from server.indexes.tokens import letters_of
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 LONGEST_NAME = 120
@@ -229,9 +229,7 @@ class WordedExtraction:
     def _rarity(self) -> dict[str, float]:
         """Word -> how much it tells: often enough to stand for a theme, not everywhere."""
         counted: Counter[str] = Counter()
-        for n, chunk in enumerate(self._chunks):
-            if n % 500 == 0:
-                self._monitor.step("words of the pages", n, len(self._chunks))
+        for chunk in watched(self._monitor, "words of the pages", self._chunks, 500):
             counted.update(set(letters_of(chunk.text, chunk.language)))
         whole = len(self._chunks)
         return {word: math.log(1 + whole / n) * math.log(1 + n) for word, n in counted.items()}

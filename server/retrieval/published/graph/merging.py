@@ -18,6 +18,7 @@ from server.domain.derived import Monitor
 from server.domain.sentences import split_sentences
 from server.domain.titles import plain_heading, plain_title
 from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.derived.build import watched
 from server.retrieval.published.graph.extraction import EntityExtraction, ExtractedRelation
 from server.retrieval.published.graph.phrases import phrase_key
 from server.retrieval.published.summaries import summary_task
@@ -213,9 +214,8 @@ def merged(
     pairs = kept_relations(_pairs(extractions, keys, kept, monitor), limits)
     nodes = {key: GraphNode(key) for key in sorted(kept)}
     edges = {pair: GraphEdge(pair) for pair in pairs}
-    for n, (chunk, extraction) in enumerate(zip(chunks, extractions, strict=True)):
-        if n % STEP == 0:
-            monitor.step("merging", n, len(chunks))
+    pairs_of = list(zip(chunks, extractions, strict=True))
+    for chunk, extraction in watched(monitor, "merging", pairs_of, STEP):
         _add_entities(nodes, chunk, extraction, keys)
         _add_relations(edges, chunk, extraction, keys)
     return MergedGraph({key: node for key, node in nodes.items() if node.names}, list(edges.values()))
@@ -244,9 +244,7 @@ class _Keys:
 def _found_in(extractions: Sequence[EntityExtraction], keys: _Keys, monitor: Monitor) -> Counter[str]:
     """Key of an entity -> in how many chunks it occurs."""
     found: Counter[str] = Counter()
-    for n, extraction in enumerate(extractions):
-        if n % STEP == 0:
-            monitor.step("entities", n, len(extractions))
+    for extraction in watched(monitor, "entities", extractions, STEP):
         found.update({keys.of(entity.name) for entity in extraction.entities})
     del found[""]
     return found
@@ -257,9 +255,7 @@ def _pairs(
 ) -> list[dict[Pair, float]]:
     """Relations between the entities that are kept, with their weights, for each chunk."""
     found = []
-    for n, extraction in enumerate(extractions):
-        if n % STEP == 0:
-            monitor.step("relations", n, len(extractions))
+    for extraction in watched(monitor, "relations", extractions, STEP):
         of_chunk: dict[Pair, float] = {}
         for relation in extraction.relations:
             pair = keys.pair(relation)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.domain.chunk import Chunk
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.extraction import heads_of, sentences_of
 from server.retrieval.published.graph.phrases import NameFinder, phrase_key, phrases
 from server.retrieval.published.graphrag.graph import SiteEntity, SiteGraph, Statement
@@ -82,11 +82,7 @@ def phrase_graph(kit: Kit) -> PhraseGraph:
     chunks = kit.chunks
     heads = (head for chunk in chunks for head in heads_of(chunk))
     words = _Phrases(NameFinder(heads, sorted({chunk.language for chunk in chunks if chunk.language})))
-    of_chunks = []
-    for number, chunk in enumerate(chunks):
-        if number % 200 == 0:
-            kit.monitor.step("phrases", number, len(chunks))
-        of_chunks.append(words.of(chunk))
+    of_chunks = [words.of(chunk) for chunk in watched(kit.monitor, "phrases", chunks, 200)]
     frequency = np.zeros(len(words.number), np.int64)
     for found in of_chunks:
         frequency[list(found.all)] += 1

@@ -22,7 +22,7 @@ from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
 from server.retrieval.parts import in_turn
 from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.extraction import cleaned, heads_of
 from server.retrieval.published.graph.phrases import NameFinder, phrase_key
 from server.retrieval.published.graphrag.graph import SiteGraph, Statement
@@ -326,11 +326,8 @@ class ReportWriter:
         levels = sorted({one.level for one in self._communities}, reverse=True)
         for level in levels:
             places = [at for at, one in enumerate(self._communities) if one.level == level]
-            twins = {}
-            for done, at in enumerate(places):
-                if done % 20 == 0:
-                    self._kit.monitor.step(f"reports, level {level}", done, len(places))
-                twins[at] = self._extracted(at)
+            going = watched(self._kit.monitor, f"reports, level {level}", places, 20)
+            twins = {at: self._extracted(at) for at in going}
             if self._kit.asking.model is None:
                 self._made |= twins
                 continue

@@ -17,7 +17,7 @@ from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, PageFacts
 from server.domain.protocols import Prompt
 from server.retrieval.published.derived.asking import ModelTask, reply_list
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.phrases import LONGEST, NameFinder, phrase_key, phrases
 
 MOST_PAGES = 0.05
@@ -98,9 +98,7 @@ def read(pages: Pages, anchors: Iterable[str], monitor: Monitor) -> SiteReading:
     """Without a model. `anchors` are the words of the site's own links."""
     reading = SiteReading()
     subjects, names = PageSubjects(pages, reading), _site_names(pages, anchors)
-    for done, page in enumerate(pages):
-        if done % 10 == 0:
-            monitor.step("phrases", done, len(pages))
+    for page in watched(monitor, "phrases", pages, 10):
         titles = subjects.of_page(page)
         for chunk in page:
             said = Counter(_phrases_of(chunk, names, reading))
