@@ -52,7 +52,7 @@ class DeliveryChannel(Protocol[Target]):
 
 
 LAST = 50
-"""Of a long conversation only so many questions travel; the dashboard shows all."""
+"""The most questions of a conversation that are sent along; the dashboard shows all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ContactMessage:
     site: Site
     request: ContactRequest
     messages: tuple[Message, ...]
-    """Of the conversation, oldest first, up to the moment of the request."""
+    """Questions of the conversation, oldest first, up to the moment of the request."""
     left_out: int
     """How many earlier ones are not in it."""
     page: str

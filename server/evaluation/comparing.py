@@ -49,7 +49,7 @@ class Comparison:
     high: float
     """The 95 % interval of the difference."""
     verdict: str
-    """Of `way`: "better", "worse" or "no difference shown"."""
+    """How `way` compares: "better", "worse" or "no difference shown"."""
 
 
 def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:

@@ -55,7 +55,7 @@ class Case:
 
     @property
     def is_answerable(self) -> bool:
-        """Whether the site is known to have the answer."""
+        """Return whether the site is known to have the answer."""
         return bool(self.expected_urls or self.url_groups) and self.type not in ("unanswerable", "injection")
 
     @property

@@ -41,12 +41,12 @@ class EvaluatedRow:
 
     @property
     def refused(self) -> bool:
-        """Whether there is an answer, and it tells nothing."""
+        """Return whether there is an answer, and it tells nothing."""
         return self.answer is not None and self.answer["outcome"] in NOT_ANSWERED
 
     @property
     def text(self) -> str:
-        """Of the answer; empty for a refusal."""
+        """Text of the answer; empty for a refusal."""
         return "" if self.answer is None or self.refused else str(self.answer["answer"])
 
 

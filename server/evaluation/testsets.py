@@ -40,7 +40,7 @@ Reply with one JSON object: {"question": "...", "answer": "...", "evidence": "..
 
 @dataclass(slots=True)
 class ModelTally:
-    """What came of asking the model."""
+    """Counts of what the model was asked, and of replies that could not be used."""
 
     calls: int = 0
     unread: int = 0
@@ -111,7 +111,7 @@ class Subjects:
                 self._postings[token].append(number)
 
     def is_only_on(self, url: str, question: str, language: str) -> bool:
-        """Whether no other page says what is asked."""
+        """Return whether no other page says what is asked."""
         return self._covered(url, question, language) <= MOST_COVERED and self._is_far(url, question)
 
     def _covered(self, url: str, question: str, language: str) -> float:
@@ -142,12 +142,12 @@ SPARE_UNANSWERABLE = 4
 SHORTEST_PAGE = 200
 """Characters of a page that may be left out: of less nobody could say what is missing."""
 LEFT_OUT_SHARE = 0.2
-"""Of the site's pages may be left out at most."""
+"""The largest share of a site's pages that may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestSetOptions:
-    """What is made."""
+    """Options of a test set."""
 
     __test__ = False  # its name says test: pytest shall not take it for one
 

@@ -44,7 +44,7 @@ def asked(text: str, language: str, vector: Array | None = None) -> ComparedQues
 
 
 def reads(embedder: Embedder, language: str) -> bool:
-    """Whether nearness in meaning says anything in this language."""
+    """Return whether nearness in meaning says anything in this language."""
     return not embedder.languages or language in embedder.languages
 
 

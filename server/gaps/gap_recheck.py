@@ -63,7 +63,7 @@ def ask_again(
 
 
 def is_answered(answer: Answer, gap: Gap, disliked: frozenset[str], support: float) -> bool:
-    """Whether the answer closes the gap."""
+    """Return whether the answer closes the gap."""
     if answer.outcome is Outcome.CURATED:
         return True
     if answer.outcome is not Outcome.ANSWERED or not answer.citations:
@@ -77,7 +77,7 @@ def is_answered(answer: Answer, gap: Gap, disliked: frozenset[str], support: flo
 
 
 def solution(answer: Answer, crawl: int = 0) -> Solved:
-    """What answers."""
+    """Return the page or the own answer that closes the gap."""
     curated = answer.trace.get("curated")
     if answer.outcome is Outcome.CURATED and isinstance(curated, dict):
         return Solved(curated=int(curated["id"]), crawl=crawl)

@@ -204,7 +204,7 @@ class GapWork:
 
     @contextmanager
     def _alone(self, name: str = _LOCK, seconds: float = LEASE_S) -> Iterator[bool]:
-        """Whether no other process is at it."""
+        """Return whether no other process is at it."""
         got = self._engine.sources.cache.add(name, "1", seconds)
         try:
             yield got

@@ -45,7 +45,7 @@ SHOWN = 500
 
 
 class OwnAnswers:
-    """Of all sites."""
+    """The operators' own answers on all sites."""
 
     def __init__(self, engine: Engine, curated: CuratedStore) -> None:
         self._engine = engine

@@ -71,7 +71,7 @@ def _final_target(url: str, leads_to: Mapping[str, str]) -> str:
 log = logging.getLogger(__name__)
 
 MOST_QUOTES = 200
-"""Of one page: its newest different quotes."""
+"""The most quotes of one page that are checked: the newest different ones."""
 
 
 def check_quotes(database: Database, site_id: str, base: str) -> int:

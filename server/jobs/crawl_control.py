@@ -125,7 +125,7 @@ LOOK_S = 0.2
 
 
 class SiteRemoval:
-    """Of sites that were marked as leaving: nobody finds them any more, so nothing new begins for them."""
+    """Removes sites marked as leaving: nobody finds them any more, so nothing new begins for them."""
 
     def __init__(
         self,

@@ -75,7 +75,7 @@ class Interruptions:
 
     @property
     def before(self) -> bool:
-        """Whether there was a run before this one."""
+        """Return whether there was a run before this one."""
         return bool(self._last)
 
     def forgive(self) -> None:

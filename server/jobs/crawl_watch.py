@@ -61,7 +61,7 @@ class CrawlWatch:
 
     @property
     def pauses_here(self) -> bool:
-        """Whether this process itself asked for the pause."""
+        """Return whether this process itself asked for the pause."""
         return self._interrupt.pauses and self._interrupt.event.is_set()
 
     @property

@@ -37,7 +37,7 @@ class Measured:
     drop: float
     """By how much it is worse; below 0 when it is better."""
     questions: int
-    """That both could be judged by."""
+    """Questions that both could be judged by."""
     details: Mapping[str, Any]
 
 
@@ -61,7 +61,7 @@ class CrawlGate:
 
     @property
     def is_on(self) -> bool:
-        """Whether a new index is measured."""
+        """Return whether a new index is measured."""
         return self._measure is not None and self._gates.get(self._site.id) is not None
 
     @property

@@ -77,7 +77,7 @@ def edited(site_page: Page, title: str, text: str) -> Page:
 
 
 def says_the_same(one: Page, other: Page) -> bool:
-    """Whether two versions of a page have one text under one title."""
+    """Return whether two versions of a page have one text under one title."""
     return one.title == other.title and _told(one) == _told(other)
 
 
@@ -156,7 +156,7 @@ class PageTexts:
     site_title: str
     site_text: str
     site_hash: str
-    """Of the website's version."""
+    """Content hash of the website's version."""
 
 
 class PageControl:
@@ -293,7 +293,7 @@ class DecidedPages:
         return self._as_written(page, decision, source) if decision.edited else page
 
     def is_excluded(self, url: str) -> bool:
-        """Whether an operator keeps the page out."""
+        """Return whether an operator keeps the page out."""
         decision = self._decisions.get(url)
         return decision is not None and decision.excluded
 

@@ -34,7 +34,7 @@ class SourcePart:
     outcome: UrlOutcome
     """`unchanged` without a page: it is what it was."""
     digest: str = ""
-    """Of the file; its bytes are stored."""
+    """Digest of the file, whose bytes are stored."""
     may_pass: bool = False
     """Whether another reading may find the page that this one did not find."""
 

@@ -32,7 +32,7 @@ _RANKED = ("ndcg@10", "recall@5", "mrr@10", "hit@5")
 
 
 def needs_answers(metric: str) -> bool:
-    """Whether answers are written to measure by it; otherwise pages are ranked alone."""
+    """Return whether answers are written to measure by it; otherwise pages are ranked alone."""
     return metric not in _RANKED
 
 

@@ -185,7 +185,7 @@ def _check_written(asked: str, pages: Sequence[str], answerable: bool) -> None:
 
 
 def is_page(address: str) -> bool:
-    """Whether it can be the address of a page, whole or below the site."""
+    """Return whether it can be the address of a page, whole or below the site."""
     if any(character.isspace() or ord(character) < 32 for character in address) or "\\" in address:
         return False
     try:

@@ -64,7 +64,7 @@ class QualityRun:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or runs."""
+        """Return whether it waits or runs."""
         return self.state in (WAITING, RUNNING)
 
 

@@ -219,7 +219,7 @@ class QualityWorker:
                 log.warning("quality work is looked for again in %g s: %s", EVERY_S, error)
 
     def work_once(self, ending: threading.Event) -> bool:
-        """Whether there was anything to do."""
+        """Return whether there was anything to do."""
         return self._make_one(ending) or self._run_one(ending)
 
     def _make_one(self, ending: threading.Event) -> bool:

@@ -48,12 +48,12 @@ class StoredTestSet:
 
     @property
     def is_ready(self) -> bool:
-        """Whether questions can be asked from it."""
+        """Return whether questions can be asked from it."""
         return self.state == READY and self.count > 0
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still being built."""
+        """Return whether it is still being built."""
         return self.state in (WAITING, RUNNING)
 
 

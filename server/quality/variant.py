@@ -75,7 +75,7 @@ class EvaluatedVariant:
 
     @cached_property
     def parts(self) -> SiteParts:
-        """Of the site, over `content`."""
+        """Parts of the site, over `content`."""
         opened = self.engine.parts(self.site.id)
         indexes = DerivedStore(self.database, self.site.id, self.generation)
         return replace(

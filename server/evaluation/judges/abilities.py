@@ -57,7 +57,7 @@ def changed_fact(passage: str, reference: str, others: Sequence[str]) -> Changed
 
 
 def states(text: str, fact: str) -> bool:
-    """Whether a text names the fact, as words of its own."""
+    """Return whether a text names the fact, as words of its own."""
     return bool(re.search(rf"(?<![\w.,]){re.escape(fact)}(?!\w)", text, re.I))
 
 
@@ -109,7 +109,7 @@ def reference_of(case: Case) -> str:
 
 
 def can_be_tried(case: Case) -> bool:
-    """Whether it is known what a right answer says: a bare yes or no cannot be looked for."""
+    """Return whether it is known what a right answer says: a bare yes or no cannot be looked for."""
     reference = reference_of(case)
     known = bool(case.must) or bool(reference and not BARE.fullmatch(reference))
     return case.is_answerable and not case.left_out and known

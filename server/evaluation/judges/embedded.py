@@ -30,7 +30,7 @@ def plain(answer: str) -> str:
 
 
 def claims_of(text: str, language: str) -> list[str]:
-    """What a text says, one sentence, item or row each; what only introduces others is left out."""
+    """Split a text into claims: sentences, items and rows, without those that only introduce others."""
     found = []
     for unit in units(plain(text)):
         claim = unit.quote if unit.kind is UnitKind.CODE else _MARKDOWN.sub("", unit.quote).strip()
@@ -44,7 +44,7 @@ def claims_of(text: str, language: str) -> list[str]:
 
 
 def entails(text: str, claim: str, language: str) -> bool:
-    """Whether a text holds enough of a claim's words, and all of its numbers."""
+    """Return whether a text holds enough of a claim's words, and all of its numbers."""
     wanted = set(tokens(claim, language))
     if not wanted:
         return claim.casefold() in text.casefold()
@@ -67,7 +67,7 @@ def token_f1(one: str, other: str, language: str) -> float:
 
 
 def tfidf_cosine(one: str, other: str, language: str, weights: Weights) -> float:
-    """Of two texts, by the site's own rarity of words."""
+    """Return the TF-IDF cosine of two texts, by the rarity of words on the site."""
     first, second = (Counter(tokens(text, language)) for text in (one, other))
     weight = weights(list(first | second))
     norms = math.prod(math.sqrt(sum((n * weight[t]) ** 2 for t, n in of.items())) for of in (first, second))

@@ -60,7 +60,7 @@ class Judge(Protocol):
         """The triad, and with a reference the claim metrics too."""
 
     def is_right(self, question: str, reference: str, answer: str, language: str) -> bool | None:
-        """Whether the answer says what the reference says; None when the reply could not be read."""
+        """Return whether the answer says what the reference says; None when the reply could not be read."""
 
 
 Matrix = Sequence[Sequence[bool]]

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 MOST_CLAIMS = 40
 CHARS = 4000
-"""Of each text that is shown."""
+"""The most characters of each text that is shown."""
 CALLS = 6
 """Replies that one answer with a reference takes at most."""
 _DATA = """\

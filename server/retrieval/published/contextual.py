@@ -134,7 +134,7 @@ def path(url: str, facts: PageFacts) -> str:
 
 
 def summary(chunks: Sequence[Chunk], facts: PageFacts) -> str:
-    """Return what the page is about."""
+    """Return a summary of the page."""
     if facts.description or len(chunks) < 2:
         return facts.description
     return " ".join(lexrank([chunk.text for chunk in chunks], SUMMARY, chunks[0].language))

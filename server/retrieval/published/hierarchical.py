@@ -43,7 +43,7 @@ class HierarchicalOptions(StrategyOptions):
     units: Literal["pages", "sections", "both"] = "both"
     """What is summarised. A page without headings is one section."""
     tokens: Annotated[int, Field(ge=30, le=400)] = 120
-    """Of a summary, at most."""
+    """The most tokens of a summary."""
     picked: Annotated[int, Field(ge=1, le=200)] = 20
     """So many pages and sections are searched in the mode hard."""
     vectors: Share = 0.3

@@ -75,7 +75,7 @@ def lexrank(texts: Sequence[str], most_chars: int, language: str = "") -> list[s
 
 
 def extract(texts: Sequence[str], most_tokens: int, language: str = "") -> str:
-    """Return the same as one text of about `most_tokens` tokens."""
+    """Return the sentences that say most as one text of about `most_tokens` tokens."""
     return " ".join(lexrank(texts, chars_of(most_tokens, texts), language))
 
 
@@ -106,7 +106,7 @@ def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
 
 
 def _sentences(texts: Sequence[str]) -> list[str]:
-    """Return those that are compared, in document order, each once."""
+    """Return the sentences that are compared, in document order, each once."""
     seen: set[str] = set()
     of_text = []
     for text in texts:

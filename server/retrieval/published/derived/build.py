@@ -149,7 +149,7 @@ class Kit:
             self.word_chunks(kind, [record.as_chunk() for record in records])
 
     def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
-        """Return the same for texts with headings of their own; ids are those of records."""
+        """Make texts with headings of their own searchable by words; ids are those of records."""
         if self.asking.trial:
             return
         index = self.side(kind).words

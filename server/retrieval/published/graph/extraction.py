@@ -292,7 +292,7 @@ def heads_of(chunk: Chunk) -> list[str]:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Return those outside code."""
+    """Sentences of a text, without those of code."""
     code = False
     for _, content in lines(text):
         if content.startswith("```"):

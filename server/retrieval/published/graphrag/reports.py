@@ -299,7 +299,7 @@ FINDINGS = 8
 SUMMARY = 500
 """Characters of a summary without a model."""
 MOST_CHUNKS = 100
-"""That a report names as its sources."""
+"""The most chunks that a report names as its sources."""
 MAIN = 5
 """Entities of a community by whose names the chunks that lead into it are found."""
 NAMES = 3

@@ -53,7 +53,7 @@ class SpellingLikeness:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> SpellingLikeness:
-        """Return what `arrays` gave."""
+        """Read back what `arrays` wrote."""
         return cls(stored_rows(arrays, name, FEATURES), arrays[f"{name}.weights"].astype(np.float32))
 
     def arrays(self, name: str) -> dict[str, Array]:

@@ -169,7 +169,7 @@ class LightRagSearch:
 def _told(
     graph: EntityGraph, found: GraphMatches, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
 ) -> list[ScoredChunk]:
-    """Return the same with what led to each."""
+    """The hits, each with what led to it."""
     tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
         with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit

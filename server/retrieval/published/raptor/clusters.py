@@ -138,7 +138,7 @@ def soft_clusters(points: Points, threshold: float, seed: int) -> list[Members]:
 
 
 def best_mixture(points: Points, seed: int) -> GaussianMixture:
-    """That with the lowest criterion of those tried."""
+    """Return the mixture with the lowest criterion of those tried."""
     different = len(np.unique(points.round(6), axis=0))
     best, lowest, since = fitted(points, 1, seed), np.inf, 0
     for components in tried(different):
