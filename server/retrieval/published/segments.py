@@ -201,22 +201,17 @@ LIFT = 0.05
 of two equal finds the longer comes first, too little for many weak chunks to displace a good one."""
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """Which chunks each page has, in page order, and how long they are."""
 
-    pages: Mapping[str, Sequence[str]]
-    sizes: Mapping[str, int]
-
-    @classmethod
-    def of(cls, live: Artefact) -> Layout:
-        """The layout of a derived index with one record for each chunk."""
-        pages: dict[str, list[str]] = {}
-        ids = []
-        for record in live.records.get(KIND, ()):
-            pages.setdefault(record.url, []).append(record.sources[0])
-            ids.append(record.sources[0])
-        return cls(pages, dict(zip(ids, live.arrays["sizes"].tolist(), strict=True)))
+    def __init__(self, live: Artefact) -> None:
+        """`live` has one record for each chunk."""
+        self.pages: dict[str, list[str]] = {}
+        records = live.records.get(KIND, ())
+        for record in records:
+            self.pages.setdefault(record.url, []).append(record.sources[0])
+        ids = (record.sources[0] for record in records)
+        self.sizes: dict[str, int] = dict(zip(ids, live.arrays["sizes"].tolist(), strict=True))
 
 
 def values(
@@ -295,7 +290,7 @@ class SegmentsSearch:
         found = self._relevances(query, pool)
         if not found or max(found.values()) < NOTHING:
             return []
-        layout, chosen = live.view(Layout.of), self._index.options.chosen
+        layout, chosen = live.view(Layout), self._index.options.chosen
         worth = values(pool, found, layout, chosen, limit)
         chosen_runs = runs(pool, segments(worth, chosen.limits(limit)), worth, layout)
         bridges = self._parts.chunks.load(missing(chosen_runs, pool))

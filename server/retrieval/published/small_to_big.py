@@ -161,22 +161,16 @@ class BestPart:
     count: int
 
 
-@dataclass(frozen=True)
 class Families:
     """Which chunks belong together, and which parts a chunk has."""
 
-    group_of: Mapping[str, tuple[str, ...]]
-    """Chunks of the same section, in page order, by each of them."""
-    parts_of: Mapping[str, tuple[str, ...]]
-    """Ids of the parts of each chunk that has some, in order."""
-
-    @classmethod
-    def of(cls, live: Artefact) -> Families:
-        """The families of a derived index."""
+    def __init__(self, live: Artefact) -> None:
         found = live.facts.get("groups")
         groups = [tuple(map(str, group)) for group in found] if isinstance(found, list) else []
-        parts = {id: tuple(record.id for record in records) for id, records in live.of_source.items()}
-        return cls({id: group for group in groups for id in group}, parts)
+        self.group_of = {id: group for group in groups for id in group}
+        """Chunks of the same section, in page order, by each of them."""
+        self.parts_of = {id: tuple(one.id for one in records) for id, records in live.of_source.items()}
+        """Ids of the parts of each chunk that has some, in order."""
 
     def group(self, id: str) -> tuple[str, ...]:
         """The chunk alone where nothing is known of it."""
@@ -324,7 +318,7 @@ class SmallToBigSearch:
     def _runs(
         self, query: Query, pool: list[ScoredChunk], best: Mapping[str, BestPart], limit: int, live: Artefact
     ) -> list[ChunkRun]:
-        families = live.view(Families.of)
+        families = live.view(Families)
         if self._index.options.mode == "window":
             return window_runs(pool, families, best, self._index.options.window, limit)
         if self._index.options.mode == "merging":
