@@ -158,4 +158,4 @@ def _guessed(
     ]
 
 
-RAPTOR = derived_kind("raptor", RaptorOptions, derive, RaptorSearch)
+RAPTOR = derived_kind("raptor", RaptorOptions, derive, RaptorSearch, version=2)
