@@ -18,12 +18,12 @@ from server.evaluation.comparing import (
     SEED,
     choices,
     compare,
+    metrics_of,
     recommended,
     values_of,
 )
 from server.evaluation.judges.abilities import TrialResult, summary
 from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgement, means, used_together
-from server.evaluation.metrics import metrics_of
 from server.evaluation.report_forms import html_report, markdown_report
 from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 

@@ -106,7 +106,12 @@ class GapIntake:
             last = connection.execute(select(func.max(messages.c.number))).scalar() or 0
             moment = now()
             number, judged = int(_mark(connection, NUMBER) or 0), _mark(connection, JUDGED)
-            by_number = self._wanted().where(messages.c.number > number - OVERLAP, self._bad())
+            m = messages.c
+            refused, disliked_now = m.outcome == Outcome.REFUSED.value, m.helpful.is_(False)
+            weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
+            by_number = self._wanted().where(
+                messages.c.number > number - OVERLAP, or_(refused, disliked_now, weak)
+            )
             found = connection.execute(by_number.order_by(messages.c.number).limit(limit)).all()
             down = self._wanted().join(feedback, feedback.c.message_id == messages.c.id)
             down = down.where(feedback.c.helpful.is_(False))
@@ -241,11 +246,6 @@ class GapIntake:
             .join(conversations, conversations.c.id == m.conversation_id)
             .where(~known.exists())
         )
-
-    def _bad(self) -> Any:
-        m = messages.c
-        weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
-        return or_(m.outcome == Outcome.REFUSED.value, m.helpful.is_(False), weak)
 
     def _reopen(
         self, connection: Connection, id: str, closed_at: datetime | None, members: Sequence[Member]

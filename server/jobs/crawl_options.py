@@ -38,25 +38,21 @@ def file_limits(settings: Settings) -> FileLimits:
 def scope(site: Site, settings: Settings) -> dict[str, Any]:
     """What the site's operator chose."""
     chosen, options = scope_of(site), site.options
+    headers = (line.partition(":") for line in chosen.headers)
     own: dict[str, Any] = {
         "start_urls": site.start_urls,
         "path_prefix": chosen.path,
         "include": chosen.include,
         "exclude": chosen.exclude,
         "include_subdomains": chosen.subdomains,
-        "headers": tuple(map(_header, chosen.headers)),
+        # What is no header is refused by CrawlOptions.
+        "headers": tuple((name.strip(), value.strip()) for name, _, value in headers),
         "allow_private": site.allow_private or settings.crawling.allow_private,
     }
     own |= {name: options[name] for name in CRAWL_LIMITS if isinstance(options.get(name), int | float)}
     if chosen.render:
         own["render"] = chosen.render
     return own
-
-
-def _header(line: str) -> tuple[str, str]:
-    """ "Name: value" -> both; what is no header is refused by CrawlOptions."""
-    name, _, value = line.partition(":")
-    return name.strip(), value.strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,8 @@ def _compared(columns: Sequence[Column]) -> list[Column]:
         if not column.is_done:
             compared.append(column)
             continue
-        same = first.setdefault(_said(column.answer), column.number)
+        words = re.findall(r"\w+", re.sub(r"\[\d{1,3}\]", "", column.answer.text).casefold())
+        same = first.setdefault((column.answer.outcome.value, " ".join(words)), column.number)
         others = [other for other in done if other is not column]
         compared.append(
             replace(
@@ -125,11 +126,6 @@ def _compared(columns: Sequence[Column]) -> list[Column]:
             )
         )
     return compared
-
-
-def _said(answer: Answer) -> tuple[str, str]:
-    words = re.findall(r"\w+", re.sub(r"\[\d{1,3}\]", "", answer.text).casefold())
-    return answer.outcome.value, " ".join(words)
 
 
 def _cited(column: Column) -> dict[str, str]:

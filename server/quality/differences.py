@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from server.evaluation.comparing import TIMES, Comparison, compare, values_of
-from server.evaluation.metrics import LOWER_IS_BETTER
+from server.evaluation.comparing import LOWER_IS_BETTER, TIMES, Comparison, compare, values_of
 from server.evaluation.rows import EvaluatedRow
 
 METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",

@@ -166,7 +166,9 @@ class TestSetStore:
             last = select(func.max(cases.c.number)).where(cases.c.testset_id == id)
             number = int(connection.execute(last).scalar() or 0) + 1
             taken = set(connection.execute(select(cases.c.case_id).where(cases.c.testset_id == id)).scalars())
-            kept = replace(case, number=number, case_id=case.case_id or _free(f"added-{number}", taken))
+            name = f"added-{number}"
+            free = (id for id in chain([name], (f"{name}-{n}" for n in count(2))) if id not in taken)
+            kept = replace(case, number=number, case_id=case.case_id or next(free))
             self._insert(connection, id, [kept])
         return kept
 
@@ -224,10 +226,6 @@ class TestSetStore:
         with self._db.connect() as connection:
             rows = connection.execute(wanted.order_by(testsets.c.id.desc()).limit(limit)).all()
         return [StoredTestSet(**row._mapping) for row in rows]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    return next(free for free in chain([name], (f"{name}-{n}" for n in count(2))) if free not in taken)
 
 
 def _unknown(site_id: str, id: int) -> UnknownTestSet:

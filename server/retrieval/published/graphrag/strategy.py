@@ -86,7 +86,11 @@ class GraphRagSearch:
         share, known = self._index.options.graph_share, {hit.chunk.id: hit for hit in found}
         more = self._parts.chunks.load([id for id in led.chunks if id not in known])
         all_hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = [_with_graph(hit, led.chunks.get(hit.chunk.id, 0.0), share) for hit in all_hits]
+        joined = []
+        for hit in all_hits:
+            evidence = led.chunks.get(hit.chunk.id, 0.0)
+            score = min(1.0, (hit.score + share * evidence) / (1 + share))
+            joined.append(replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)}))
         best = ranked(joined, limit)
         told = contexts(view, led, best, self._index.options.tokens, self._index.deriving.estimate_tokens)
         names = ", ".join(str(view.entities[one].data["name"]) for one in list(led.entities)[:3])
@@ -137,11 +141,6 @@ class GraphRagSearch:
             self._parts.on_failure(error.kind, f"reading reports for {self._index.name}: {error}")
             return []
         return [point for one in said for point in _points(one, view, near)]
-
-
-def _with_graph(hit: ScoredChunk, evidence: float, share: float) -> ScoredChunk:
-    score = min(1.0, (hit.score + share * evidence) / (1 + share))
-    return replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)})
 
 
 def _points(said: MappedPoint, view: GraphView, near: Mapping[str, float]) -> list[ReportPoint]:
