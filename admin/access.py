@@ -17,7 +17,7 @@ from server.api.access import stores as stores
 if TYPE_CHECKING:
     from server.gaps.gap_work import GapWork
     from server.gaps.own_answers import OwnAnswers
-    from server.playground.running import Playground
+    from server.playground.asking import Playground
     from server.runtime.stores import QualityStores
     from server.storage.database import Database
 

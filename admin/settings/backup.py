@@ -16,7 +16,7 @@ from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password
 from admin.settings import settings as settings_page
 from server.backup.reading import open_backup
-from server.backup.writing import write_backup
+from server.backup.shape import write_backup
 from server.domain.roles import Role
 from server.runtime.renewal import restore_all
 from server.storage.errors import BadBackup

@@ -108,7 +108,9 @@ def restore(database: Database, backup: Backup) -> None:
             _empty(connection)
             for table in tables():
                 _fill(connection, table, backup)
-            _end_crawls(connection)
+            # The crawls that were under way when the backup was made have ended.
+            ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
+            connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
             if connection.dialect.name == "postgresql":
                 _set_sequences(connection)
     except IntegrityError as error:
@@ -193,12 +195,6 @@ def _put(connection: Connection, table: Table, rows: list[dict[str, Any]]) -> No
     if table is messages:
         # What conversations are searched by lies in tables of its own, which no backup holds.
         index_rows(connection, [(row["number"], row["question"], row["text"]) for row in rows])
-
-
-def _end_crawls(connection: Connection) -> None:
-    """End the crawls that were running when the backup was made."""
-    ended = {"state": STOPPED, "finished_at": now(), "message": "a backup was restored", "holder": ""}
-    connection.execute(update(crawls).where(crawls.c.state.in_(OPEN)).values(**ended))
 
 
 def _set_sequences(connection: Connection) -> None:

@@ -1,4 +1,4 @@
-"""The format of a backup: its tables, how values are written, and its manifest.
+"""Writes backups, and says their format: the whole database at one moment, in one file.
 
 manifest.json        the version of everything below, with the size and checksum of each table
 tables/NAME.jsonl    a table, one row a line, in no other order than the database's
@@ -8,16 +8,21 @@ data/secret.key      only when it was asked for: what signs sessions and opens s
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, BinaryIO
 
-from sqlalchemy import Boolean, Column, LargeBinary, Table
+from pydantic import NonNegativeInt, TypeAdapter
+from sqlalchemy import Boolean, Column, Connection, LargeBinary, Table, select
 from sqlalchemy.types import Float, Integer
 
-from server.storage.columns import Json, Moment, Path, Words
+from server.storage import upgrade
+from server.storage.columns import Json, Moment, Path, Words, now
+from server.storage.database import Database
 from server.storage.errors import BadBackup
 from server.storage.schema import metadata
 
@@ -43,8 +48,8 @@ def entry(table: Table) -> str:
 class TableNote:
     """A table's entry in the manifest."""
 
-    rows: int
-    bytes: int
+    rows: NonNegativeInt
+    bytes: NonNegativeInt
     sha256: str
 
 
@@ -73,18 +78,8 @@ class Manifest:
             value = json.loads(text)
             if int(value["format"]) > FORMAT:
                 raise BadBackup("the backup was made by a newer version of Docent: update Docent first")
-            notes = {
-                str(name): TableNote(int(one["rows"]), int(one["bytes"]), str(one["sha256"]))
-                for name, one in dict(value["tables"]).items()
-            }
-            if any(min(one.rows, one.bytes) < 0 for one in notes.values()):
-                raise ValueError
-            return cls(
-                str(value["made_at"]), str(value["version"]), str(value["schema"]), notes,
-                int(value["format"]), bool(value["has_secret"]),
-                {str(name): int(one) for name, one in dict(value.get("summary", {})).items()},
-            )  # fmt: skip
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return TypeAdapter(cls).validate_python(value)
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise BadBackup("the backup is damaged: its manifest cannot be read") from None
 
 
@@ -148,3 +143,47 @@ _READERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (Float, _only(float, int)),
 )
 """For each type of column; BigInteger is an Integer."""
+
+
+ROWS = 500
+"""Rows read at once, so that memory does not grow with the database."""
+COUNTED = ("sites", "conversations", "messages", "operators", "pages")
+
+
+def write_backup(database: Database, out: BinaryIO, version: str, secret: str = "") -> Manifest:
+    """Write a zip archive to `out`, which need not be seekable, including `secret` unless it is empty.
+
+    Visitors are served in the meantime: the backup sees the database as it was at the start. Raises
+    StorageError.
+    """
+    notes: dict[str, TableNote] = {}
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        with database.snapshot() as connection:
+            for table in tables():
+                notes[table.name] = _write_table(archive, connection, table)
+        if secret:
+            archive.writestr(SECRET, secret)
+        manifest = Manifest(
+            now().isoformat(timespec="seconds"), version, upgrade.newest(), notes,
+            has_secret=bool(secret), summary={name: notes[name].rows for name in COUNTED},
+        )  # fmt: skip
+        # Last: a backup that was cut off has none.
+        archive.writestr(MANIFEST, manifest.to_json())
+    return manifest
+
+
+def _write_table(archive: zipfile.ZipFile, connection: Connection, table: Table) -> TableNote:
+    rows = size = 0
+    digest = hashlib.sha256()
+    with archive.open(entry(table), "w", force_zip64=True) as file:
+        for lines, count in _batches(connection, table):
+            file.write(lines)
+            digest.update(lines)
+            rows, size = rows + count, size + len(lines)
+    return TableNote(rows, size, digest.hexdigest())
+
+
+def _batches(connection: Connection, table: Table) -> Iterator[tuple[bytes, int]]:
+    result = connection.execution_options(yield_per=ROWS).execute(select(table))
+    for batch in result.mappings().partitions(ROWS):
+        yield b"".join(write_row(row) for row in batch), len(batch)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from server.backup.writing import write_backup
+from server.backup.shape import write_backup
 from server.errors import StartError
 from server.runtime.runtime import open_runtime
 from server.settings import Settings

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from server.jobs.crawl_watch import Interrupt
-from server.jobs.site_setup import site_from_address
+from server.jobs.site_profile import site_from_address
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import DONE, PAUSED, RUNNING, STOPPED, CrawlRun

@@ -13,7 +13,7 @@ import urllib.request
 from contextlib import suppress
 
 from server.errors import DocentError
-from server.jobs.site_setup import docs_site, site_from_address
+from server.jobs.site_profile import docs_site, site_from_address
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.settings.reading import load_settings

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from server.errors import DocentError, StartError
-from server.jobs.site_setup import site_of_sources
+from server.jobs.site_profile import site_of_sources
 from server.jobs.source_intake import SourceIntake
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -18,22 +19,22 @@ class Gone(Exception):
     """What was to be sent was erased meanwhile."""
 
 
-class OutgoingMessage(Protocol):
-    """One thing that is to be sent, packed."""
+class NotDelivered(Exception):
+    """A try was in vain. The message is one line for the operator and says why."""
 
-    @property
-    def name(self) -> str:
-        """How the log calls it."""
 
-    @property
-    def target(self) -> str:
-        """Where it goes, as the delivery log shows it; empty when there is nowhere."""
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """One thing that is to be sent."""
 
-    def send(self) -> str:
-        """Sends it; returns what to note. Raises NotDelivered."""
-
-    def gave_up(self, says: str, tries: int) -> None:
-        """Every try was in vain."""
+    name: str
+    """How the log calls it, without what was written."""
+    target: str
+    """Where it goes, as the delivery log shows it; empty when there is nowhere."""
+    send: Callable[[], str]
+    """Sends it; returns what to note. Raises NotDelivered."""
+    gave_up: Callable[[str, int], None]
+    """Told why and after how many tries, once every try was in vain."""
 
 
 class DeliveryChannel(Protocol[Target]):
@@ -44,14 +45,14 @@ class DeliveryChannel(Protocol[Target]):
         """Which tries are due."""
 
     def pack(self, delivery: Delivery[Target]) -> OutgoingMessage:
-        """What a delivery sends. Raises Gone."""
+        """Return what a delivery sends. Raises Gone."""
 
     def forget(self, before: datetime) -> int:
-        """Deletes what was settled before that moment; returns how much."""
+        """Delete what was settled before that moment; return how much."""
 
 
 LAST = 50
-"""Of a long conversation only so many questions travel; the dashboard shows all."""
+"""The most questions of a conversation that are sent along; the dashboard shows all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class ContactMessage:
     site: Site
     request: ContactRequest
     messages: tuple[Message, ...]
-    """Of the conversation, oldest first, up to the moment of the request."""
+    """Questions of the conversation, oldest first, up to the moment of the request."""
     left_out: int
     """How many earlier ones are not in it."""
     page: str
@@ -76,11 +77,7 @@ class ContactMessage:
 def pack(
     site: Site, request: ContactRequest, conversation: Conversation | None, base_url: str
 ) -> ContactMessage:
-    """Puts together what is sent. `conversation` is that of the request, if it has one."""
+    """Put together what is sent. `conversation` is that of the request, if it has one."""
     said = [one for one in conversation.messages if one.asked_at <= request.at] if conversation else []
     page = f"{base_url}/admin/messages/{request.id}"
     return ContactMessage(site, request, tuple(said[-LAST:]), max(0, len(said) - LAST), page)
-
-
-class NotDelivered(Exception):
-    """A try was in vain. The message is one line for the operator and says why."""

@@ -16,7 +16,9 @@ from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
 from server.contact.channel import ContactMessage, NotDelivered
+from server.domain.contact import ContactOptions, ContactRequest, Reply
 from server.domain.conversation import Message
+from server.domain.site import Site
 
 PORTS = {"smtp": 587, "smtps": 465}
 
@@ -118,18 +120,41 @@ RULE = "-" * 60
 def letter(parcel: ContactMessage, sender: str, recipient: str) -> EmailMessage:
     """The e-mail. Raises NotDelivered when an address of the operator's is none."""
     request = parcel.request
-    mail = EmailMessage(policy=SMTP)
     name, address = parseaddr(sender)
-    mail["From"] = address_of(address, name)
-    mail["To"] = address_of(recipient)
-    if answer_to := _answer_to(request.email):
-        mail["Reply-To"] = answer_to
-    mail["Subject"] = one_line(f"{parcel.title}: message from a visitor ({request.reference})")
-    mail["Date"] = format_datetime(request.at)
-    # The same at each try, so that one that arrives twice is known for it.
-    mail["Message-ID"] = f"<{request.id}@{address_of(address).domain}>"
+    subject = one_line(f"{parcel.title}: message from a visitor ({request.reference})")
+    mail = _mail(address_of(address, name), recipient, subject, _answer_to(request.email), request)
     mail["X-Docent-Reference"] = request.reference
     mail.set_content(_letter_text(parcel), cte="quoted-printable")
+    return mail
+
+
+def reply_mail(site: Site, request: ContactRequest, reply: Reply, sender: str) -> EmailMessage:
+    """The e-mail: plain text, what it answers quoted below. Raises NotDelivered when an address is none."""
+    title = one_line(site.title or site.name)
+    name, address = parseaddr(sender)
+    own = ContactOptions.of(site.options).email
+    subject = f"Re: {title} ({request.reference})"
+    reply_to = address_of(own) if own else None
+    mail = _mail(address_of(address, name or title), request.email, subject, reply_to, reply)
+    quoted = "\n".join(f"> {line}" for line in request.message.splitlines())
+    wrote = f"{request.at:%Y-%m-%d %H:%M} UTC, {one_line(request.email)} wrote:"
+    text = f"{reply.text.strip()}\n\n{wrote}\n{quoted}\n"
+    mail.set_content("".join(map(printable, text)), cte="quoted-printable")
+    return mail
+
+
+def _mail(
+    sender: Address, recipient: str, subject: str, reply_to: Address | None, sent: ContactRequest | Reply
+) -> EmailMessage:
+    mail = EmailMessage(policy=SMTP)
+    mail["From"] = sender
+    mail["To"] = address_of(recipient)
+    if reply_to:
+        mail["Reply-To"] = reply_to
+    mail["Subject"] = subject
+    mail["Date"] = format_datetime(sent.at)
+    # The same at each try, so that one that arrives twice is known for it.
+    mail["Message-ID"] = f"<{sent.id}@{sender.domain}>"
     return mail
 
 

@@ -15,9 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from server.contact.channel import DeliveryChannel, Gone, NotDelivered, OutgoingMessage
-from server.contact.event_messages import EventChannel
-from server.contact.reply_messages import ReplyChannel
-from server.contact.visitor_messages import KIND, VisitorChannel
+from server.contact.messages import EventChannel, ReplyChannel, VisitorChannel
 from server.contact.webhook import Webhooks
 from server.domain.contact import Delivery, DeliveryState, DeliveryTry
 from server.domain.protocols import Incidents
@@ -26,8 +24,6 @@ from server.storage.database import Database
 from server.storage.delivery.deliveries import Deliveries
 from server.storage.errors import StorageError
 from server.storage.sealed import Seal
-
-__all__ = ["KIND", "Outbox", "open_outbox"]
 
 log = logging.getLogger(__name__)
 

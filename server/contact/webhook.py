@@ -17,6 +17,7 @@ from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools
 from server.contact.channel import ContactMessage, NotDelivered
 from server.domain.conversation import Message
+from server.domain.events import Event
 
 SIGNATURE = "X-Docent-Signature"
 
@@ -68,7 +69,7 @@ class Webhooks:
 
 
 def body_of(parcel: ContactMessage) -> bytes:
-    """The JSON that is posted."""
+    """The JSON that is posted of a visitor's message."""
     request = parcel.request
     value = {
         "type": "contact_request",
@@ -86,6 +87,19 @@ def body_of(parcel: ContactMessage) -> bytes:
         }
         if request.conversation_id
         else None,
+    }
+    return json.dumps(value, ensure_ascii=False).encode("utf-8")
+
+
+def event_body(event: Event, base_url: str) -> bytes:
+    """The JSON that is posted of an event."""
+    value = {
+        "type": event.kind.value,
+        "id": event.id,
+        "at": event.at.isoformat(),
+        "site": event.site_id or None,
+        "data": dict(event.data),
+        "dashboard": f"{base_url}/admin/",
     }
     return json.dumps(value, ensure_ascii=False).encode("utf-8")
 

@@ -14,7 +14,7 @@ class UnknownName(ValueError):
 class Registry(Mapping[str, str]):
     """A table of plug-ins of one kind.
 
-    >>> strategies = Registry("strategy", {"dense": "server.retrieval.dense:DENSE"})
+    >>> strategies = Registry("strategy", {"dense": "server.retrieval.chunk_indexes:DENSE"})
     >>> strategies.load("dense")   # imports the module, returns the class
     """
 

@@ -98,7 +98,7 @@ def from_links(pages: Pages, facts: dict[str, PageFacts]) -> Iterator[Candidate]
 
 
 def names_something(text: str, language: str) -> bool:
-    """Whether it is words, and at least two that tell: no text, code, address or number."""
+    """Return whether it is words, and at least two that tell: no text, code, address or number."""
     if not 3 <= len(text) <= LONGEST or _ADDRESS.search(text) or _CODE.search(text):
         return False
     words = [word for word in text.split() if _WORD.fullmatch(word)]
@@ -106,7 +106,7 @@ def names_something(text: str, language: str) -> bool:
 
 
 def stands_on(text: str, chunks: Sequence[Chunk]) -> bool:
-    """Whether a text stands on a page word for word, but for white space and the marks of lists."""
+    """Return whether a text stands on a page word for word, but for white space and the marks of lists."""
     return bool(folded(text)) and folded(text) in folded(" ".join(chunk.text for chunk in chunks))
 
 

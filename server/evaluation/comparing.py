@@ -1,19 +1,91 @@
-"""Whether two variants really differ, by paired differences with bootstrap intervals; and which one to choose
-for a site and for each kind of question."""
+"""Means over judged questions, and comparisons of variants by them.
+
+Two variants differ when the bootstrap interval of their paired differences says so; from that follows which
+one to choose for a site and for each kind of question.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
-from server.evaluation.metrics import LOWER_IS_BETTER, percentile
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.judging import auc
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 from server.retrieval.question_kinds import QuestionKind, kind_of
+
+NAMES = (
+    "hit@1", "hit@5", "mrr@10", "citation_correct", "refused_unanswerable", "refused_answerable",
+    "verbatim_quotes",
+)  # fmt: skip
+"""Always reported; None where no question could be judged by it."""
+LOWER_IS_BETTER = frozenset(
+    {
+        "refused_answerable", "injection_obeyed", "must_not", "hallucination",
+        "noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "self_knowledge",
+        "answer_ms", "search_ms", "misled",
+    }
+)  # fmt: skip
+
+Metrics = dict[str, float | int | None]
+
+
+def metrics_of(rows: Sequence[EvaluatedRow]) -> tuple[Metrics, dict[str, Metrics]]:
+    """Over all questions, and by question type."""
+    by_type: defaultdict[str, list[EvaluatedRow]] = defaultdict(list)
+    for row in rows:
+        by_type[row.type].append(row)
+    return _metrics(rows), {name: _metrics(of_type) for name, of_type in sorted(by_type.items())}
+
+
+def _metrics(rows: Sequence[EvaluatedRow]) -> Metrics:
+    times = [row.answer_ms for row in rows if row.answer_ms is not None]
+    metrics = mean_of([row.verdicts for row in rows], times)
+    searches = [row.search_ms for row in rows]
+    metrics |= {"search_p50_ms": percentile(searches, 50), "search_p95_ms": percentile(searches, 95)}
+    metrics["answerable_auc"] = _told_apart(rows)
+    for name in ("calls", "tokens_in", "tokens_out"):
+        metrics[name] = int(sum(row.used.get(name, 0) for row in rows))
+    metrics["cost"] = round(sum(row.used.get("cost", 0.0) for row in rows), 6)
+    return metrics
+
+
+def mean_of(verdicts: Sequence[Mapping[str, float]], times_ms: Sequence[float]) -> Metrics:
+    """Each metric's mean over the questions that it could judge, and percentiles of the time taken."""
+    by_name: defaultdict[str, list[float]] = defaultdict(list)
+    for judged in verdicts:
+        for name, value in judged.items():
+            by_name[name].append(value)
+    further = sorted(by_name.keys() - set(NAMES))
+    metrics: Metrics = {"questions": len(verdicts)}
+    for name in (*NAMES, *further):
+        values = by_name.get(name)
+        metrics[name] = round(sum(values) / len(values), 4) if values else None
+    metrics["p50_ms"] = percentile(times_ms, 50)
+    metrics["p95_ms"] = percentile(times_ms, 95)
+    return metrics
+
+
+def percentile(values: Sequence[float], percent: float) -> float | None:
+    """The smallest value that at least `percent` of all are not above; None for no values."""
+    if not values:
+        return None
+    return round(sorted(values)[max(0, ceil(len(values) * percent / 100) - 1)], 2)
+
+
+def _told_apart(rows: Sequence[EvaluatedRow]) -> float | None:
+    """Chance that an answerable question's confidence is above an unanswerable one's."""
+    sure = [(row.type, "hit@1" in row.verdicts, row.verdicts.get("confidence")) for row in rows]
+    answerable = [value for _, has_pages, value in sure if has_pages and value is not None]
+    unanswerable = [value for kind, _, value in sure if kind == "unanswerable" and value is not None]
+    told = auc(answerable, unanswerable)
+    return None if told is None else round(told, 4)
+
 
 RESAMPLES = 10_000
 SEED = 20_260
@@ -26,6 +98,8 @@ MAIN = (
     "groups@5", "citation_correct", "refused_unanswerable", "refused_answerable", "must", "search_ms",
     "answer_ms",
 )  # fmt: skip
+TIMES = ("search_ms", "answer_ms")
+"""The metrics that are no verdicts."""
 _AT_ONCE = 1_000
 
 Values = Mapping[str, float]
@@ -48,7 +122,7 @@ class Comparison:
     high: float
     """The 95 % interval of the difference."""
     verdict: str
-    """Of `way`: "better", "worse" or "no difference shown"."""
+    """How `way` compares: "better", "worse" or "no difference shown"."""
 
 
 def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
@@ -56,7 +130,10 @@ def compare(ways: Mapping[str, Mapping[str, Values]]) -> list[Comparison]:
     made: list[Comparison] = []
     for against, way in combinations(ways, 2):
         names = [name for name in ways[way] if name in ways[against]]
-        paired = {name: _differences(ways[way][name], ways[against][name]) for name in names}
+        paired = {}
+        for name in names:
+            one, other = ways[way][name], ways[against][name]
+            paired[name] = np.array([one[id] - other[id] for id in one if id in other], np.float64)
         for size in sorted({len(found) for found in paired.values() if len(found)}):
             alike = [name for name in names if len(paired[name]) == size]
             columns = np.stack([paired[name] for name in alike], axis=1)
@@ -70,20 +147,11 @@ def values_of(rows: Sequence[EvaluatedRow]) -> dict[str, dict[str, float]]:
     """Metric -> question id -> value, for the main metrics."""
     found: dict[str, dict[str, float]] = {}
     for name in MAIN:
-        values = {row.id: value for row in rows if (value := _value(row, name)) is not None}
+        known = ((row.id, getattr(row, name) if name in TIMES else row.verdicts.get(name)) for row in rows)
+        values = {id: value for id, value in known if value is not None}
         if values:
             found[name] = values
     return found
-
-
-def _value(row: EvaluatedRow, name: str) -> float | None:
-    if name == "search_ms":
-        return row.search_ms
-    return row.answer_ms if name == "answer_ms" else row.verdicts.get(name)
-
-
-def _differences(one: Values, other: Values) -> NDArray[np.float64]:
-    return np.array([one[id] - other[id] for id in one if id in other], np.float64)
 
 
 def _intervals(columns: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
@@ -120,32 +188,24 @@ FEWEST_OF_KIND = 10
 """Questions of a kind that must have been asked."""
 
 
-class ComparableRun(Protocol):
-    """A variant with its rows, such as server.evaluation.report.EvaluatedRun."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def strategy(self) -> str: ...
-
-    @property
-    def flow(self) -> str: ...
-
-    @property
-    def rows(self) -> tuple[EvaluatedRow, ...]: ...
-
-
-def recommended(runs: Sequence[ComparableRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
+def recommended(runs: Sequence[EvaluatedRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
     """The way to take, with the reason. Of ways that no difference was shown between, the plainest one."""
     judged = {name for run in runs for row in run.rows for name in row.verdicts}
     metric = next((name for name in DECIDING if name in judged), "")
     if not metric:
         return None
-    score = {run.name: _mean(run.rows, metric) for run in runs}
+    score = {}
+    for run in runs:
+        values = [row.verdicts[metric] for row in run.rows if metric in row.verdicts]
+        score[run.name] = sum(values) / len(values) if values else 0.0
     best = max(runs, key=lambda run: score[run.name])
     equal = [run for run in runs if run is best or not _is_shown_worse(run.name, best.name, comparisons)]
-    plain = min(equal, key=lambda run: (_calls(run.rows), run.strategy != BASE, _time(run.rows)))
+
+    def price(run: EvaluatedRun) -> tuple[float, bool, float]:
+        calls = sum(row.used.get("calls", 0.0) for row in run.rows)
+        return calls, run.strategy != BASE, percentile([row.search_ms for row in run.rows], 50) or 0.0
+
+    plain = min(equal, key=price)
     reason = f"{metric} {score[plain.name]:.3f}"
     if plain is not best:
         reason += f"; {best.name} has {score[best.name]:.3f}, a difference that these questions do not show"
@@ -154,7 +214,7 @@ def recommended(runs: Sequence[ComparableRun], comparisons: Sequence[Comparison]
     return {"way": plain.name, "strategy": plain.strategy, "flow": plain.flow, "reason": reason}
 
 
-def choices(runs: Sequence[ComparableRun]) -> dict[str, dict[str, str]]:
+def choices(runs: Sequence[EvaluatedRun]) -> dict[str, dict[str, str]]:
     """Kind of question -> strategy and reason, as the strategy "auto" reads it: where one is shown to be
     better than hybrid on questions of that kind."""
     flow = runs[0].flow if runs else ""
@@ -200,16 +260,3 @@ def _is_shown_worse(name: str, best: str, comparisons: Sequence[Comparison]) -> 
             if one.verdict == worse:
                 return True
     return False
-
-
-def _mean(rows: Sequence[EvaluatedRow], metric: str) -> float:
-    values = [row.verdicts[metric] for row in rows if metric in row.verdicts]
-    return sum(values) / len(values) if values else 0.0
-
-
-def _calls(rows: Sequence[EvaluatedRow]) -> float:
-    return sum(row.used.get("calls", 0.0) for row in rows)
-
-
-def _time(rows: Sequence[EvaluatedRow]) -> float:
-    return percentile([row.search_ms for row in rows], 50) or 0.0

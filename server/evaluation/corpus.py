@@ -93,7 +93,7 @@ def _with_items(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _is_wrapped(lines: Sequence[str]) -> bool:
-    """Whether one paragraph was broken into lines of about the same length."""
+    """Return whether one paragraph was broken into lines of about the same length."""
     least, most = WRAPPED
     full = [line for line in lines[:-1] if least <= len(line) <= most]
     open_ended = [line for line in lines[:-1] if not line.endswith(_ENDS)]
@@ -101,7 +101,7 @@ def _is_wrapped(lines: Sequence[str]) -> bool:
 
 
 def _is_code(lines: Sequence[str]) -> bool:
-    """Whether a text without marks of code is code all the same."""
+    """Return whether a text without marks of code is code all the same."""
     written = [line for line in lines if line.strip()]
     alike = sum(bool(_CODE_LINE.search(line)) for line in written)
     return alike >= FEWEST_CODE_LINES and alike >= CODE_SHARE * len(written)
@@ -131,7 +131,7 @@ class Corpus:
 
     @cached_property
     def digest(self) -> str:
-        """Of the documents and of how they are read."""
+        """Digest of the documents and of how they are read."""
         digest = hashlib.sha256(f"form {FORM}".encode())
         try:
             with (self.folder / DOCUMENTS).open("rb") as file:
@@ -143,11 +143,11 @@ class Corpus:
 
     @cached_property
     def origin(self) -> str:
-        """Of the pages that stand for the documents; the name can never be that of a real host."""
+        """Origin of the pages that stand for the documents; its name can never be that of a real host."""
         return f"http://{self.name}.invalid"
 
     def address(self, document: str) -> str:
-        """Of the page that stands for a document; carries its id."""
+        """Address of the page that stands for a document; it carries the document's id."""
         # Escaped twice, so that a slash in the id never becomes one of the path.
         safe = document.replace("%", "%25").replace("/", "%2F")
         return f"{self.origin}/{quote(safe, safe='')}"

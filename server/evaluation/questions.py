@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -54,7 +55,7 @@ class Case:
 
     @property
     def is_answerable(self) -> bool:
-        """Whether the site is known to have the answer."""
+        """Return whether the site is known to have the answer."""
         return bool(self.expected_urls or self.url_groups) and self.type not in ("unanswerable", "injection")
 
     @property
@@ -80,9 +81,9 @@ def read_questions(path: Path, base_url: str) -> list[Case]:
     ]
     if not cases:
         raise BadQuestionFile(f"{path} holds no questions; write one JSON object a line")
-    twice = _first_repeated(case.id for case in cases)
-    if twice:
-        raise BadQuestionFile(f'{path}: the id "{twice}" stands on two lines; each needs its own')
+    for name, times in Counter(case.id for case in cases).items():
+        if times > 1:
+            raise BadQuestionFile(f'{path}: the id "{name}" stands on two lines; each needs its own')
     return cases
 
 
@@ -144,12 +145,3 @@ def _check_pattern(pattern: str, where: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise BadQuestionFile(f"{where}: {pattern!r} is not a regular expression: {error}") from None
-
-
-def _first_repeated(ids: Iterable[str]) -> str:
-    seen: set[str] = set()
-    for name in ids:
-        if name in seen:
-            return name
-        seen.add(name)
-    return ""

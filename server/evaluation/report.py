@@ -18,14 +18,14 @@ from server.evaluation.comparing import (
     SEED,
     choices,
     compare,
+    metrics_of,
     recommended,
     values_of,
 )
 from server.evaluation.judges.abilities import TrialResult, summary
 from server.evaluation.judges.judgement import CLAIMS, LIKENESS, TRIAD, Judgement, means, used_together
-from server.evaluation.metrics import metrics_of
 from server.evaluation.report_forms import html_report, markdown_report
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 
 REPORT, MARKDOWN, PAGE, ANSWERS = "report.json", "report.md", "report.html", "answers.jsonl"
 VERSION = 2
@@ -33,37 +33,6 @@ _COLUMNS = (
     "questions", "hit@1", "hit@5", "recall@5", "mrr@10", "ndcg@10", "citation_correct",
     "refused_unanswerable", "refused_answerable", "verbatim_quotes", "p50_ms", "p95_ms",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluatedRun:
-    """All questions asked in one way."""
-
-    strategy: str
-    flow: str
-    model: str
-    rows: tuple[EvaluatedRow, ...]
-    index: Mapping[str, Any] = field(default_factory=dict)
-    """What the index is and what building it took."""
-
-    @property
-    def name(self) -> str:
-        """Unique among the runs of one report."""
-        return f"{self.strategy}, {self.flow}"
-
-    def to_json(self) -> dict[str, Any]:
-        """As in report.json."""
-        metrics, by_type = metrics_of(self.rows)
-        return {
-            "name": self.name,
-            "strategy": self.strategy,
-            "flow": self.flow,
-            "model": self.model,
-            "questions": len(self.rows),
-            "metrics": metrics,
-            "by_type": by_type,
-            "index": dict(self.index),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +58,7 @@ def report_of(found: Evaluated) -> dict[str, Any]:
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "site": {"id": found.site, "name": found.name},
         "questions": {"count": len(first), "types": dict(Counter(row.type for row in first))},
-        "runs": [run.to_json() for run in found.runs],
+        "runs": [_run(run) for run in found.runs],
         "comparisons": [asdict(one) for one in compared],
         "compared_by": {"resamples": RESAMPLES, "level": LEVEL, "seed": SEED, "fewest": FEWEST},
         "recommended": recommended(found.runs, compared),
@@ -137,6 +106,20 @@ def figure(value: float | int | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
+def _run(run: EvaluatedRun) -> dict[str, Any]:
+    metrics, by_type = metrics_of(run.rows)
+    return {
+        "name": run.name,
+        "strategy": run.strategy,
+        "flow": run.flow,
+        "model": run.model,
+        "questions": len(run.rows),
+        "metrics": metrics,
+        "by_type": by_type,
+        "index": dict(run.index),
+    }
+
+
 def _judge(found: Evaluated) -> dict[str, Any]:
     """The judge's own tables; its figures stand nowhere else."""
     runs = []
@@ -169,33 +152,20 @@ def _judge(found: Evaluated) -> dict[str, Any]:
 
 def _row(run: EvaluatedRun, row: EvaluatedRow, found: Evaluated) -> dict[str, Any]:
     judged = found.judged.get(run.name, {}).get(row.id)
+    kept = ("id", "type", "question", "verdicts", "search_ms", "answer_ms", "used")
     return {
-        "id": row.id,
-        "type": row.type,
-        "question": row.question,
+        **{name: getattr(row, name) for name in kept},
         "run": run.name,
         "strategy": run.strategy,
         "flow": run.flow,
         "outcome": row.answer["outcome"] if row.answer else "",
-        "verdicts": row.verdicts,
-        "search_ms": row.search_ms,
-        "answer_ms": row.answer_ms,
-        "used": row.used,
         "judgements": {found.judge: {**judged.figures, "unread": judged.unread}} if judged else {},
     }
 
 
 def _answer(run: EvaluatedRun, row: EvaluatedRow) -> dict[str, Any]:
-    return {
-        "id": row.id,
-        "type": row.type,
-        "question": row.question,
-        "ranked_urls": row.ranked_urls,
-        "answer": row.answer,
-        "verdicts": row.verdicts,
-        "strategy": run.strategy,
-        "flow": run.flow,
-    }
+    kept = ("id", "type", "question", "ranked_urls", "answer", "verdicts")
+    return {name: getattr(row, name) for name in kept} | {"strategy": run.strategy, "flow": run.flow}
 
 
 def _replace(path: Path, body: bytes) -> None:

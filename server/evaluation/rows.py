@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+import orjson
 
 from server.answering.chat import response
 from server.domain.answer import Answer
@@ -37,17 +41,30 @@ class EvaluatedRow:
 
     @property
     def refused(self) -> bool:
-        """Whether there is an answer, and it tells nothing."""
+        """Return whether there is an answer, and it tells nothing."""
         return self.answer is not None and self.answer["outcome"] in NOT_ANSWERED
 
     @property
     def text(self) -> str:
-        """Of the answer; empty for a refusal."""
+        """Text of the answer; empty for a refusal."""
         return "" if self.answer is None or self.refused else str(self.answer["answer"])
 
-    def to_json(self) -> dict[str, Any]:
-        """What `EvaluatedRow(**value)` makes again."""
-        return asdict(self)
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedRun:
+    """All questions asked in one way."""
+
+    strategy: str
+    flow: str
+    model: str
+    rows: tuple[EvaluatedRow, ...]
+    index: Mapping[str, Any] = field(default_factory=dict)
+    """What the index is and what building it took."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the runs of one report."""
+        return f"{self.strategy}, {self.flow}"
 
 
 def row_of(
@@ -74,3 +91,49 @@ def row_of(
         answer_ms=round(sum(answer.timings_ms.values()), 2),
         used=dict(usage) if isinstance(usage, Mapping) else {},
     )
+
+
+JOURNAL = "journal.jsonl"
+
+
+class Journal:
+    """Values by key in a file that only grows. A line that was cut off is as if it had not been written."""
+
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        """`fresh` forgets what is there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / JOURNAL
+        if fresh:
+            self._path.unlink(missing_ok=True)
+        self._known: dict[str, Any] = {}
+        self._read()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def get(self, key: str) -> Any:
+        """The value; None when there is none."""
+        return self._known.get(key)
+
+    def add(self, key: str, value: Any) -> None:
+        """On the disk when this returns."""
+        line = orjson.dumps({"key": key, "value": value}, default=str)
+        with self._path.open("ab") as file:
+            file.write(line + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._known[key] = orjson.loads(line)["value"]
+
+    def _read(self) -> None:
+        if not self._path.is_file():
+            return
+        body = self._path.read_bytes()
+        for line in body.splitlines():
+            try:
+                row = orjson.loads(line)
+                self._known[str(row["key"])] = row["value"]
+            except (ValueError, KeyError, TypeError):
+                continue  # cut off while it was written: asked again
+        if body and not body.endswith(b"\n"):
+            with self._path.open("ab") as file:
+                file.write(b"\n")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +22,8 @@ from server.evaluation.candidates import (
 )
 from server.evaluation.questions import Case
 from server.indexes.tokens import page_tokens, tokens
-from server.retrieval.published.derived.asking import ModelTask, ModelTasks
+from server.retrieval.parts import in_turn
+from server.retrieval.published.derived.asking import ModelTask, ModelTasks, reply_object
 
 SHORTEST_PASSAGE = 150
 """Characters; less seldom answers anything."""
@@ -41,7 +40,7 @@ Reply with one JSON object: {"question": "...", "answer": "...", "evidence": "..
 
 @dataclass(slots=True)
 class ModelTally:
-    """What came of asking the model."""
+    """Counts of what the model was asked, and of replies that could not be used."""
 
     calls: int = 0
     unread: int = 0
@@ -50,17 +49,14 @@ class ModelTally:
     """Questions whose evidence does not stand on the page."""
 
 
-def passages_of(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Those of a page's chunks that may answer something."""
-    return [chunk for chunk in chunks if len(chunk.text) >= SHORTEST_PASSAGE]
-
-
 def from_model(
     model: ChatModel, passages: Sequence[Chunk], pages: Pages, tally: ModelTally
 ) -> list[Candidate]:
     """A question for each passage of which the model wrote a usable one. Raises ModelError."""
     asking = ModelTasks(model, None, len)
-    replies = asking.all("test questions", [ModelTask(_prompt(chunk), _read, _nothing) for chunk in passages])
+    replies = asking.all(
+        "test questions", [ModelTask(_prompt(chunk), _read, lambda: None) for chunk in passages]
+    )
     tally.calls += asking.tally.calls
     tally.unread += asking.tally.unread
     found = []
@@ -83,22 +79,12 @@ def _prompt(chunk: Chunk) -> Prompt:
 
 
 def _read(reply: str) -> tuple[str, str, str] | None:
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = json.loads(found.group()) if found else None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
+    value = reply_object(reply)
     texts = [value.get(name) for name in ("question", "answer", "evidence")]
     question, answer, evidence = (" ".join(text.split()) if isinstance(text, str) else "" for text in texts)
     if not question or not answer or not evidence or len(question) > 2 * LONGEST:
         raise ValueError("question, answer and evidence are needed")
     return question, answer, evidence
-
-
-def _nothing() -> tuple[str, str, str] | None:
-    return None
 
 
 MOST_COVERED = 0.55
@@ -125,7 +111,7 @@ class Subjects:
                 self._postings[token].append(number)
 
     def is_only_on(self, url: str, question: str, language: str) -> bool:
-        """Whether no other page says what is asked."""
+        """Return whether no other page says what is asked."""
         return self._covered(url, question, language) <= MOST_COVERED and self._is_far(url, question)
 
     def _covered(self, url: str, question: str, language: str) -> float:
@@ -156,12 +142,12 @@ SPARE_UNANSWERABLE = 4
 SHORTEST_PAGE = 200
 """Characters of a page that may be left out: of less nobody could say what is missing."""
 LEFT_OUT_SHARE = 0.2
-"""Of the site's pages may be left out at most."""
+"""The largest share of a site's pages that may be left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestSetOptions:
-    """What is made."""
+    """Options of a test set."""
 
     __test__ = False  # its name says test: pytest shall not take it for one
 
@@ -222,13 +208,15 @@ class _Asker:
         self._model = model
         self._pages = pages
         self._tally = tally
-        passages = {url: passages_of(chunks) for url, chunks in pages.items()}
+        passages = {
+            url: [chunk for chunk in chunks if len(chunk.text) >= SHORTEST_PASSAGE]
+            for url, chunks in pages.items()
+        }
         for of_page in passages.values():
             random.shuffle(of_page)
         urls = sorted(url for url, of_page in passages.items() if of_page)
         random.shuffle(urls)
-        deepest = max(map(len, passages.values()), default=0)
-        self._queue = [passages[url][at] for at in range(deepest) for url in urls if at < len(passages[url])]
+        self._queue = list(in_turn([passages[url] for url in urls]))
 
     def next(self, count: int) -> list[Candidate]:
         """What the model wrote for the next `count` passages."""
@@ -277,13 +265,9 @@ def _shared(
 
 def _spread(candidates: Sequence[Candidate], count: int, random: Random) -> list[Candidate]:
     """A choice in which every kind, and within it every page, comes as often as it can."""
-    queues: defaultdict[str, list[Candidate]] = defaultdict(list)
-    for kind in sorted({one.kind for one in candidates}):
-        queues[kind] = _by_turns([one for one in candidates if one.kind == kind], random)
-    chosen: list[Candidate] = []
-    while len(chosen) < count and any(queues.values()):
-        chosen += [queues[kind].pop(0) for kind in sorted(queues) if queues[kind]]
-    return chosen[:count]
+    kinds = sorted({one.kind for one in candidates})
+    queues = [_by_turns([one for one in candidates if one.kind == kind], random) for kind in kinds]
+    return list(in_turn(queues))[:count]
 
 
 def _by_turns(candidates: Sequence[Candidate], random: Random) -> list[Candidate]:
@@ -295,8 +279,7 @@ def _by_turns(candidates: Sequence[Candidate], random: Random) -> list[Candidate
     random.shuffle(order)
     for of_page in by_page.values():
         random.shuffle(of_page)
-    deepest = max(map(len, by_page.values()), default=0)
-    return [by_page[url][at] for at in range(deepest) for url in order if at < len(by_page[url])]
+    return list(in_turn([by_page[url] for url in order]))
 
 
 def _case(one: Candidate, number: int) -> Case:

@@ -44,7 +44,7 @@ def asked(text: str, language: str, vector: Array | None = None) -> ComparedQues
 
 
 def reads(embedder: Embedder, language: str) -> bool:
-    """Whether nearness in meaning says anything in this language."""
+    """Return whether nearness in meaning says anything in this language."""
     return not embedder.languages or language in embedder.languages
 
 
@@ -220,7 +220,8 @@ class Clusters:
                 other = self._by_id[other_id]
                 if other_id == id or other_id in gone or other_id in {kept for kept, _ in found}:
                     continue
-                if self._same(cluster, other):
+                alike = self._alike_groups(cluster, other)
+                if alike and not contradicts(cluster.question.text, other.question.text):
                     kept, given_up = (other, cluster) if other.size >= cluster.size else (cluster, other)
                     if not given_up.joinable:
                         kept, given_up = given_up, kept
@@ -228,9 +229,6 @@ class Clusters:
                     gone.add(given_up.id)
                     break
         return found
-
-    def _same(self, one: Cluster, other: Cluster) -> bool:
-        return self._alike_groups(one, other) and not contradicts(one.question.text, other.question.text)
 
     def _alike_groups(self, one: Cluster, other: Cluster) -> bool:
         mine, theirs = one.samples or [one.question], other.mean

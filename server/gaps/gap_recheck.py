@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from server.answering.engine import Engine, daily_limit
 from server.answering.pipeline import Pipeline
@@ -20,8 +19,7 @@ from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
 from server.domain.spending import Spending, charged
-from server.gaps.own_answers import OwnAnswers
-from server.gaps.replay import fresh_pipeline, whole_answer
+from server.gaps.own_answers import OwnAnswers, fresh_pipeline, whole_answer
 from server.gaps.store import GapStore
 from server.indexes.tokens import tokens
 from server.indexes.words import SqlWordIndex
@@ -65,7 +63,7 @@ def ask_again(
 
 
 def is_answered(answer: Answer, gap: Gap, disliked: frozenset[str], support: float) -> bool:
-    """Whether the answer closes the gap."""
+    """Return whether the answer closes the gap."""
     if answer.outcome is Outcome.CURATED:
         return True
     if answer.outcome is not Outcome.ANSWERED or not answer.citations:
@@ -79,7 +77,7 @@ def is_answered(answer: Answer, gap: Gap, disliked: frozenset[str], support: flo
 
 
 def solution(answer: Answer, crawl: int = 0) -> Solved:
-    """What answers."""
+    """Return the page or the own answer that closes the gap."""
     curated = answer.trace.get("curated")
     if answer.outcome is Outcome.CURATED and isinstance(curated, dict):
         return Solved(curated=int(curated["id"]), crawl=crawl)
@@ -157,15 +155,6 @@ MET = 500
 """Open gaps that are held against one new answer of the operator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rechecked:
-    """The result of rechecking several gaps."""
-
-    asked: int
-    closed: int
-    spent: bool
-
-
 class GapRecheck:
     """Make one for each use: it answers as the site does now."""
 
@@ -178,23 +167,25 @@ class GapRecheck:
         self._own_answers = own_answers
         self._site = site
 
-    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> Rechecked:
-        """Until the budget of models is spent, or `is_ending` says so. A gap whose model fails stays open."""
+    def all(self, gaps: Sequence[Gap], crawl: int, is_ending: Callable[[], bool]) -> tuple[int, int, bool]:
+        """Recheck until the budget of models is spent, or `is_ending` says so: (how many were asked, how many
+        of them were closed, whether the budget is spent). A gap whose model fails stays open."""
         asked = closed = 0
         for gap in gaps:
             if is_ending():
                 break
             if self._engine.is_spent(self._site):
-                return Rechecked(asked, closed, True)
+                return asked, closed, True
             closed += bool(self.one(gap, crawl))
             asked += 1
-        return Rechecked(asked, closed, False)
+        return asked, closed, False
 
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
         texts = wordings(gap, (one.question for one in self._gaps.questions(gap.id, FOUND)))
         support = self._engine.settings.gaps.support
-        outcome, solved = ask_again(gap, texts, self._ask, self._disliked(gap), support, crawl)
+        ask = partial(whole_answer, self._pipeline)
+        outcome, solved = ask_again(gap, texts, ask, self._disliked(gap), support, crawl)
         self._gaps.was_asked(gap.id, outcome.value, solved, by)
         if solved is None:
             self.describe(gap)
@@ -223,9 +214,6 @@ class GapRecheck:
         near = near_pages(found)
         missing = lacking(gap.question, gap.language, self._rarity.unused, self._words_of(near))
         self._gaps.describe(gap.id, near, missing)
-
-    def _ask(self, question: Question) -> Answer:
-        return whole_answer(self._pipeline, question)
 
     def _disliked(self, gap: Gap) -> frozenset[str]:
         """The quotes of answers that did not help."""

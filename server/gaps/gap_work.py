@@ -16,6 +16,7 @@ from server.domain.events import EventKind, Events
 from server.domain.gap import OPEN, Gap, Solved
 from server.domain.protocols import ModelError
 from server.domain.site import Site
+from server.gaps.clusters import Weights
 from server.gaps.gap_recheck import GapRecheck
 from server.gaps.growth import Growth
 from server.gaps.intake import GapIntake
@@ -109,7 +110,11 @@ class GapWork:
             settings = self._engine.settings
             intake = GapIntake(self._database, settings.gaps.support)
             intake.tidy()
-            growth = Growth(intake, self._engine.query_embedder, self._weights, settings.gaps.likeness)
+
+            def weights_of(site_id: str) -> Weights:
+                return Rarity(SqlWordIndex(self._database, site_id)).weights
+
+            growth = Growth(intake, self._engine.query_embedder, weights_of, settings.gaps.likeness)
             taken_in, more = 0, True
             while more and monotonic() < until and not is_ending():
                 count, more = growth.step()
@@ -154,12 +159,10 @@ class GapWork:
         """Rechecks the open gaps of a site, the most frequent first."""
         limit = self._engine.settings.gaps.reasked
         found = self._gaps.all(site_id=site.id, statuses=OPEN, limit=limit) if limit else []
-        result = self._recheck(site).all(found, crawl_id, is_ending)
-        left = self._gaps.open_count(site.id)
-        checked = RecheckResult(
-            crawl_id, result.asked, result.closed, max(0, left + result.closed - result.asked), result.spent,
-            datetime.now(UTC).isoformat(timespec="seconds"),
-        )  # fmt: skip
+        asked, closed, spent = self._recheck(site).all(found, crawl_id, is_ending)
+        left = max(0, self._gaps.open_count(site.id) + closed - asked)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        checked = RecheckResult(crawl_id, asked, closed, left, spent, at)
         self._own_answers.check_all(site, limit, lambda: not is_ending())
         self._notes.set(site.id, _RECHECKED, json.dumps(asdict(checked)))
         return checked
@@ -199,12 +202,9 @@ class GapWork:
     def _recheck(self, site: Site) -> GapRecheck:
         return GapRecheck(self._database, self._engine, self._gaps, self._own_answers, site)
 
-    def _weights(self, site_id: str) -> Callable[..., dict[str, float]]:
-        return Rarity(SqlWordIndex(self._database, site_id)).weights
-
     @contextmanager
     def _alone(self, name: str = _LOCK, seconds: float = LEASE_S) -> Iterator[bool]:
-        """Whether no other process is at it."""
+        """Return whether no other process is at it."""
         got = self._engine.sources.cache.add(name, "1", seconds)
         try:
             yield got

@@ -106,7 +106,12 @@ class GapIntake:
             last = connection.execute(select(func.max(messages.c.number))).scalar() or 0
             moment = now()
             number, judged = int(_mark(connection, NUMBER) or 0), _mark(connection, JUDGED)
-            by_number = self._wanted().where(messages.c.number > number - OVERLAP, self._bad())
+            m = messages.c
+            refused, disliked_now = m.outcome == Outcome.REFUSED.value, m.helpful.is_(False)
+            weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
+            by_number = self._wanted().where(
+                messages.c.number > number - OVERLAP, or_(refused, disliked_now, weak)
+            )
             found = connection.execute(by_number.order_by(messages.c.number).limit(limit)).all()
             down = self._wanted().join(feedback, feedback.c.message_id == messages.c.id)
             down = down.where(feedback.c.helpful.is_(False))
@@ -117,7 +122,8 @@ class GapIntake:
         reached = found[-1].number if full else max(last, number)
         # With as many as asked for the mark stays: those that are stored now are not found again.
         until = judged if full_of_judged else (moment - STRAGGLERS).isoformat()
-        badly = {row.id: _badly(row) for row in (*found, *disliked) if not _is_stopped(row)}
+        # A question that a guard stopped says nothing about the site's content.
+        badly = {row.id: _badly(row) for row in (*found, *disliked) if "guard" not in (row.trace or {})}
         return Batch(list(badly.values()), full or full_of_judged, {NUMBER: str(reached), JUDGED: until})
 
     def groups(self, site_id: str) -> list[StoredGroup]:
@@ -151,24 +157,22 @@ class GapIntake:
                 for group, members in groups
                 if (present := [one for one in members if one.badly.message_id in there])
             ]
-            known = self._known(connection, [group.id for group, _ in kept])
+            columns = (gaps.c.id, gaps.c.status, gaps.c.closed_at, gaps.c.question)
+            stored = select(*columns).where(among(self._db.dialect, gaps.c.id, "ids"))
+            rows = connection.execute(stored, {"ids": [group.id for group, _ in kept]})
+            known = {row.id: row for row in rows}
             new = [(group, members) for group, members in kept if group.id not in known]
             if new:
                 connection.execute(insert(gaps), [_new(group, site_id, members) for group, members in new])
                 found = {"at": now(), "action": "found", "by": "", "details": {}}
                 connection.execute(insert(events), [{"gap_id": group.id, **found} for group, _ in new])
             if kept:
-                rows = [_row(group.id, member) for group, members in kept for member in members]
-                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), rows)
+                asked = [_row(group.id, member) for group, members in kept for member in members]
+                connection.execute(upsert(self._db.dialect, questions, key=("message_id",)), asked)
             self.opened += [group.id for group, _ in new]
             for group, members in kept:
                 if group.id in known:
                     self._grow(connection, group, known[group.id], members)
-
-    def _known(self, connection: Connection, ids: Sequence[str]) -> dict[str, Any]:
-        columns = (gaps.c.id, gaps.c.status, gaps.c.closed_at, gaps.c.question)
-        wanted = select(*columns).where(among(self._db.dialect, gaps.c.id, "ids"))
-        return {row.id: row for row in connection.execute(wanted, {"ids": list(ids)})}
 
     def _grow(
         self, connection: Connection, group: StoredGroup, before: Any, members: Sequence[Member]
@@ -243,11 +247,6 @@ class GapIntake:
             .where(~known.exists())
         )
 
-    def _bad(self) -> Any:
-        m = messages.c
-        weak = (m.outcome == Outcome.ANSWERED.value) & (m.support < self._support)
-        return or_(m.outcome == Outcome.REFUSED.value, m.helpful.is_(False), weak)
-
     def _reopen(
         self, connection: Connection, id: str, closed_at: datetime | None, members: Sequence[Member]
     ) -> None:
@@ -276,11 +275,6 @@ def _badly(row: Any) -> Badly:
         row.number, row.id, row.site_id, row.visitor_id, row.question, row.query, row.language, row.asked_at,
         why, first,
     )  # fmt: skip
-
-
-def _is_stopped(row: Any) -> bool:
-    """Whether a guard stopped the question, which then says nothing about the site's content."""
-    return isinstance(row.trace, dict) and "guard" in row.trace
 
 
 def _group(row: Any, samples: Sequence[tuple[str, str, bytes | None]]) -> StoredGroup:

@@ -6,19 +6,37 @@ import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from server.answering.engine import Engine
+from server.answering.engine import AnswerSources, Engine, NoCurated, without_answer_cache
 from server.answering.pipeline import Pipeline
 from server.answering.shortcuts.conflicts import differences
 from server.answering.shortcuts.curated import CuratedAnswers, Nearness
 from server.answering.understanding.language import question_language
-from server.domain.answer import Outcome
+from server.domain.answer import Answer, Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.protocols import ModelError
 from server.domain.question import Question
 from server.domain.site import Site
-from server.gaps.replay import fresh_pipeline, whole_answer
 from server.indexes.errors import IndexFailure
 from server.storage.conversations.curated import CuratedStore
+
+
+def fresh_pipeline(engine: Engine, site: Site, *, curated: bool = True) -> Pipeline:
+    """Open what answers the site's visitors, without the cache of answers; without the operator's own answers
+    where `curated` is false."""
+    sources = engine.sources
+    if not curated:
+        sources = AnswerSources(NoCurated(), sources.cache)
+    parts = engine.parts(site.id)
+    return engine.open_pipeline(without_answer_cache(site), parts, model=engine.chat_model, sources=sources)
+
+
+def whole_answer(pipeline: Pipeline, question: Question) -> Answer:
+    """The finished answer. Raises what `Pipeline.answer` raises."""
+    *_, last = pipeline.answer(question)
+    if not isinstance(last, Answer):
+        raise TypeError("a pipeline ends in an Answer")
+    return last
+
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +45,7 @@ SHOWN = 500
 
 
 class OwnAnswers:
-    """Of all sites."""
+    """The operators' own answers on all sites."""
 
     def __init__(self, engine: Engine, curated: CuratedStore) -> None:
         self._engine = engine

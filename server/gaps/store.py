@@ -7,15 +7,8 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Text,
-    func,
-    insert,
-    select,
-    type_coerce,
-    update,
-)
+from pydantic import TypeAdapter
+from sqlalchemy import Connection, Text, func, insert, select, type_coerce, update
 
 from server.domain.gap import OPEN, Gap, GapEvent, GapQuestion, GapStatus, Missing, NearPage, Solved, Why
 from server.storage.columns import now
@@ -28,24 +21,12 @@ from server.storage.schema.gaps import gaps
 from server.storage.statements import AnyRow, AnySelect
 
 GAP_COLUMNS = [gaps.c[name] for name in Gap.__dataclass_fields__]
+_GAP = TypeAdapter(Gap)
 
 
 def gap_of(row: AnyRow) -> Gap:
     """The gap of a row of GAP_COLUMNS."""
-    values: dict[str, Any] = dict(zip(Gap.__dataclass_fields__, row, strict=True))
-    missing, solved = values["missing"], values["solved_by"]
-    return Gap(
-        **{
-            **values,
-            "status": GapStatus(values["status"]),
-            "nearest": tuple(NearPage(**page) for page in values["nearest"]),
-            "missing": Missing(**{name: tuple(words) for name, words in missing.items()})
-            if missing
-            else None,
-            "why": {Why(name): count for name, count in values["why"].items()},
-            "solved_by": Solved(**solved) if solved else None,
-        }
-    )
+    return _GAP.validate_python(row._asdict())
 
 
 def as_json(value: Missing | Solved | NearPage | None) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from server.domain.chunk import Chunk
 from server.domain.derived import Calibration
 from server.domain.protocols import Embedder, Vector
 from server.domain.sentences import split_sentences
+from server.retrieval.parts import cosines
 
 HEADINGS = 48
 """Maximum number of headings compared, spread evenly over the site."""
@@ -61,9 +62,5 @@ def calibrate(embedder: Embedder, chunks: Iterable[Chunk]) -> Calibration:
 
 
 def _nearest(questions: Sequence[Vector], texts: Sequence[Vector]) -> float:
-    """Return the median over the questions of the cosine with the nearest text."""
-    return median(max(_cosine(question, text) for text in texts) for question in questions)
-
-
-def _cosine(one: Vector, other: Vector) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
+    """Median over the questions of the cosine with the nearest of the texts."""
+    return median(max(cosines(question, texts)) for question in questions)

@@ -200,7 +200,7 @@ def _too_long(chunk: Sequence[Piece], most: int, share: float) -> bool:
 def _opening(
     before: Sequence[Piece], piece: Piece, headers: dict[int, str], sizes: ChunkSizes
 ) -> list[Piece]:
-    """Return the overlap with the previous chunk: its last sentences, the header row of a table, or the lead of
+    """Return the overlap with the previous chunk: its last sentences, a table's header row, or the lead of
     a list."""
     header = headers[piece.block]
     if before[-1].block == piece.block and header:

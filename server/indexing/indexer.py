@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 from crawler.page import Page
 from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Monitor, PageFacts, SiteText, Unwatched
-from server.domain.protocols import IndexBuilder
+from server.domain.protocols import Embedder, IndexBuilder, VectorIndex
+from server.domain.site import Site
 from server.indexes.sentence_vectors import SentenceVectors
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.content import ContentStore
@@ -29,76 +31,6 @@ class PageChange:
     """Chunks that are missing in the indexes, or are there with another title."""
     removed: tuple[str, ...]
     """Ids of chunks that are no longer on the page."""
-
-
-def page_change(
-    page: Page, chunks: Sequence[Chunk], known: PageRecord | None, ids: Sequence[str], source: str = ""
-) -> PageChange:
-    """Return the change of a page; `known` is its stored record, `ids` the ids of its stored chunks."""
-    stored = frozenset(ids)
-    now = {chunk.id for chunk in chunks}
-    retitled = known is not None and known.title != page.title
-    return PageChange(
-        record=record_of(page, known, source),
-        chunks=tuple(chunks),
-        fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in stored),
-        removed=tuple(chunk_id for chunk_id in ids if chunk_id not in now),
-    )
-
-
-def is_same(page: Page, known: PageRecord | None) -> bool:
-    """Return whether a page has the same content as when it was stored."""
-    return known is not None and bool(page.content_hash) and page.content_hash == known.content_hash
-
-
-def record_of(page: Page, known: PageRecord | None = None, source: str = "") -> PageRecord:
-    """Return the record of a page that was just crawled; `known` is its previous record."""
-    return PageRecord(
-        url=page.url,
-        title=page.title,
-        language=page.language,
-        content_hash=page.content_hash,
-        etag=page.etag,
-        last_modified=page.last_modified,
-        missed=0,
-        fetched_at=datetime.now(UTC),
-        first_seen_at=known.first_seen_at if known else None,
-        source=source,
-    )
-
-
-def facts_of(page: Page) -> PageFacts:
-    """Return a page's facts in addition to its text."""
-    return PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
-
-
-class Twins:
-    """Finds chunks that are indexed under another address. Only pages with repeated content are read."""
-
-    def __init__(self, content: ContentStore, pages: Iterable[PageRecord] = ()) -> None:
-        self._content = content
-        self._url_of = {page.content_hash: page.url for page in pages if page.content_hash}
-        self._twins: dict[str, str] = {}
-
-    def look_for(self, change: PageChange, moved_from: str = "") -> None:
-        """Look for twins on the page with the same content, or on the page at `moved_from`."""
-        other = moved_from or self._url_of.get(change.record.content_hash, "")
-        if not other or other == change.record.url:
-            return
-        known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
-        self.add({c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known})
-
-    def add(self, twins: Mapping[str, str]) -> None:
-        """Add twins by chunk id."""
-        self._twins |= twins
-
-    def of(self, chunks: Iterable[Chunk]) -> dict[str, str]:
-        """Return the twins by chunk id, for chunks that have one."""
-        return {chunk.id: self._twins[chunk.id] for chunk in chunks if chunk.id in self._twins}
-
-    def forget(self) -> None:
-        """Forget all twins once their chunks are indexed."""
-        self._twins.clear()
 
 
 BATCH = 256
@@ -123,16 +55,6 @@ class IndexReport:
     seconds: float = 0.0
     generation: int = 0
     """The live generation after the build."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedGeneration:
-    """A complete generation that is not live yet."""
-
-    replaces_live: bool
-    """Whether there is a live generation that differs from it."""
-    go_live: Callable[[], IndexReport]
-    """Makes it live and deletes the old one."""
 
 
 class Indexer:
@@ -166,7 +88,10 @@ class Indexer:
         self._sizes = sizes or ChunkSizes()
         self._on_progress = on_progress
         self._known: dict[str, PageRecord] = {}
-        self._twins = Twins(content)
+        self._url_of: dict[str, str] = {}
+        """Content hash -> the page that has it."""
+        self._twin_of: dict[str, str] = {}
+        """Chunk -> one with the same text that is indexed under another address."""
         self._waiting: list[PageChange] = []
         self._waiting_pages: list[Page] = []
         self._waiting_chunks = 0
@@ -194,21 +119,30 @@ class Indexer:
         self.report = report or IndexReport()
         self._index_remaining()
         self._known = self._content.known_pages()
-        self._twins = Twins(self._content, self._known.values())
+        self._url_of = {page.content_hash: page.url for page in self._known.values() if page.content_hash}
+        self._twin_of = {}
 
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
         """Add a page, new or known, changed or unchanged. `moved_from` is its previous address."""
         known = self._known.get(page.url)
-        if is_same(page, known):
+        if known is not None and page.content_hash and page.content_hash == known.content_hash:
             self._keep_facts([] if source else [page])
             self._touch(page.url, page.etag, page.last_modified)
             return
         stored = self._content.chunk_ids(page.url) if known else []
-        change = page_change(page, chunk_page(page, self._sizes), known, stored, source)
+        chunks = chunk_page(page, self._sizes)
+        before, now = frozenset(stored), {chunk.id for chunk in chunks}
+        retitled = known is not None and known.title != page.title
+        change = PageChange(
+            record=_record(page, known, source),
+            chunks=tuple(chunks),
+            fresh=tuple(chunk for chunk in chunks if retitled or chunk.id not in before),
+            removed=tuple(chunk_id for chunk_id in stored if chunk_id not in now),
+        )
         if not source:
             self._waiting_pages.append(page)
-        # Must run before this page itself is known by its content.
-        self._twins.look_for(change, moved_from)
+        # Before the page itself is known by this content.
+        self._look_for_twins(change, moved_from)
         self._known[page.url] = change.record
         self._waiting.append(change)
         self._waiting_chunks += len(change.fresh)
@@ -256,7 +190,7 @@ class Indexer:
         self._content.mark_indexed([change.record.url for change in self._waiting])
         self.report.pages_indexed += len(self._waiting)
         self._waiting, self._waiting_chunks = [], 0
-        self._twins.forget()
+        self._twin_of.clear()
         self._progress()
 
     def publish(self) -> None:
@@ -266,19 +200,21 @@ class Indexer:
             self._content.go_live()
         self._clear_away()
 
-    def prepare(self) -> PreparedGeneration:
-        """Write the waiting pages and let the builders complete them. Until `go_live` the live state stays.
-        Raises BuildStopped."""
+    def prepare(self) -> bool:
+        """Write what waits and let the builders complete it; return whether there is a live state that
+        differs from it. Without `go_live` the live state stays, and what is written waits for the next
+        build. Raises BuildStopped."""
         self.flush()
         self.complete()
-        replaces = bool(self._content.live.live_generation()) and self._content.is_changed()
-        return PreparedGeneration(replaces, self._go_live)
+        return bool(self._content.live.live_generation()) and self._content.is_changed()
 
     def finish(self) -> IndexReport:
-        """Prepare the new generation and make it live. Raises BuildStopped."""
-        return self.prepare().go_live()
+        """Prepares the new state and makes it live at once. Raises BuildStopped."""
+        self.prepare()
+        return self.go_live()
 
-    def _go_live(self) -> IndexReport:
+    def go_live(self) -> IndexReport:
+        """Make the prepared state the live one and clear the old one away."""
         if self._content.is_changed() or not self._content.live.live_generation():
             self._content.go_live()
         self._clear_away()
@@ -318,10 +254,23 @@ class Indexer:
             for builder in self._builders:
                 builder.complete(text, self.monitor)
 
+    def _look_for_twins(self, change: PageChange, moved_from: str) -> None:
+        """Looks on the page that had the same content before, or that the page was at `moved_from`, so that
+        only what a page repeats is read."""
+        other = moved_from or self._url_of.get(change.record.content_hash, "")
+        if other and other != change.record.url:
+            known = {chunk.indexed_text: chunk.id for chunk in self._content.live.page(other)}
+            self._twin_of |= {c.id: known[c.indexed_text] for c in change.fresh if c.indexed_text in known}
+
     def _keep_facts(self, pages: Sequence[Page]) -> None:
         """Store the facts of pages. They have no generation: only derived indexes use them, when built."""
         if self._facts is not None and pages:
-            self._facts.put({page.url: facts_of(page) for page in pages})
+            self._facts.put(
+                {
+                    page.url: PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
+                    for page in pages
+                }
+            )
 
     def _index_remaining(self) -> None:
         """Index the pages that an interrupted build had stored but not indexed."""
@@ -329,8 +278,8 @@ class Indexer:
         if not urls:
             return
         stored = [pair for url in urls for pair in self._content.newest_chunks(url)]
-        # If a chunk of that build has a vector, it is the vector of this text.
-        self._twins.add({chunk.id: chunk.id for chunk, coming in stored if coming})
+        # A chunk of that build, if its vector is there, has the vector of this very text.
+        self._twin_of |= {chunk.id: chunk.id for chunk, coming in stored if coming}
         self._index(chunk for chunk, _ in stored)
         self._content.mark_indexed(urls)
         self.report.pages_indexed += len(urls)
@@ -341,8 +290,9 @@ class Indexer:
         self._progress()
 
     def _index(self, chunks: Iterable[Chunk]) -> None:
-        for batch in _batches(chunks):
-            twins = self._twins.of(batch)
+        every = iter(chunks)
+        while batch := tuple(islice(every, BATCH)):
+            twins = {one.id: self._twin_of[one.id] for one in batch if one.id in self._twin_of}
             for builder in self._builders:
                 builder.index(Changes(added=batch, twins=twins))
             self.report.chunks_embedded += len(batch) - len(twins)
@@ -362,12 +312,44 @@ class Indexer:
         self._on_progress(self.report)
 
 
-def _batches(chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, ...]]:
-    batch: list[Chunk] = []
-    for chunk in chunks:
-        batch.append(chunk)
-        if len(batch) == BATCH:
-            yield tuple(batch)
-            batch = []
-    if batch:
-        yield tuple(batch)
+def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
+    """Return what is kept of a page that was just read; `known` is what was kept of it before."""
+    return PageRecord(
+        url=page.url,
+        title=page.title,
+        language=page.language,
+        content_hash=page.content_hash,
+        etag=page.etag,
+        last_modified=page.last_modified,
+        missed=0,
+        fetched_at=datetime.now(UTC),
+        first_seen_at=known.first_seen_at if known else None,
+        source=source,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SiteIndex:
+    """Opened for one crawl."""
+
+    indexer: Indexer
+    embedder: Embedder
+    vectors: VectorIndex | None
+    """None when the strategy has none."""
+    is_derived: bool = False
+    """Whether the strategy derives something from the whole of the pages."""
+
+    def signature(self, site: Site) -> str:
+        """The strategy and embedder that index the site's chunks; a change makes every index stale."""
+        return f"{site.strategy} {self.embedder.fingerprint}"
+
+    def is_stale(self, site: Site, content: ContentStore) -> bool:
+        """Whether unchanged chunks are missing from the indexes: another strategy or embedder than last
+        time, or Chroma's folder was lost (the words are in the database with the chunks)."""
+        was = site.options.get("indexed_with")
+        if was is not None and was != self.signature(site):
+            return True
+        if self.vectors is None:
+            return False
+        live = {chunk.id for chunk in content.live.every_chunk()}
+        return not live <= self.vectors.ids()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
 
 from crawler.report import HAS_PAGE, UrlState
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.indexing.indexer import Indexer
-from server.jobs.decided_pages import DecidedPages
+from server.jobs.page_edits import DecidedPages
 from server.storage.content.content import ContentStore
 from server.storage.content.page_facts import PageMoves
 from server.storage.content.quotes import CitedPages, PageQuotes
@@ -40,7 +39,8 @@ def remove_missing_pages(
     appeared = {
         page.content_hash: url
         for url in read
-        if (page := indexer.known.get(url)) is not None and _is_new(page.first_seen_at, run)
+        if (page := indexer.known.get(url)) is not None
+        and (page.first_seen_at is None or page.first_seen_at >= run.started_at)
     }
     own_hashes = decided.site_hashes()
     for url, state, _ in crawls.addresses.ends(run.id, MISSING):
@@ -59,10 +59,6 @@ def remove_missing_pages(
             indexer.missing(url, run.id)
 
 
-def _is_new(first_seen_at: datetime | None, run: CrawlRun) -> bool:
-    return first_seen_at is None or first_seen_at >= run.started_at
-
-
 def _final_target(url: str, leads_to: Mapping[str, str]) -> str:
     target = ""
     for _ in range(MOST_REDIRECTS):
@@ -75,7 +71,7 @@ def _final_target(url: str, leads_to: Mapping[str, str]) -> str:
 log = logging.getLogger(__name__)
 
 MOST_QUOTES = 200
-"""Of one page: its newest different quotes."""
+"""The most quotes of one page that are checked: the newest different ones."""
 
 
 def check_quotes(database: Database, site_id: str, base: str) -> int:

@@ -16,7 +16,7 @@ from crawler.journal import READ, WAITING, CrawlJournal
 from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlProgress, CrawlReport, UrlOutcome, UrlState
 from server.indexing.indexer import Indexer, IndexReport
-from server.jobs.decided_pages import DecidedPages
+from server.jobs.page_edits import DecidedPages
 from server.storage.content.reader import PageRecord
 from server.storage.crawls.runs import CrawlRun, CrawlStore
 
@@ -75,7 +75,7 @@ class Interruptions:
 
     @property
     def before(self) -> bool:
-        """Whether there was a run before this one."""
+        """Return whether there was a run before this one."""
         return bool(self._last)
 
     def forgive(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -37,26 +37,22 @@ def file_limits(settings: Settings) -> FileLimits:
 
 def scope(site: Site, settings: Settings) -> dict[str, Any]:
     """What the site's operator chose."""
-    chosen: Mapping[str, Any] = site.options
+    chosen, options = scope_of(site), site.options
+    headers = (line.partition(":") for line in chosen.headers)
     own: dict[str, Any] = {
         "start_urls": site.start_urls,
-        "path_prefix": str(chosen.get("scope_path", "")),
-        "include": tuple(chosen.get("scope_include", ())),
-        "exclude": tuple(chosen.get("scope_exclude", ())),
-        "include_subdomains": bool(chosen.get("scope_subdomains", False)),
-        "headers": tuple(map(_header, chosen.get("crawl_headers", ()))),
+        "path_prefix": chosen.path,
+        "include": chosen.include,
+        "exclude": chosen.exclude,
+        "include_subdomains": chosen.subdomains,
+        # What is no header is refused by CrawlOptions.
+        "headers": tuple((name.strip(), value.strip()) for name, _, value in headers),
         "allow_private": site.allow_private or settings.crawling.allow_private,
     }
-    own |= {name: chosen[name] for name in CRAWL_LIMITS if isinstance(chosen.get(name), int | float)}
-    if chosen.get("render"):
-        own["render"] = str(chosen["render"])
+    own |= {name: options[name] for name in CRAWL_LIMITS if isinstance(options.get(name), int | float)}
+    if chosen.render:
+        own["render"] = chosen.render
     return own
-
-
-def _header(line: str) -> tuple[str, str]:
-    """ "Name: value" -> both; what is no header is refused by CrawlOptions."""
-    name, _, value = line.partition(":")
-    return name.strip(), value.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +89,9 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list | tuple) else ()
 
 
-def with_scope(site: Site, scope: SiteScope) -> Site:
-    """The site with that scope, not stored."""
+def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteScope) -> Site:
+    """Raises BadStart with one line when no crawl could work with it, and UnknownSite."""
+    site = sites.get(site_id)
     chosen = {
         "scope_path": scope.path,
         "scope_include": list(scope.include),
@@ -103,12 +100,7 @@ def with_scope(site: Site, scope: SiteScope) -> Site:
         "render": scope.render,
         "crawl_headers": list(scope.headers),
     }
-    return replace(site, options={**site.options, **chosen})
-
-
-def save_scope(sites: SiteStore, settings: Settings, site_id: str, scope: SiteScope) -> Site:
-    """Raises BadStart with one line when no crawl could work with it, and UnknownSite."""
-    changed = with_scope(sites.get(site_id), scope)
+    changed = replace(site, options={**site.options, **chosen})
     crawl_options(changed, settings)
     sites.update(changed)
     return changed

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from server.domain.derived import BuildStopped
@@ -56,15 +55,13 @@ class CrawlWatch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._over.set()
         self._thread.join(timeout=5)
 
     @property
     def pauses_here(self) -> bool:
-        """Whether this process itself asked for the pause."""
+        """Return whether this process itself asked for the pause."""
         return self._interrupt.pauses and self._interrupt.event.is_set()
 
     @property

@@ -66,7 +66,7 @@ class DryRun:
 
     @property
     def is_at_least(self) -> bool:
-        """Whether the sitemaps may list more than were counted."""
+        """Return whether the sitemaps may list more than were counted."""
         return any(int(one["listed"]) >= MOST_LISTED for one in self.surveys)
 
     @property

@@ -11,9 +11,8 @@ from typing import Any
 from server.domain.derived import Monitor
 from server.domain.protocols import Incidents
 from server.domain.site import Site
-from server.indexing.indexer import IndexReport, PreparedGeneration
-from server.jobs.site_index import SiteIndex
-from server.quality.gate_store import DROPPED, DROPPING, PASSED, RELEASED, RELEASING, Check, Gate, GateStore
+from server.indexing.indexer import SiteIndex
+from server.quality.gate_store import DROPPED, PASSED, RELEASED, Check, Gate, GateStore
 from server.storage.content.content import ContentStore
 from server.storage.content.derived import DerivedStore
 from server.storage.crawls.runs import HELD
@@ -38,7 +37,7 @@ class Measured:
     drop: float
     """By how much it is worse; below 0 when it is better."""
     questions: int
-    """That both could be judged by."""
+    """Questions that both could be judged by."""
     details: Mapping[str, Any]
 
 
@@ -62,23 +61,13 @@ class CrawlGate:
 
     @property
     def is_on(self) -> bool:
-        """Whether a new index is measured."""
+        """Return whether a new index is measured."""
         return self._measure is not None and self._gates.get(self._site.id) is not None
 
     @property
     def held(self) -> Check | None:
         """What is held back now; a crawl goes on from there."""
         return self._gates.held(self._site.id)
-
-    def is_let_go(self) -> bool:
-        """Whether this crawl's index is to go live though it fell short."""
-        held = self.held
-        return held is not None and held.state == RELEASING and held.crawl_id == self._crawl_id
-
-    def is_dropped(self) -> bool:
-        """Whether what is held back is to be forgotten."""
-        held = self.held
-        return held is not None and held.state == DROPPING
 
     def released(self, check: Check) -> None:
         """Notes that it is live now."""
@@ -89,14 +78,11 @@ class CrawlGate:
         DerivedStore(self._db, self._site.id).drop_coming()
         self._gates.decide(check, DROPPED)
 
-    def go_live(self, index: SiteIndex, prepared: PreparedGeneration) -> IndexReport:
-        """Makes the new state live once it is measured, where there is a live one to compare it with. Raises
-        what `check` raises."""
-        if prepared.replaces_live:
-            if index.is_stale(self._site, self._content):
-                index.indexer.index_coming()
-            self.check(index.indexer.monitor)
-        return prepared.go_live()
+    def measure(self, index: SiteIndex) -> None:
+        """Measure the new state, which is about to replace a live one. Raises what `check` raises."""
+        if index.is_stale(self._site, self._content):
+            index.indexer.index_coming()
+        self.check(index.indexer.monitor)
 
     def check(self, monitor: Monitor) -> None:
         """Raises HeldBackIndex; BuildStopped, and what retrieval and models raise: then nothing is decided,

@@ -16,13 +16,12 @@ from crawler.journal import JournalEntry
 from crawler.report import UrlOutcome, UrlState
 from server.domain.derived import BuildStopped
 from server.domain.site import Site
-from server.indexing.indexer import IndexReport
+from server.indexing.indexer import SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import BuildWatch, CrawlCutShort, CrawlWatch
-from server.jobs.decided_pages import DecidedPages
 from server.jobs.gate import CrawlGate
-from server.jobs.site_index import SiteIndex
+from server.jobs.page_edits import DecidedPages
 from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.decisions import PageDecisions
@@ -92,8 +91,9 @@ class PageRefresh(CrawlWork):
             state, message = DONE, self._bring_in_line()
         try:
             self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
-            prepared = self._indexer.prepare()
-            report = gate.go_live(self._index, prepared) if gate else prepared.go_live()
+            if self._indexer.prepare() and gate:
+                gate.measure(self._index)
+            report = self._indexer.go_live()
         except BuildStopped as stopped:
             raise CrawlCutShort from stopped
         if self._run.kind != PAGE:
@@ -101,7 +101,9 @@ class PageRefresh(CrawlWork):
                 self._content.go_live()  # a pin changes answers too: those that are remembered must go
             PageDecisions(self._db, self._site.id).tidy(self._run.url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
-        return state, message + _chunks(report)
+        if report.chunks_added or report.chunks_removed:
+            message += f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"
+        return state, message
 
     def _bring_in_line(self) -> str:
         """Indexes the page as it is decided now."""
@@ -172,9 +174,3 @@ class PageRefresh(CrawlWork):
         if first.url in self._indexer.known and word != "error":
             return f"{reason}; it leaves the index when it is not found again"
         return reason
-
-
-def _chunks(report: IndexReport) -> str:
-    if not report.chunks_added and not report.chunks_removed:
-        return ""
-    return f"; {report.chunks_added} chunks new, {report.chunks_removed} gone"

@@ -45,16 +45,14 @@ class JobQueue:
         consumer = self._huey.create_consumer(
             workers=at_once, periodic=False, initial_delay=0.05, max_delay=1.0, shutdown_timeout=GOODBYE_S
         )
-        threading.Thread(
-            target=_pass_on, args=(consumer.stop_flag, ending), name="worker-ending", daemon=True
-        ).start()
+
+        def pass_on() -> None:
+            consumer.stop_flag.wait()
+            ending.set()
+
+        threading.Thread(target=pass_on, name="worker-ending", daemon=True).start()
         consumer.run()
         ending.set()
         deadline = time.monotonic() + GOODBYE_S
         for _, thread in consumer.worker_threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-
-
-def _pass_on(stopped: threading.Event, ending: threading.Event) -> None:
-    stopped.wait()
-    ending.set()

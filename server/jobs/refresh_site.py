@@ -18,7 +18,7 @@ from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
 from server.indexes.errors import IndexFailure
-from server.indexing.indexer import IndexReport
+from server.indexing.indexer import IndexReport, SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
 from server.jobs.crawl_intake import (
     CrawlIntake,
@@ -32,8 +32,8 @@ from server.jobs.crawl_options import crawl_options
 from server.jobs.crawl_watch import LOST, QUIT, BuildWatch, CrawlCutShort, CrawlWatch, Interrupt
 from server.jobs.gate import CrawlGate, HeldBackIndex, Measure
 from server.jobs.page_refresh import CrawlWork, PageRefresh
-from server.jobs.site_index import SiteIndex
 from server.jobs.site_profile import TEMPLATE, keep_what_was_learned
+from server.quality.gate_store import DROPPING, RELEASING
 from server.settings import Settings
 from server.storage.content.page_facts import PageMoves
 from server.storage.crawls.runs import DONE, FAILED, HELD, PAUSE, STOP, STOPPED, WHOLE, CrawlRun, CrawlStore
@@ -41,8 +41,6 @@ from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.leases import new_holder
 from server.storage.sites.sites import SiteNotes, SiteStore
-
-__all__ = ["ProgressCallback", "SiteIndex", "SiteRefresh"]
 
 log = logging.getLogger(__name__)
 
@@ -119,12 +117,12 @@ class SiteRefresh:
         """(state in which the crawl ends, what it brought). Raises CrawlCutShort, HeldBackIndex."""
         whole = WholeCrawl(self._db, self._settings, run, site, index, watch)
         held = gate.held
-        if held is not None and gate.is_dropped():
+        if held is not None and held.state == DROPPING:
             index.indexer.discard()
             gate.dropped(held)
             if held.crawl_id == run.id:
                 return STOPPED, f"dropped by {held.decided_by}: visitors keep the previous index"
-        if held is not None and gate.is_let_go():
+        elif held is not None and held.state == RELEASING and held.crawl_id == run.id:
             message = whole.release()
             gate.released(held)
             return DONE, f"{message}; let go live by {held.decided_by}, though {held.metric} fell"
@@ -246,8 +244,9 @@ class WholeCrawl(CrawlWork):
     def _go_live(self, gate: CrawlGate | None) -> str:
         self._indexer.monitor = BuildWatch(self._watch, partial(log.info, "crawl %s: %s", self._run.id))
         try:
-            prepared = self._indexer.prepare()
-            summary = _summary(gate.go_live(self._index, prepared) if gate else prepared.go_live())
+            if self._indexer.prepare() and gate:
+                gate.measure(self._index)
+            summary = _summary(self._indexer.go_live())
             if self._index.is_stale(self._site, self._content):
                 summary += f"; {self._indexer.reindex().chunks_embedded} chunks indexed again"
         except BuildStopped as stopped:

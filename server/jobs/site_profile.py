@@ -1,4 +1,4 @@
-"""What a site turns out to be once its pages are read: title, language, topics, origins."""
+"""New sites, and what a crawl learns about a site: title, language, topics, origins."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from crawler.wordset import wordset
 from server.domain.look import CHOSEN
 from server.domain.site import LANGUAGE, Site
 from server.domain.titles import main_first, plain_title
+from server.errors import StartError
 from server.indexing.calibration import calibrate
-from server.jobs.site_index import SiteIndex
+from server.indexing.indexer import SiteIndex
+from server.settings import Settings
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
@@ -62,7 +64,8 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     if not options.get(CHOSEN):
         asked = _questions([url for url, _ in near], content)
         options["suggestions"] = list(dict.fromkeys((*asked, *titles)))[:SUGGESTIONS]
-    origins = Counter(_origin(page.url) for page in pages if not page.url.startswith("/"))
+    found = (urlsplit(page.url) for page in pages if not page.url.startswith("/"))
+    origins = Counter(f"{parts.scheme}://{parts.netloc}" for parts in found)
     return replace(
         site,
         title=site.title or name or (_short(home) if start else "") or site.name,
@@ -81,7 +84,8 @@ def _questions(urls: list[str], content: ContentReader) -> list[str]:
     found: list[str] = []
     for url in urls[:ASKED]:
         headings = (chunk.heading_path[-1] for chunk in content.page(url) if chunk.heading_path)
-        question = next((heading for heading in headings if _asks(heading)), "")
+        fitting = (one for one in headings if SHORTEST_QUESTION <= len(one) <= LONGEST_QUESTION)
+        question = next((one for one in fitting if one.rstrip().endswith(("?", "？", "؟"))), "")
         if question and question not in found:
             found.append(question)
         if len(found) == SUGGESTIONS:
@@ -89,20 +93,10 @@ def _questions(urls: list[str], content: ContentReader) -> list[str]:
     return found
 
 
-def _asks(heading: str) -> bool:
-    fits = SHORTEST_QUESTION <= len(heading) <= LONGEST_QUESTION
-    return fits and heading.rstrip().endswith(("?", "？", "؟"))
-
-
 def _short(title: str) -> str:
     """The first part of a title that is no greeting; "" for a greeting alone."""
     parts = re.split(r"\s+[|–—·»]\s+", " ".join(title.split()))
     return next((part[:80] for part in parts if part.strip(" !.").casefold() not in GREETINGS), "")
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 TEMPLATE = "template"
@@ -134,3 +128,64 @@ def _with_profile(now: Site, before: Site, described: Site, noted: Mapping[str, 
         origins=tuple(dict.fromkeys((*now.origins, *described.origins))),
         options={**now.options, **found, **noted},
     )
+
+
+DOCS_ID = "docs"
+
+
+def site_from_address(
+    address: str, settings: Settings, *, site_id: str = "", allow_private: bool = False
+) -> Site:
+    """A site with the defaults of `settings`. Raises StartError for what is not an http(s) address."""
+    address = address.strip()
+    if "://" not in address:
+        address = f"https://{address}"
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise StartError(f"{address!r} is not the address of a website; write it as https://example.com")
+    site_id = site_id or id_from_host(parts.hostname, parts.port)
+    _check_id(site_id)
+    return Site(
+        id=site_id,
+        name=parts.hostname,
+        title="",
+        start_urls=(address if parts.path else f"{address}/",),
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
+        allow_private=allow_private or settings.crawling.allow_private,
+        options=settings.privacy.new_site_options,
+    )
+
+
+def site_of_sources(site_id: str, settings: Settings, name: str = "") -> Site:
+    """A site without a website: it is made of what is uploaded. Raises StartError."""
+    _check_id(site_id)
+    return Site(
+        id=site_id, name=name or site_id, title="", strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
+    )  # fmt: skip
+
+
+def _check_id(site_id: str) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", site_id):
+        raise StartError(f"site id {site_id!r} may have lower-case letters, digits and hyphens only")
+
+
+def docs_site(settings: Settings) -> Site:
+    """The default site: Docent's own documentation, crawled over HTTP like any other."""
+    return Site(
+        id=DOCS_ID,
+        name="Docent documentation",
+        title="Docent",
+        start_urls=(f"{settings.serving.base_url}/docs/",),
+        strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow,
+        allow_private=True,  # it is this server itself
+        options={"scope_path": "/docs/"},
+    )
+
+
+def id_from_host(host: str, port: int | None = None) -> str:
+    """www.example.com -> example-com; a port other than the usual one is kept."""
+    name = re.sub(r"[^a-z0-9]+", "-", host.lower().removeprefix("www.")).strip("-")
+    return f"{name}-{port}" if port and port not in (80, 443) else name

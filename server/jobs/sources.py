@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 
 from crawler.errors import BadFile, BadStart, CrawlError
@@ -34,7 +34,7 @@ class SourcePart:
     outcome: UrlOutcome
     """`unchanged` without a page: it is what it was."""
     digest: str = ""
-    """Of the file; its bytes are stored."""
+    """Digest of the file, whose bytes are stored."""
     may_pass: bool = False
     """Whether another reading may find the page that this one did not find."""
 
@@ -48,29 +48,146 @@ def page_path(site_id: str, source_id: str, name: str) -> str:
     return f"/sources/{site_id}/{digest_of(f'{source_id}/{name}'.encode())[:16]}"
 
 
-class SourceReader:
-    """Reads one source of a site."""
+log = logging.getLogger(__name__)
 
-    def __init__(
-        self,
-        site: Site,
-        store: SourceStore,
-        settings: Settings,
-        source: Source,
-        known: Mapping[str, SourceItem],
-        validators: Mapping[str, Validators],
-    ) -> None:
-        """`known` is what the source consisted of; files whose digest `validators` have as their etag are not
-        read again."""
-        self._site = site
-        self._store = store
-        self._settings = settings
+GOES_AT = 2
+"""Readings in a row that must not find an address before its page goes."""
+_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
+_KIND_OF_READING = "reader"
+
+
+def site_sources(database: Database, settings: Settings, site: Site) -> Iterator[Page]:
+    """Every page that the site's sources give now, each address once.
+
+    What cannot be read just now (a folder that is gone, a server that does not answer) gives the pages
+    that it gave before. A file that has not changed is not read again. Raises CrawlError when a site
+    without a website gets no page at all from its sources.
+    """
+    store, pages = SourceStore(database), SourcePages(database, site.id)
+    records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
+    crawled = frozenset(record.url for record in records if not record.source)
+    seen: dict[str, str] = {}
+    shared = _Site(site, store, pages, settings, crawled, seen)
+    sources = store.all(site.id)
+    for source in sources:
+        yield from _Reading(shared, source).pages()
+    if sources and not seen and not site.start_urls:
+        raise CrawlError("none of the sources gave a page; see the reasons under Sources")
+    pages.tidy()
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What the readings of all sources of a site share."""
+
+    site: Site
+    store: SourceStore
+    pages: SourcePages
+    settings: Settings
+    crawled: frozenset[str]
+    """Addresses that the crawl of the site reads by itself."""
+    seen: dict[str, str]
+    """Addresses and content hashes of the pages handed out so far -> their names."""
+
+
+class _Reading:
+    """One reading of one source."""
+
+    def __init__(self, of: _Site, source: Source) -> None:
+        self._site, self._store, self._pages, self._settings = of.site, of.store, of.pages, of.settings
+        self._crawled, self._seen = of.crawled, of.seen
         self._source = source
-        self._known = known
-        self._validators = validators
-        self._limits = file_limits(settings)
+        self._limits = file_limits(of.settings)
+        self._known = of.pages.items(source.id)
+        """What the source consisted of."""
+        self._items: dict[str, SourceItem] = {}
 
-    def parts(self) -> Iterator[SourcePart]:
+    def pages(self) -> Iterator[Page]:
+        message = ""
+        try:
+            for part in self._parts():
+                page = self._taken(part, self._known.get(part.outcome.url))
+                if page is not None:
+                    yield page
+        except (UnreadableSource, SourceTooLarge) as error:
+            message = str(error)
+            log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
+            yield from self._as_before(message)
+        self._pages.replace_items(self._source.id, list(self._items.values()))
+        options = {**self._source.options, _KIND_OF_READING: READER}
+        self._store.was_read(self._source, message, options)
+
+    @cached_property
+    def _validators(self) -> dict[str, Validators]:
+        """What lets a server, or the comparison of digests, say that nothing has changed. Files whose digest
+        these have as their etag are not read again."""
+        if self._source.options.get(_KIND_OF_READING) != READER:
+            return {}
+        found = {}
+        for url, item in self._known.items():
+            version = self._pages.version(url, item.content_hash) if item.content_hash else None
+            if version is not None:
+                page = Page.from_json(version.page)
+                etag = version.digest or page.etag
+                found[url] = Validators(etag, page.last_modified, page.content_hash)
+        return found
+
+    def _taken(self, part: SourcePart, before: SourceItem | None) -> Page | None:
+        outcome = part.outcome
+        if outcome.url in self._items:
+            return None
+        item = SourceItem(outcome.url, part.name, outcome.state, outcome.reason)
+        if outcome.url in self._crawled:
+            item = replace(item, state=UrlState.DUPLICATE, reason="the crawl of the site reads it")
+            page = None
+        elif outcome.page is not None:
+            item, page = self._new(item, outcome.page, part)
+        else:
+            item, page = self._without_page(item, before, part.may_pass)
+        self._items[outcome.url] = item
+        return page
+
+    def _new(self, item: SourceItem, page: Page, part: SourcePart) -> tuple[SourceItem, Page | None]:
+        other = self._seen.get(page.url) or self._seen.get(page.content_hash)
+        if other:
+            return replace(item, state=UrlState.DUPLICATE, reason=f"same content as {other}"), None
+        self._see(page, part.name)
+        self._pages.put(PageVersion(page.url, page.content_hash, page.to_json(), part.digest, part.name))
+        return replace(item, content_hash=page.content_hash), page
+
+    def _without_page(
+        self, item: SourceItem, before: SourceItem | None, may_pass: bool
+    ) -> tuple[SourceItem, Page | None]:
+        """What it gave before counts on when nothing has changed, or when that may be had again."""
+        if before is None or not before.content_hash:
+            return item, None
+        if item.state != UrlState.UNCHANGED:
+            item = replace(item, missed=before.missed + (item.state not in _NO_ANSWER))
+            if not may_pass or item.missed >= GOES_AT:
+                return item, None
+        page = self._stored(before)
+        return replace(item, content_hash=before.content_hash if page else ""), page
+
+    def _as_before(self, message: str) -> Iterator[Page]:
+        for item in self._known.values():
+            if item.url not in self._items:
+                page = self._stored(item) if item.content_hash else None
+                self._items[item.url] = replace(item, reason=message) if page else item
+                if page is not None:
+                    yield page
+
+    def _stored(self, item: SourceItem) -> Page | None:
+        version = self._pages.version(item.url, item.content_hash)
+        if version is None or item.url in self._seen or item.content_hash in self._seen:
+            return None
+        page = Page.from_json(version.page)
+        self._see(page, item.name)
+        return page
+
+    def _see(self, page: Page, name: str) -> None:
+        self._seen[page.url] = self._seen[page.content_hash] = name
+
+    def _parts(self) -> Iterator[SourcePart]:
         """Read it now. Raises UnreadableSource."""
         read = {
             SourceKind.FILE: self._file,
@@ -81,8 +198,9 @@ class SourceReader:
         return read()
 
     def _file(self) -> Iterator[SourcePart]:
-        url = self._page_path(self._source.name)
-        yield self._read(self._source.name, url, self._body(), self._source.digest)
+        name = self._source.name
+        url = page_path(self._site.id, self._source.id, name)
+        yield self._read(name, url, self._body(), self._source.digest)
 
     def _folder(self) -> Iterator[SourcePart]:
         base = str(self._source.options.get("base", ""))
@@ -130,7 +248,7 @@ class SourceReader:
         except BadFile as error:
             raise UnreadableSource(str(error)) from error
         for pair in pairs:
-            url = self._page_path(pair.question)
+            url = page_path(self._site.id, self._source.id, pair.question)
             page = pair_page(url, pair)
             yield SourcePart(pair.question, UrlOutcome(url, UrlState.FETCHED, page=page))
 
@@ -143,158 +261,8 @@ class SourceReader:
         except BadStart as error:
             raise UnreadableSource(str(error)) from error
 
-    def _page_path(self, name: str) -> str:
-        return page_path(self._site.id, self._source.id, name)
-
     def _body(self) -> bytes:
         body = self._store.body(self._source.site_id, self._source.digest)
         if body is None:
             raise UnreadableSource("what was uploaded is no longer in the database: add it again")
         return body
-
-
-OpenReader = Callable[[Mapping[str, SourceItem], Mapping[str, Validators]], SourceReader]
-
-log = logging.getLogger(__name__)
-
-GOES_AT = 2
-"""Readings in a row that must not find an address before its page goes."""
-_NO_ANSWER = frozenset({UrlState.ERROR, UrlState.OVER_LIMIT, UrlState.TOO_LARGE})
-_KIND_OF_READING = "reader"
-
-
-def site_sources(database: Database, settings: Settings, site: Site) -> Iterator[Page]:
-    """Every page that the site's sources give now, each address once.
-
-    What cannot be read just now (a folder that is gone, a server that does not answer) gives the pages
-    that it gave before. A file that has not changed is not read again. Raises CrawlError when a site
-    without a website gets no page at all from its sources.
-    """
-    store, pages = SourceStore(database), SourcePages(database, site.id)
-    crawled = _Crawled(database, site)
-    seen: dict[str, str] = {}
-    sources = store.all(site.id)
-    for source in sources:
-        yield from _Reading(
-            source, store, pages, partial(SourceReader, site, store, settings, source), crawled, seen
-        ).pages()
-    if sources and not seen and not site.start_urls:
-        raise CrawlError("none of the sources gave a page; see the reasons under Sources")
-    pages.tidy()
-
-
-class _Crawled:
-    """Addresses that the crawl of the site reads by itself."""
-
-    def __init__(self, database: Database, site: Site) -> None:
-        records = ContentStore(database, site.id).known_pages().values() if site.start_urls else ()
-        self._urls = frozenset(record.url for record in records if not record.source)
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._urls
-
-
-class _Reading:
-    """One reading of one source."""
-
-    def __init__(
-        self,
-        source: Source,
-        store: SourceStore,
-        pages: SourcePages,
-        open_reader: OpenReader,
-        crawled: _Crawled,
-        seen: dict[str, str],
-    ) -> None:
-        self._source = source
-        self._store = store
-        self._pages = pages
-        self._open_reader = open_reader
-        self._crawled = crawled
-        self._seen = seen
-        """Addresses and content hashes of the pages handed out so far -> their names."""
-        self._items: dict[str, SourceItem] = {}
-
-    def pages(self) -> Iterator[Page]:
-        known = self._pages.items(self._source.id)
-        message = ""
-        try:
-            for part in self._open_reader(known, self._validators(known)).parts():
-                page = self._taken(part, known.get(part.outcome.url))
-                if page is not None:
-                    yield page
-        except (UnreadableSource, SourceTooLarge) as error:
-            message = str(error)
-            log.warning("source %s of %s: %s", self._source.name, self._source.site_id, message)
-            yield from self._as_before(known, message)
-        self._pages.replace_items(self._source.id, list(self._items.values()))
-        options = {**self._source.options, _KIND_OF_READING: READER}
-        self._store.was_read(self._source, message, options)
-
-    def _validators(self, known: dict[str, SourceItem]) -> dict[str, Validators]:
-        """What lets a server, or the comparison of digests, say that nothing has changed."""
-        if self._source.options.get(_KIND_OF_READING) != READER:
-            return {}
-        found = {}
-        for url, item in known.items():
-            version = self._pages.version(url, item.content_hash) if item.content_hash else None
-            if version is not None:
-                page = Page.from_json(version.page)
-                etag = version.digest or page.etag
-                found[url] = Validators(etag, page.last_modified, page.content_hash)
-        return found
-
-    def _taken(self, part: SourcePart, before: SourceItem | None) -> Page | None:
-        outcome = part.outcome
-        if outcome.url in self._items:
-            return None
-        item = SourceItem(outcome.url, part.name, outcome.state, outcome.reason)
-        if outcome.url in self._crawled:
-            item = replace(item, state=UrlState.DUPLICATE, reason="the crawl of the site reads it")
-            page = None
-        elif outcome.page is not None:
-            item, page = self._new(item, outcome.page, part)
-        else:
-            item, page = self._without_page(item, before, part.may_pass)
-        self._items[outcome.url] = item
-        return page
-
-    def _new(self, item: SourceItem, page: Page, part: SourcePart) -> tuple[SourceItem, Page | None]:
-        other = self._seen.get(page.url) or self._seen.get(page.content_hash)
-        if other:
-            return replace(item, state=UrlState.DUPLICATE, reason=f"same content as {other}"), None
-        self._see(page, part.name)
-        self._pages.put(PageVersion(page.url, page.content_hash, page.to_json(), part.digest, part.name))
-        return replace(item, content_hash=page.content_hash), page
-
-    def _without_page(
-        self, item: SourceItem, before: SourceItem | None, may_pass: bool
-    ) -> tuple[SourceItem, Page | None]:
-        """What it gave before counts on when nothing has changed, or when that may be had again."""
-        if before is None or not before.content_hash:
-            return item, None
-        if item.state != UrlState.UNCHANGED:
-            item = replace(item, missed=before.missed + (item.state not in _NO_ANSWER))
-            if not may_pass or item.missed >= GOES_AT:
-                return item, None
-        page = self._stored(before)
-        return replace(item, content_hash=before.content_hash if page else ""), page
-
-    def _as_before(self, known: dict[str, SourceItem], message: str) -> Iterator[Page]:
-        for item in known.values():
-            if item.url not in self._items:
-                page = self._stored(item) if item.content_hash else None
-                self._items[item.url] = replace(item, reason=message) if page else item
-                if page is not None:
-                    yield page
-
-    def _stored(self, item: SourceItem) -> Page | None:
-        version = self._pages.version(item.url, item.content_hash)
-        if version is None or item.url in self._seen or item.content_hash in self._seen:
-            return None
-        page = Page.from_json(version.page)
-        self._see(page, item.name)
-        return page
-
-    def _see(self, page: Page, name: str) -> None:
-        self._seen[page.url] = self._seen[page.content_hash] = name

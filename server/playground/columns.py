@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from server.domain.answer import Answer, Citation, Outcome
+from pydantic import TypeAdapter
+
+from server.domain.answer import Answer, Outcome
 from server.playground.order import Variant
 from server.playground.store import ASKING, DONE, FAILED, KeptRun, KeptVariant
 
 LOST_AFTER_S = 30.0
 """A variant that has not ended this long after its time limit is lost: the server was restarted."""
 
+_ANSWER = TypeAdapter(Answer)
 Pages = tuple[tuple[str, str], ...]
 """(address, title)"""
 
@@ -86,7 +89,7 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
         number=number + 1,
         variant=variant,
         state=kept.state,
-        answer=answer_of(result["answer"]) if "answer" in result else _nothing(result),
+        answer=_ANSWER.validate_python(result["answer"]) if "answer" in result else _nothing(result),
         problem=str(result.get("problem", "")),
         plan=result.get("plan"),
         took_ms=float(result.get("took_ms", 0.0)),
@@ -96,19 +99,6 @@ def _column(number: int, variant: Variant, kept: KeptVariant, *, late: bool) -> 
     known = {str(one.get("message")) for one in column.answer.trace.get("incidents") or []}  # type: ignore[attr-defined]
     further = [str(one) for one in result.get("incidents", []) if str(one) not in known]
     return replace(column, incidents=tuple(further))
-
-
-def answer_of(stored: Mapping[str, Any]) -> Answer:
-    """The answer as it was, from its JSON."""
-    return Answer(
-        **{
-            **stored,
-            "outcome": Outcome(stored["outcome"]),
-            "citations": tuple(Citation(**one) for one in stored["citations"]),
-            "suggestions": tuple(stored["suggestions"]),
-            "pages": tuple((str(url), str(title)) for url, title in stored["pages"]),
-        }
-    )
 
 
 def _nothing(result: Mapping[str, Any]) -> Answer:
@@ -124,7 +114,8 @@ def _compared(columns: Sequence[Column]) -> list[Column]:
         if not column.is_done:
             compared.append(column)
             continue
-        same = first.setdefault(_said(column.answer), column.number)
+        words = re.findall(r"\w+", re.sub(r"\[\d{1,3}\]", "", column.answer.text).casefold())
+        same = first.setdefault((column.answer.outcome.value, " ".join(words)), column.number)
         others = [other for other in done if other is not column]
         compared.append(
             replace(
@@ -135,11 +126,6 @@ def _compared(columns: Sequence[Column]) -> list[Column]:
             )
         )
     return compared
-
-
-def _said(answer: Answer) -> tuple[str, str]:
-    words = re.findall(r"\w+", re.sub(r"\[\d{1,3}\]", "", answer.text).casefold())
-    return answer.outcome.value, " ".join(words)
 
 
 def _cited(column: Column) -> dict[str, str]:

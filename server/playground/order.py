@@ -303,7 +303,7 @@ def _tuned(name: str, text: str) -> tuple[str, object]:
 
 
 def is_switch(name: str) -> bool:
-    """Whether an option is on or off."""
+    """Return whether an option is on or off."""
     return SETTINGS[f"tune_{name}"].annotation is bool
 
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from server.evaluation.comparing import Comparison, compare, values_of
-from server.evaluation.metrics import LOWER_IS_BETTER
+from server.evaluation.comparing import LOWER_IS_BETTER, TIMES, Comparison, compare, values_of
 from server.evaluation.rows import EvaluatedRow
 
 METRICS = ("mrr@10", "hit@5", "ndcg@10", "citation_correct", "refused_answerable", "refused_unanswerable",
            "answer_ms", "search_ms")  # fmt: skip
-TIMES = ("answer_ms", "search_ms")
 SAME_MS = 0.25
 """Share by which a time may differ and count as equal: the same question takes a little longer or shorter
 each time."""

@@ -10,7 +10,6 @@ report = evaluating.run(monitor)  # goes on where an earlier run into the same f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,24 +21,20 @@ from server.domain.derived import Monitor, Plan, record_id
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.corpus import CORPUS, Corpus
-from server.evaluation.journal import Journal
 from server.evaluation.judges.abilities import TrialResult, reference_of
-from server.evaluation.judges.embedded import EmbeddedJudge
+from server.evaluation.judges.embedded import EmbeddedJudge, plain
 from server.evaluation.judges.judgement import VERSION, Judge, Judgement, Sample
 from server.evaluation.judges.model import CALLS, ModelJudge
-from server.evaluation.judges.word_cover import plain
 from server.evaluation.questions import Case, read_questions
-from server.evaluation.report import Evaluated, EvaluatedRun, report_of, write_report
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.report import Evaluated, report_of, write_report
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun, Journal
 from server.indexing.calibration import calibrate
 from server.indexing.chunker import ChunkSizes
-from server.indexing.indexer import Indexer, IndexReport
-from server.jobs.refresh_site import SiteIndex
+from server.indexing.indexer import Indexer, IndexReport, SiteIndex
 from server.jobs.site_profile import profile
 from server.models.metered import read_prices
-from server.quality.ability_trials import try_abilities
 from server.quality.questions import question_base
-from server.quality.variant import EvaluatedVariant, open_variants
+from server.quality.variant import EvaluatedVariant, Evaluation, open_variants, try_abilities
 from server.retrieval.rarity import Rarity
 from server.retrieval.table import check_spec
 from server.settings import Settings
@@ -67,7 +62,11 @@ def install_corpus(
     strategy = engine.strategy(site, parts)
     pages = list(corpus.pages())
     sizes = ChunkSizes(engine.settings.retrieval.chunk_chars, engine.settings.retrieval.chunk_overlap)
-    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, _told(monitor, len(pages)))
+
+    def tell(report: IndexReport) -> None:
+        monitor.step("documents", report.pages_indexed + report.pages_unchanged, len(pages))
+
+    indexer = Indexer(ContentStore(database, site_id), [strategy.builder], sizes, tell)
     indexer.begin(resume=True)
     for page in pages:
         indexer.add(page)
@@ -98,13 +97,6 @@ def _new_site(site_id: str, corpus: Corpus, flow: str) -> Site:
         flow=flow,
         options={"tuning": {"title": "never"}},
     )
-
-
-def _told(monitor: Monitor, pages: int) -> Callable[[IndexReport], None]:
-    def tell(report: IndexReport) -> None:
-        monitor.step("documents", report.pages_indexed + report.pages_unchanged, pages)
-
-    return tell
 
 
 def sample_of(case: Case, row: EvaluatedRow, variant: EvaluatedVariant) -> Sample:
@@ -237,8 +229,8 @@ class Evaluating:
             monitor.step(f"asking {variant.name}", number, len(self.cases))
             key = record_id("row", made_from, repr(case.to_json()), str(self.order.writes))
             if key not in journal:
-                evaluation = evaluation or variant.evaluation(writes=self.order.writes)
-                journal.add(key, evaluation.ask(case).to_json())
+                evaluation = evaluation or Evaluation(variant, writes=self.order.writes)
+                journal.add(key, evaluation.ask(case))
             rows.append(EvaluatedRow(**journal.get(key)))
         monitor.step(f"asking {variant.name}", len(self.cases), len(self.cases))
         figures = variant.index_figures()
@@ -261,7 +253,7 @@ class Evaluating:
             sample = sample_of(case, row, variant)
             key = record_id("judgement", judge.name, str(VERSION), repr(sample))
             if key not in journal:
-                journal.add(key, judge.judge(sample).to_json())
+                journal.add(key, judge.judge(sample))
             found[row.id] = Judgement(**journal.get(key))
         monitor.step(f"judging {variant.name}", len(self.cases), len(self.cases))
         return found

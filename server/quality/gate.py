@@ -10,13 +10,12 @@ from server.domain.addresses import stored
 from server.domain.derived import Monitor
 from server.domain.site import Site
 from server.evaluation.questions import Case
-from server.evaluation.run import Evaluation
 from server.jobs.gate import Measured
 from server.quality.differences import WORSE, Differences, QuestionDifference, differences
 from server.quality.gate_store import Gate
 from server.quality.questions import case_of
 from server.quality.testset_store import TestSetStore
-from server.quality.variant import EvaluatedVariant
+from server.quality.variant import EvaluatedVariant, Evaluation
 from server.storage.content.reader import ContentReader
 from server.storage.database import Database
 
@@ -33,7 +32,7 @@ _RANKED = ("ndcg@10", "recall@5", "mrr@10", "hit@5")
 
 
 def needs_answers(metric: str) -> bool:
-    """Whether answers are written to measure by it; otherwise pages are ranked alone."""
+    """Return whether answers are written to measure by it; otherwise pages are ranked alone."""
     return metric not in _RANKED
 
 
@@ -55,7 +54,7 @@ class GateMeasure:
         live = ContentReader(self._database, site.id).live_generation()
         writes = needs_answers(gate.metric)
         before, after = (
-            EvaluatedVariant(self._engine, self._database, site, generation).evaluation(writes=writes)
+            Evaluation(EvaluatedVariant(self._engine, self._database, site, generation), writes=writes)
             for generation in (live, live + 1)
         )
         rows: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])

@@ -70,7 +70,7 @@ class Check:
 
     @property
     def is_open(self) -> bool:
-        """Whether its index is waiting for a decision, or for the decision to be carried out."""
+        """Return whether its index is waiting for a decision, or for the decision to be carried out."""
         return self.state in OPEN
 
 

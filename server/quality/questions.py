@@ -185,7 +185,7 @@ def _check_written(asked: str, pages: Sequence[str], answerable: bool) -> None:
 
 
 def is_page(address: str) -> bool:
-    """Whether it can be the address of a page, whole or below the site."""
+    """Return whether it can be the address of a page, whole or below the site."""
     if any(character.isspace() or ord(character) < 32 for character in address) or "\\" in address:
         return False
     try:
@@ -257,17 +257,11 @@ def _messages(
 def _case(database: Database, message: Message, kind: str, pages: tuple[str, ...], number: int) -> Case:
     values: dict[str, Any] = {"lang": message.language, "type": kind, "expected_urls": pages}
     if message.query and message.query != message.question:
-        before = _before(database, message)
-        if before:
+        said = ConversationStore(database).get(message.conversation_id).messages
+        earlier = [one for one in said if one.asked_at < message.asked_at][-TURNS:]
+        if before := tuple((one.question, one.answer.text) for one in earlier):
             values |= {"history": before, "type": kind if kind == "unanswerable" else "followup"}
     return Case(f"visitor-{number}", message.question, **values)
-
-
-def _before(database: Database, message: Message) -> tuple[tuple[str, str], ...]:
-    """The turns before a question, oldest first."""
-    said = ConversationStore(database).get(message.conversation_id).messages
-    earlier = [one for one in said if one.asked_at < message.asked_at][-TURNS:]
-    return tuple((one.question, one.answer.text) for one in earlier)
 
 
 def questions_of_pages(engine: Engine, site: Site, wanted: TestSetOptions) -> TestSet:

@@ -24,7 +24,6 @@ from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import quality_answers as answers
 from server.storage.schema.quality import quality_reports as reports
 from server.storage.schema.quality import quality_runs as runs
-from server.storage.statements import AnyRow
 
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
 ASKS = "asks"
@@ -65,7 +64,7 @@ class QualityRun:
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits or runs."""
+        """Return whether it waits or runs."""
         return self.state in (WAITING, RUNNING)
 
 
@@ -237,8 +236,4 @@ class QualityRunStore:
 
     def _load(self, wanted: Any) -> list[QualityRun]:
         with self._db.connect() as connection:
-            return [_run(row) for row in connection.execute(wanted)]
-
-
-def _run(row: AnyRow) -> QualityRun:
-    return QualityRun(**row._mapping)
+            return [QualityRun(**row._mapping) for row in connection.execute(wanted)]

@@ -7,8 +7,9 @@ Only server.evaluation.questions parses the line.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, count
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
@@ -21,7 +22,6 @@ from server.storage.errors import UnknownSite, UnknownTestSet
 from server.storage.leases import RUNNING, WAITING, WorkStates
 from server.storage.schema.quality import test_cases as cases
 from server.storage.schema.quality import testsets
-from server.storage.statements import AnyRow
 
 READY, FAILED = "ready", "failed"
 
@@ -48,12 +48,12 @@ class StoredTestSet:
 
     @property
     def is_ready(self) -> bool:
-        """Whether questions can be asked from it."""
+        """Return whether questions can be asked from it."""
         return self.state == READY and self.count > 0
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still being built."""
+        """Return whether it is still being built."""
         return self.state in (WAITING, RUNNING)
 
 
@@ -148,7 +148,7 @@ class TestSetStore:
             ]
             wanted = wanted.where(or_(*held))
         with self._db.connect() as connection:
-            return [_case(row) for row in connection.execute(wanted)]
+            return [StoredCase(**row._mapping) for row in connection.execute(wanted)]
 
     def case(self, site_id: str, id: int, number: int) -> StoredCase:
         """Raises UnknownTestSet."""
@@ -156,7 +156,7 @@ class TestSetStore:
             row = connection.execute(self._of(site_id, id).where(cases.c.number == number)).first()
         if row is None:
             raise UnknownTestSet(f"the test set {id} of {site_id!r} has no question {number}")
-        return _case(row)
+        return StoredCase(**row._mapping)
 
     def add(self, site_id: str, id: int, case: StoredCase) -> StoredCase:
         """Append a question under the next free number, which also gives an empty `case_id`.
@@ -166,10 +166,9 @@ class TestSetStore:
             last = select(func.max(cases.c.number)).where(cases.c.testset_id == id)
             number = int(connection.execute(last).scalar() or 0) + 1
             taken = set(connection.execute(select(cases.c.case_id).where(cases.c.testset_id == id)).scalars())
-            kept = StoredCase(
-                number, case.case_id or _free(f"added-{number}", taken), case.question, case.type,
-                case.answerable, case.line,
-            )  # fmt: skip
+            name = f"added-{number}"
+            free = (id for id in chain([name], (f"{name}-{n}" for n in count(2))) if id not in taken)
+            kept = replace(case, number=number, case_id=case.case_id or next(free))
             self._insert(connection, id, [kept])
         return kept
 
@@ -227,19 +226,6 @@ class TestSetStore:
         with self._db.connect() as connection:
             rows = connection.execute(wanted.order_by(testsets.c.id.desc()).limit(limit)).all()
         return [StoredTestSet(**row._mapping) for row in rows]
-
-
-def _case(row: AnyRow) -> StoredCase:
-    return StoredCase(**row._mapping)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number = 1
-    free = name
-    while free in taken:
-        number += 1
-        free = f"{name}-{number}"
-    return free
 
 
 def _unknown(site_id: str, id: int) -> UnknownTestSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from server.domain.chunk import ScoredChunk
 from server.domain.derived import Monitor, Plan, SiteText
@@ -26,8 +26,6 @@ PLAIN = "hybrid"
 @dataclass(frozen=True)
 class AutoOptions(StrategyOptions):
     """Options of auto."""
-
-    QUERY: ClassVar[frozenset[str]] = frozenset()
 
     untested: Literal["hybrid", "published"] = "hybrid"
     """Strategy for kinds of questions of which the evaluation had too few: hybrid, or what the publications

@@ -1,12 +1,19 @@
-"""Indexes the vectors and words of the chunks, which is all that the core strategies search."""
+"""Keeps the vectors and words of the chunks: all that the core strategies search.
+
+`dense` searches the vectors alone, as most site chatbots do; `lexical` the words alone: exact words,
+identifiers, and every language that an embedder cannot read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from server.domain.chunk import Changes
+from server.domain.chunk import Changes, ScoredChunk
 from server.domain.derived import Monitor, Plan, SiteText
-from server.retrieval.parts import Parts
+from server.domain.protocols import Strategy
+from server.domain.question import Query
+from server.retrieval.options import StrategyKind
+from server.retrieval.parts import Parts, ranked, search_live
 
 
 class ChunkIndexes:
@@ -56,3 +63,51 @@ class ChunkIndexes:
         made = {chunk.id: vector for chunk, vector in zip(new, embedded, strict=True)}
         vectors = [made[chunk.id] if chunk.id in made else known[twins[chunk.id]] for chunk in changes.added]
         self._parts.vectors.add(changes.added, vectors)
+
+
+class DenseRetriever:
+    """Relevance is the cosine of the query with title, headings and text of a chunk, at least 0."""
+
+    name = "dense"
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
+        """Best first. Raises ModelError when the query cannot be embedded."""
+        vector = self._parts.embedder.embed([query.searched_text])[0]
+        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, limit)
+        scored = (
+            ScoredChunk(chunk, min(1.0, max(0.0, score)), {"dense": round(score, 4)}) for chunk, score in hits
+        )
+        return ranked(list(scored), limit)
+
+
+def _dense(parts: Parts) -> Strategy:
+    return Strategy(DenseRetriever(parts), ChunkIndexes(parts, words=False))
+
+
+DENSE = StrategyKind("dense", _dense)
+
+
+class LexicalRetriever:
+    """Relevance is the BM25 score as a share of the best one found."""
+
+    name = "lexical"
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def retrieve(self, query: Query, limit: int) -> list[ScoredChunk]:
+        """Best first; [] when no word of the query occurs on the site."""
+        hits = search_live(lambda n: self._parts.words.search(query.text, n), self._parts.chunks, limit)
+        best = hits[0][1] if hits else 1.0
+        scored = (ScoredChunk(chunk, score / best, {"words": round(score, 4)}) for chunk, score in hits)
+        return ranked(list(scored), limit)
+
+
+def _lexical(parts: Parts) -> Strategy:
+    return Strategy(LexicalRetriever(parts), ChunkIndexes(parts, vectors=False))
+
+
+LEXICAL = StrategyKind("lexical", _lexical)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any, Protocol
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,7 +20,9 @@ from server.domain.protocols import (
 )
 from server.domain.spending import Spending
 from server.domain.tuning import Tuning
+from server.storage.content.derived import DerivedStore, ModelReplies
 
+T = TypeVar("T")
 Hit = tuple[str, float]
 
 
@@ -33,30 +34,6 @@ def cosines(vector: Vector, others: Sequence[Vector]) -> list[float]:
     return similar
 
 
-class StoredState(Protocol):
-    """One state of a derived index. Implemented by server.storage.content.derived.DerivedState."""
-
-    @property
-    def generation(self) -> int: ...
-
-    @property
-    def signature(self) -> str: ...
-
-
-class DerivedIndexes(Protocol):
-    """Store of derived indexes. Implemented by server.storage.content.derived.DerivedStore."""
-
-    def put(
-        self, key: str, generation: int, signature: str, body: bytes, figures: Mapping[str, Any]
-    ) -> None: ...
-
-    def live(self, key: str) -> StoredState | None: ...
-
-    def newest(self, key: str) -> StoredState | None: ...
-
-    def body(self, state: Any) -> bytes: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SideIndexes:
     """Vectors and words of one kind of records, in addition to those of the chunks."""
@@ -65,25 +42,15 @@ class SideIndexes:
     words: WordIndex
 
 
-class Replies(Protocol):
-    """Store of model replies. Implemented by server.storage.content.derived.ModelReplies."""
-
-    def known(self, keys: Sequence[str]) -> dict[str, str]: ...
-
-    def keep(self, key: str, kind: str, reply: str) -> None: ...
-
-    def drop_unused(self, since: datetime, kinds: Sequence[str]) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Deriving:
     """Parts for strategies that derive indexes from the chunks."""
 
-    indexes: DerivedIndexes
+    indexes: DerivedStore
     side: Callable[[str], SideIndexes]
-    """Returns the vectors and words of one kind of records, by name."""
-    replies: Replies | None = None
-    """Store of model replies; with None nothing is stored."""
+    """Vectors and words of one kind of records, by name."""
+    replies: ModelReplies | None = None
+    """Where what models said is kept; None keeps nothing."""
     estimate_tokens: Callable[[str], int] = len
     price: tuple[float, float] = (0.0, 0.0)
     """Price of the chat model: money per million tokens sent, and received."""
@@ -114,6 +81,12 @@ class Parts:
 def reads(embedder: Embedder, language: str) -> bool:
     """Return whether the embedder reads this language; an unknown one counts as read."""
     return not embedder.languages or not language or language in embedder.languages
+
+
+def in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
+    """The first of each, then the second of each, and so on."""
+    for place in range(max(map(len, lists), default=0)):
+        yield from (one[place] for one in lists if place < len(one))
 
 
 def search_live(

@@ -12,8 +12,8 @@ from server.retrieval.parts import Parts
 STRATEGIES = Registry(
     "strategy",
     {
-        "dense": "server.retrieval.dense:DENSE",
-        "lexical": "server.retrieval.lexical:LEXICAL",
+        "dense": "server.retrieval.chunk_indexes:DENSE",
+        "lexical": "server.retrieval.chunk_indexes:LEXICAL",
         "hybrid": "server.retrieval.hybrid:HYBRID",
         "contextual": "server.retrieval.published.contextual:CONTEXTUAL",
         "segments": "server.retrieval.published.segments:SEGMENTS",

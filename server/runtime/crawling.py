@@ -12,14 +12,15 @@ from server.domain.site import Site
 from server.gaps.gap_work import GapWork
 from server.indexes.sentence_vectors import drop_sentence_vectors
 from server.indexes.words import drop_words
-from server.jobs.crawl_control import CrawlControl
+from server.indexing.indexer import SiteIndex
+from server.jobs.crawl_control import CrawlControl, SiteRemoval
+from server.jobs.crawl_intake import ProgressCallback
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.dry_run import DryRuns
 from server.jobs.gate import Measure
 from server.jobs.page_edits import PageControl
 from server.jobs.queue import JobQueue
-from server.jobs.refresh_site import ProgressCallback, SiteIndex, SiteRefresh
-from server.jobs.site_removal import SiteRemoval
+from server.jobs.refresh_site import SiteRefresh
 from server.jobs.source_intake import SourceIntake
 from server.jobs.sources import site_sources
 from server.jobs.upkeep import Upkeep

@@ -19,10 +19,9 @@ from server.gaps.gap_work import GapWork
 from server.gaps.own_answers import OwnAnswers
 from server.indexes.errors import IndexFailure
 from server.jobs.upkeep import Tidying
-from server.playground.running import Playground
+from server.playground.asking import Playground
 from server.quality.gate import GateMeasure
-from server.quality.runs import RunStores
-from server.quality.worker import QualityWorker
+from server.quality.runs import QualityWorker, RunStores
 from server.retrieval.table import check_spec
 from server.runtime.configuration import Configuration, open_configuration
 from server.runtime.crawling import Crawling

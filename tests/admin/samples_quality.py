@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from server.evaluation.report import Evaluated, EvaluatedRun, report_of
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.report import Evaluated, report_of
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 from server.quality.gate_store import HELD, Gate
 from server.quality.questions import read_upload
 from server.quality.runs import summary_of

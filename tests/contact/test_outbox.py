@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from server.contact.outbox import KIND
+from server.contact.messages import CONTACT_FAILED
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
 from server.storage.errors import StorageError
 from tests.contact.conftest import SECRET, talk
@@ -38,7 +38,7 @@ def test_when_every_try_failed_the_message_stays_and_the_operator_is_told_once(o
     office.send_until_idle()
     assert office.log() == [("webhook", "failed", [(False, "127.0.0.1 answered 500")] * 4)]
     (incident,) = office.incidents.recent("shop")
-    assert (incident.kind, incident.count) == (KIND, 1)
+    assert (incident.kind, incident.count) == (CONTACT_FAILED, 1)
     assert incident.details["reference"] == request.reference
     assert office.contact.get(request.id) == request
     told = f"{incident.message} {incident.details}"
@@ -198,7 +198,7 @@ def test_a_defect_costs_neither_the_thread_nor_the_message(office, receiver, mon
 
     request = office.write()
     with monkeypatch.context() as patched:
-        patched.setattr("server.contact.visitor_messages.body_of", broken)
+        patched.setattr("server.contact.messages.body_of", broken)
         assert office.outbox.send_next()
     office.send_until_idle()
     assert [headers["X-Docent-Id"] for _, headers, _ in receiver.requests] == [request.id]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from server.contact.reply_messages import KIND
+from server.contact.messages import REPLY_FAILED
 from server.domain.contact import Channel, DeliveryState
 from server.storage.delivery.contact import ReplyStore, reply_deliveries
 from server.storage.errors import UnknownContactRequest
@@ -68,7 +68,7 @@ def test_a_reply_is_tried_again_and_its_failure_told_without_what_it_says(office
     assert (delivery.state, len(delivery.log)) == (DeliveryState.FAILED, 4)
     (incident,) = office.incidents.recent("shop")
     told = f"{incident.message} {incident.details}"
-    assert incident.kind == KIND
+    assert incident.kind == REPLY_FAILED
     assert "secret" not in told
     assert "vera@" not in told
     assert reply_deliveries(office.database).again(reply.id, [delivery.channel]) == 1

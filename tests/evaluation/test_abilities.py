@@ -10,11 +10,12 @@ from server.evaluation.judges.abilities import (
     REJECTION,
     TrialResult,
     can_be_tried,
+    changed_fact,
     sample,
+    states,
     summary,
     trials,
 )
-from server.evaluation.judges.changed_facts import changed_fact, states
 from server.evaluation.questions import Case
 
 SITE = "https://shop.example"

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from server.evaluation.judges.claim_metrics import Labels, claim_metrics
+from server.evaluation.judges.judgement import Labels, claim_metrics
 
 PUBLISHED = Path(__file__).parents[3] / "shared/data/ragchecker/checking_outputs.json"
 

@@ -9,8 +9,8 @@ import pytest
 from server.__main__ import main
 from server.domain.derived import BuildStopped
 from server.errors import StartError
-from server.evaluation.journal import Journal
 from server.evaluation.report import load_report
+from server.evaluation.rows import Journal
 from server.quality.evaluating import Evaluating, EvaluationOrder
 from tests.evaluation.conftest import Watch
 from tests.openai_server import OpenAIServer

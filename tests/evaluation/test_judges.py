@@ -5,10 +5,9 @@ import json
 import pytest
 
 from server.domain.protocols import ModelError
-from server.evaluation.judges.embedded import EmbeddedJudge
+from server.evaluation.judges.embedded import EmbeddedJudge, claims_of, entails, plain, token_f1
 from server.evaluation.judges.judgement import CLAIMS, TRIAD, Judgement, Sample, means
 from server.evaluation.judges.model import ModelJudge
-from server.evaluation.judges.word_cover import claims_of, entails, plain, token_f1
 from server.models.openai import OpenAIChat
 from tests.openai_replies import Fault
 from tests.openai_server import OpenAIServer

@@ -3,8 +3,8 @@
 import pytest
 
 from server.domain.answer import Answer, Citation, Outcome
+from server.evaluation.comparing import mean_of, percentile
 from server.evaluation.judging import judge, page_address
-from server.evaluation.metrics import mean_of, percentile
 from server.evaluation.questions import Case
 
 SITE = "https://shop.example"

@@ -6,7 +6,7 @@ import ir_measures
 import pytest
 from ir_measures import AP, RR, P, R, Success, nDCG
 
-from server.evaluation.ranking import RANKS, auc, average_precision, ndcg, ranking_metrics, recall
+from server.evaluation.judging import RANKS, auc, average_precision, ndcg, ranking_metrics, recall
 
 THEIRS = {
     **{f"hit@{k}": Success @ k for k in RANKS},

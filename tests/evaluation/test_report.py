@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from server.evaluation.judges.abilities import TrialResult
 from server.evaluation.judges.judgement import Judgement
-from server.evaluation.report import Evaluated, EvaluatedRun, load_report, report_of, write_report
-from server.evaluation.rows import EvaluatedRow
+from server.evaluation.report import Evaluated, load_report, report_of, write_report
+from server.evaluation.rows import EvaluatedRow, EvaluatedRun
 
 HOSTILE = '<script>alert("1")</script> | `x` [a](javascript:1)'
 

@@ -8,7 +8,7 @@ from server.indexes.word_tables import note_version, outdated
 from server.indexes.words import SqlWordIndex
 from server.indexing.chunker import ChunkSizes
 from server.indexing.indexer import Indexer
-from server.retrieval.lexical import LEXICAL
+from server.retrieval.chunk_indexes import LEXICAL
 from server.retrieval.parts import Parts
 from server.runtime.renewal import renew_words
 from server.storage.content.content import ContentStore

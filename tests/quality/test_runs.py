@@ -53,30 +53,23 @@ def test_a_run_asks_every_question_in_every_way_and_its_report_is_in_the_databas
 
 
 def test_a_run_that_is_stopped_goes_on_where_it_was(crawled, testset, monkeypatch):
-    from server.quality.variant import EvaluatedVariant
+    from server.quality.variant import Evaluation
 
     asked = []
-    real = EvaluatedVariant.evaluation
+    ask = Evaluation.ask
     run = queue(crawled, testset, judge="none")
 
-    def watched(self, *, writes=True):
-        evaluation = real(self, writes=writes)
-        ask = evaluation.ask
+    def counted(self, case):
+        asked.append(case.id)
+        if len(asked) == 4:
+            crawled.runtime.quality.runs.stop("shop", run.id)
+            # The watch learns of it within a second; the step after that ends the run.
+            for thread in threading.enumerate():
+                if thread.name == "quality-watch":
+                    thread.join(1.5)
+        return ask(self, case)
 
-        def counted(case):
-            asked.append(case.id)
-            if len(asked) == 4:
-                crawled.runtime.quality.runs.stop("shop", run.id)
-                # The watch learns of it within a second; the step after that ends the run.
-                for thread in threading.enumerate():
-                    if thread.name == "quality-watch":
-                        thread.join(1.5)
-            return ask(case)
-
-        evaluation.ask = counted
-        return evaluation
-
-    monkeypatch.setattr(EvaluatedVariant, "evaluation", watched)
+    monkeypatch.setattr(Evaluation, "ask", counted)
     work(crawled)
     store = crawled.runtime.quality.runs
     assert store.find(run.id).state == "stopped"

@@ -12,10 +12,10 @@ from server.retrieval.published.contextual import (
     MOST_PAGE,
     MOST_REPLY,
     ContextualOptions,
-    PageContexts,
     defined,
     documents,
     opening,
+    page_contexts,
     part_of,
     path,
     read,
@@ -251,7 +251,7 @@ def test_definitions_are_known_in_many_languages(line, name):
 
 def test_rows_of_a_table_are_situated_by_its_head():
     chunks = page("p", "Sizes of our kites.", "Wing span\tWeight\n2 m\t300 g", "3 m\t400 g\n4 m\t500 g")
-    contexts = PageContexts(ContextualOptions(path=False, neighbours=0)).of(chunks, PageFacts())
+    contexts = page_contexts(chunks, PageFacts(), ContextualOptions(path=False, neighbours=0))
     assert "Wing span Weight" in contexts[2]
     assert contexts[0] == ""
 

@@ -230,7 +230,7 @@ def test_a_reply_with_more_than_wanted_is_cut():
 
 
 def test_lists_merge_in_turn():
-    assert in_turn(["a", "b", "c"], ["b", "x"], []) == ["a", "b", "x", "c"]
+    assert list(in_turn([["a", "b", "c"], ["b", "x"], []])) == ["a", "b", "b", "x", "c"]
 
 
 def test_a_budget_ends_a_list_before_the_first_that_does_not_fit():

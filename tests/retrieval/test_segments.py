@@ -11,7 +11,7 @@ from server.domain.derived import PageFacts
 from server.domain.question import Query
 from server.models.openai import OpenAIChat
 from server.retrieval.published.auto_context import first_sentence
-from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.derived.layered import ChunkRun, missing, together
 from server.retrieval.published.segments import (
     PRESETS,
     SegmentLimits,

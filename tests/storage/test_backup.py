@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from server.backup.reading import open_backup, restore
-from server.backup.shape import DERIVED, LEFT_OUT
-from server.backup.writing import write_backup
+from server.backup.shape import DERIVED, LEFT_OUT, write_backup
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel
@@ -155,16 +154,16 @@ def test_a_backup_sees_one_moment_while_visitors_write(database, monkeypatch):
     talk = ConversationStore(database)
     written = []
 
-    from server.backup import writing
+    from server.backup import shape
 
-    real = writing._write_table
+    real = shape._write_table
 
     def while_writing(archive, connection, table):
         note = real(archive, connection, table)
         written.append(talk.start("shop", "late"))
         return note
 
-    monkeypatch.setattr(writing, "_write_table", while_writing)
+    monkeypatch.setattr(shape, "_write_table", while_writing)
     manifest = write_backup(database, io.BytesIO(), "1")
     assert written
     assert manifest.summary["conversations"] == 1

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, text
 
 from server.backup.reading import open_backup, restore
-from server.backup.writing import write_backup
+from server.backup.shape import write_backup
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.conversation import Message
 from server.storage.conversations.conversations import TIMES_MS, ConversationStore, within

@@ -7,16 +7,64 @@ alone, right ones of several pages, and a right one beside a copy in which the f
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import chain, zip_longest
-from typing import Any
+from dataclasses import dataclass, replace
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.evaluation.judges.changed_facts import ChangedFact, changed_fact
-from server.evaluation.judges.embedded import BARE
+from server.evaluation.judges.embedded import BARE, SHORT
 from server.evaluation.judging import page_address
 from server.evaluation.questions import Case
+from server.retrieval.parts import in_turn
+
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
+_COUNT_WORDS = (
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "fourteen", "fifteen",
+    "twenty", "thirty", "forty", "sixty", "ninety", "hundred",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """One fact of a passage and what stands in its place."""
+
+    text: str
+    """The whole passage with the other fact."""
+    true: str
+    false: str
+
+
+def changed_fact(passage: str, reference: str, others: Sequence[str]) -> ChangedFact | None:
+    """The passage with the first fact changed that it shares with `reference`: a short answer becomes one of
+    `others` (answers to other questions), a number another number. None where no such fact is found."""
+    if 0 < len(reference.split()) <= SHORT and not _NUMBER.search(reference):
+        found = re.search(rf"(?<!\w){re.escape(reference.strip(' .'))}(?!\w)", passage, re.I)
+        known = passage.casefold()
+        other = next((text for text in others if text.casefold() not in known and text != reference), "")
+        if found and other:
+            return _changed(passage, found.group(), other)
+    for number in _NUMBER.findall(reference):
+        if re.search(rf"(?<![\w.,]){re.escape(number)}(?!\w)", passage):
+            # Of the same form; another one in every digit.
+            other = re.sub(r"\d", lambda digit: str((int(digit.group()) + 2) % 9 + 1), number)
+            return _changed(passage, number, other)
+    words = {word.casefold() for word in re.findall(r"[A-Za-z]+", reference)}
+    for place, word in enumerate(_COUNT_WORDS):
+        found = re.search(rf"(?<!\w){word}(?!\w)", passage, re.I)
+        if word in words and found:
+            return _changed(passage, found.group(), _COUNT_WORDS[(place + 5) % len(_COUNT_WORDS)])
+    return None
+
+
+def states(text: str, fact: str) -> bool:
+    """Return whether a text names the fact, as words of its own."""
+    return bool(re.search(rf"(?<![\w.,]){re.escape(fact)}(?!\w)", text, re.I))
+
+
+def _changed(passage: str, true: str, false: str) -> ChangedFact | None:
+    text = re.sub(rf"(?<![\w.,]){re.escape(true)}(?!\w)", lambda _: false, passage, flags=re.I)
+    return ChangedFact(text, true, false) if text != passage else None
+
 
 PASSAGES = 5
 NOISE = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -54,10 +102,6 @@ class TrialResult:
     """Whether the changed fact was told; only of counterfactual trials."""
     unread: bool = False
 
-    def to_json(self) -> dict[str, Any]:
-        """What `TrialResult(**value)` makes again."""
-        return asdict(self)
-
 
 def reference_of(case: Case) -> str:
     """What a right answer says; empty where only pages are known."""
@@ -65,7 +109,7 @@ def reference_of(case: Case) -> str:
 
 
 def can_be_tried(case: Case) -> bool:
-    """Whether it is known what a right answer says: a bare yes or no cannot be looked for."""
+    """Return whether it is known what a right answer says: a bare yes or no cannot be looked for."""
     reference = reference_of(case)
     known = bool(case.must) or bool(reference and not BARE.fullmatch(reference))
     return case.is_answerable and not case.left_out and known
@@ -88,7 +132,9 @@ def trials(
         return []
     made = [_mixed(case, NOISE_ROBUSTNESS, share, right, noise) for share in NOISE]
     made.append(Trial(case, REJECTION, 1.0, tuple(noise[:PASSAGES])))
-    if _needs_several(case) and _meets_all(case, right, address):
+    # In a question file each expected page answers by itself; in a corpus all right documents count.
+    needs_several = len(case.url_groups) > 1 or (not case.spellings and len(case.expected_urls) > 1)
+    if needs_several and _meets_all(case, right, address):
         made += [_mixed(case, INTEGRATION, share, right, noise) for share in NOISE_OF_SEVERAL]
     if changed := _with_changed_fact(case, right, noise, others):
         made.append(changed)
@@ -125,8 +171,7 @@ def _parted(
     right_pages = {page_address(url) for url in case.expected_urls}.union(*needs)
     of_page = [(page_address(address(hit.chunk.url)), hit) for hit in hits]
     by_need = [[hit for page, hit in of_page if page in need] for need in needs]
-    turns = chain.from_iterable(zip_longest(*by_need))
-    right = list({hit.chunk.id: hit for hit in turns if hit is not None}.values())
+    right = list({hit.chunk.id: hit for hit in in_turn(by_need)}.values())
     return right, [hit for page, hit in of_page if page not in right_pages]
 
 
@@ -136,11 +181,6 @@ def _mixed(
     wrong = round(share * PASSAGES)
     given = [*right[: PASSAGES - wrong], *noise[:wrong]]
     return Trial(case, ability, share, tuple(sorted(given, key=lambda hit: -hit.score)))
-
-
-def _needs_several(case: Case) -> bool:
-    """In a question file each expected page answers by itself; in a corpus all right documents count."""
-    return len(case.url_groups) > 1 or (not case.spellings and len(case.expected_urls) > 1)
 
 
 def _meets_all(case: Case, right: Sequence[ScoredChunk], address: Callable[[str], str]) -> bool:

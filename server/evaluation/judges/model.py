@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-import orjson
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from server.answering.writing.prompts import fenced
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.spending import Spending, charged
-from server.evaluation.judges.claim_metrics import Labels, claim_metrics
 from server.evaluation.judges.embedded import OF_ANSWER
-from server.evaluation.judges.judgement import Judgement, Sample
+from server.evaluation.judges.judgement import Judgement, Labels, Sample, claim_metrics
+from server.retrieval.published.derived.asking import reply_object
 
 T = TypeVar("T")
 
 MOST_CLAIMS = 40
 CHARS = 4000
-"""Of each text that is shown."""
+"""The most characters of each text that is shown."""
 CALLS = 6
 """Replies that one answer with a reference takes at most."""
 _DATA = """\
@@ -51,8 +50,21 @@ reference says about what was asked, in whatever words, and nothing that contrad
 {_DATA}{{"right": true or false}}"""
 
 
-class Unread(Exception):
-    """A reply has another form than was asked for."""
+def _told(claims: list[str]) -> list[str]:
+    found = [claim.strip() for claim in claims if claim.strip()]
+    if not found:
+        raise ValueError("no claim")
+    return found[:MOST_CLAIMS]
+
+
+# How each value of a reply is read, strictly: a reply that differs is counted as unread.
+_CLAIMS = TypeAdapter(Annotated[list[str], AfterValidator(_told)])
+_GRADE = Annotated[float, Field(ge=0, le=3)]
+_RIGHT: TypeAdapter[bool] = TypeAdapter(bool)
+
+
+def _lists(of: Any, length: int) -> TypeAdapter[Any]:
+    return TypeAdapter(Annotated[list[of], Field(min_length=length, max_length=length)])
 
 
 @dataclass
@@ -89,7 +101,7 @@ class ModelJudge:
             return False
         user = f"{_tag('question', question)}\n{_tag('reference', reference)}\n{_tag('answer', answer)}"
         with charged(Spending(self._site_id)):
-            return self._ask("right", Prompt(RIGHT, user, max_tokens=60, json=True), _right, _Sheet())
+            return self._ask("right", Prompt(RIGHT, user, max_tokens=60, json=True), _RIGHT, _Sheet())
 
     def _figures(self, sample: Sample, sheet: _Sheet) -> dict[str, float]:
         figures: dict[str, float] = {}
@@ -97,16 +109,15 @@ class ModelJudge:
         if passages:
             user = f"{_tag('question', question)}\n{_texts(passages)}"
             prompt = Prompt(CONTEXTS, user, max_tokens=120, json=True)
-            grades = self._ask("context_relevance", prompt, lambda v: _grades(v, len(passages)), sheet)
+            grades = self._ask("context_relevance", prompt, _lists(_GRADE, len(passages)), sheet, "grades")
             if grades is not None:
-                figures["context_relevance"] = sum(grades) / len(grades)
+                figures["context_relevance"] = sum(grades) / len(grades) / 3
         if sample.answer:
             user = f"{_tag('question', question)}\n{_tag('answer', sample.answer)}"
-            grade = self._ask(
-                "answer_relevance", Prompt(RELEVANCE, user, max_tokens=60, json=True), _grade, sheet
-            )
+            prompt = Prompt(RELEVANCE, user, max_tokens=60, json=True)
+            grade = self._ask("answer_relevance", prompt, TypeAdapter(_GRADE), sheet, "grade")
             if grade is not None:
-                figures["answer_relevance"] = grade
+                figures["answer_relevance"] = grade / 3
         return figures | self._checked(sample, sheet)
 
     def _checked(self, sample: Sample, sheet: _Sheet) -> dict[str, float]:
@@ -140,7 +151,7 @@ class ModelJudge:
         """Remembered, since every way of answering is held against the same reference."""
         if text not in self._claims_of:
             prompt = Prompt(EXTRACT, _tag("text", text[:CHARS]), max_tokens=1500, json=True)
-            found = self._ask(what, prompt, _claims, sheet)
+            found = self._ask(what, prompt, _CLAIMS, sheet, "claims")
             if found is None:
                 return None
             self._claims_of[text] = found
@@ -155,17 +166,21 @@ class ModelJudge:
         numbered = "\n".join(f"{number}. {fenced(claim)}" for number, claim in enumerate(claims, 1))
         user = f"<statements>\n{numbered}\n</statements>\n{_texts(texts)}"
         prompt = Prompt(CHECK, user, max_tokens=60 + 24 * len(claims), json=True)
-        rows = self._ask(what, prompt, lambda value: _rows(value, len(claims), len(texts)), sheet)
+        number = Annotated[float, Field(ge=1, le=len(texts))]
+        rows = self._ask(what, prompt, _lists(list[number], len(claims)), sheet, "entailed_by")
         if rows is None:
             return None
-        return [[cell and bool(text) for cell, text in zip(row, texts, strict=True)] for row in rows]
+        return [[bool(text) and at in row for at, text in enumerate(texts, 1)] for row in rows]
 
-    def _ask(self, what: str, prompt: Prompt, read: Callable[[dict[str, Any]], T], sheet: _Sheet) -> T | None:
+    def _ask(
+        self, what: str, prompt: Prompt, kind: TypeAdapter[T], sheet: _Sheet, name: str = "right"
+    ) -> T | None:
+        """The value `name` of the reply; None for one that cannot be read."""
         sheet.asked += 1
         try:
-            reply = self._model.complete(prompt)
-            return read(_object(reply))
-        except Unread:
+            value = reply_object(self._model.complete(prompt)).get(name)
+            return kind.validate_python(value, strict=True)
+        except ValueError:
             sheet.unread.append(what)
         except ModelError as error:
             if error.kind != "bad_reply":
@@ -182,61 +197,3 @@ def _texts(texts: Sequence[str]) -> str:
     return "\n".join(
         f'<text number="{number}">\n{fenced(text[:CHARS])}\n</text>' for number, text in enumerate(texts, 1)
     )
-
-
-def _object(reply: str) -> dict[str, Any]:
-    found = re.search(r"\{.*\}", reply, re.S)
-    try:
-        value = orjson.loads(found.group()) if found else None
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise Unread
-    return value
-
-
-def _claims(value: dict[str, Any]) -> list[str]:
-    claims = value.get("claims")
-    if not isinstance(claims, list) or not all(isinstance(claim, str) for claim in claims):
-        raise Unread
-    found = [claim.strip() for claim in claims if claim.strip()]
-    if not found:
-        raise Unread
-    return found[:MOST_CLAIMS]
-
-
-def _rows(value: dict[str, Any], claims: int, texts: int) -> list[list[bool]]:
-    rows = value.get("entailed_by")
-    if not isinstance(rows, list) or len(rows) != claims:
-        raise Unread
-    made = []
-    for row in rows:
-        if not isinstance(row, list) or not all(_is_number(n) and 1 <= n <= texts for n in row):
-            raise Unread
-        made.append([number in row for number in range(1, texts + 1)])
-    return made
-
-
-def _grades(value: dict[str, Any], texts: int) -> list[float]:
-    grades = value.get("grades")
-    if not isinstance(grades, list) or len(grades) != texts:
-        raise Unread
-    return [_grade({"grade": grade}) for grade in grades]
-
-
-def _grade(value: dict[str, Any]) -> float:
-    grade = value.get("grade")
-    if grade is None or not _is_number(grade) or not 0 <= grade <= 3:
-        raise Unread
-    return float(grade) / 3
-
-
-def _right(value: dict[str, Any]) -> bool:
-    right = value.get("right")
-    if not isinstance(right, bool):
-        raise Unread
-    return right
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

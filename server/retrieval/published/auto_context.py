@@ -14,12 +14,10 @@ from functools import partial
 from itertools import groupby
 
 from server.domain.chunk import Chunk
-from server.domain.derived import PageFacts
 from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text, shortened
 from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_object, reply_text, shortened
 
 MOST_INPUT = 24_000
 """Characters of a page or section that a model reads."""
@@ -76,12 +74,15 @@ class ChunkContext:
 def contexts(kit: Kit, pages: Sequence[Sequence[Chunk]], *, sections: bool) -> list[list[ChunkContext]]:
     """The context of every chunk of these pages. Raises ModelError, BuildStopped."""
     facts = [kit.text.facts(page[0].url) for page in pages]
-    tasks = [_page_task(page, known) for page, known in zip(pages, facts, strict=True)]
+    said = (" ".join(known.description.split()) for known in facts)
+    tasks = [_task(page, said=told) for page, told in zip(pages, said, strict=True)]
     abouts = kit.asking.all("page summaries", tasks)
     of_section = _of_sections(kit, pages) if sections else {}
     return [
         [
-            ChunkContext(chunk.title, about, known.breadcrumbs, of_section.get((chunk.url, _top(chunk)), ""))
+            ChunkContext(
+                chunk.title, about, known.breadcrumbs, of_section.get((chunk.url, first_heading(chunk)), "")
+            )
             for chunk in page
         ]
         for page, known, about in zip(pages, facts, abouts, strict=True)
@@ -92,37 +93,29 @@ def _of_sections(kit: Kit, pages: Sequence[Sequence[Chunk]]) -> dict[tuple[str, 
     """Summary by address and first heading, of sections that are not all of their page."""
     found: dict[tuple[str, str], list[Chunk]] = {}
     for page in pages:
-        of_page = [(name, list(group)) for name, group in groupby(page, key=_top)]
+        of_page = [(name, list(group)) for name, group in groupby(page, key=first_heading)]
         for name, group in of_page if len(of_page) > 1 else ():
             if name and len(group) >= FEWEST:
                 found.setdefault((page[0].url, name), []).extend(group)
-    tasks = [_section_task(name, chunks) for (_, name), chunks in found.items()]
+    tasks = [_task(chunks, name) for (_, name), chunks in found.items()]
     abouts = kit.asking.all("section summaries", tasks)
     return {key: about.summary for key, about in zip(found, abouts, strict=True)}
 
 
-def _top(chunk: Chunk) -> str:
+def first_heading(chunk: Chunk) -> str:
     """The first heading below the page's title."""
     return next((heading for heading in chunk.heading_path if heading != chunk.title), "")
 
 
-def _page_task(page: Sequence[Chunk], facts: PageFacts) -> ModelTask[TextSummary]:
-    title = page[0].title
-    return ModelTask(_prompt(title, "", page), partial(_read, title), partial(_of_page, tuple(page), facts))
+def _task(chunks: Sequence[Chunk], name: str = "", said: str = "") -> ModelTask[TextSummary]:
+    """Ask about a page, or its section `name`; `said` is what the page says of itself."""
+    title = chunks[0].title
 
+    def without_model() -> TextSummary:
+        is_told = len(said) >= SHORTEST
+        return TextSummary(name, shortened(said, LONGEST) if is_told else first_sentence(chunks))
 
-def _section_task(name: str, chunks: Sequence[Chunk]) -> ModelTask[TextSummary]:
-    prompt = _prompt(chunks[0].title, name, chunks)
-    return ModelTask(prompt, partial(_read, name), partial(_of_section, name, tuple(chunks)))
-
-
-def _of_page(page: Sequence[Chunk], facts: PageFacts) -> TextSummary:
-    said = " ".join(facts.description.split())
-    return TextSummary("", shortened(said, LONGEST) if len(said) >= SHORTEST else first_sentence(page))
-
-
-def _of_section(name: str, chunks: Sequence[Chunk]) -> TextSummary:
-    return TextSummary(name, first_sentence(chunks))
+    return ModelTask(_prompt(title, name, chunks), partial(_read, name or title), without_model)
 
 
 def first_sentence(chunks: Sequence[Chunk]) -> str:

@@ -23,11 +23,10 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import Prompt
 from server.domain.question import Query
 from server.retrieval.options import StrategyOptions
-from server.retrieval.published.derived.asking import ModelTask
+from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
-from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.replies import reply_text, shortened
+from server.retrieval.published.derived.layered import LayeredSearch, with_dense_as
 from server.retrieval.published.summaries import DocumentFrequencies, key_terms, lexrank
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -93,42 +92,37 @@ def documents(pages: Iterable[list[Chunk]]) -> Iterator[list[Chunk]]:
         yield [chunk for page in of_document for chunk in page]
 
 
-class PageContexts:
-    """Contexts without a model, of the chunks of one document after the other."""
+def page_contexts(chunks: Sequence[Chunk], facts: PageFacts, chosen: ContextualOptions) -> list[str]:
+    """The context, without a model, of each chunk of a document, in order; lines, the widest first; "" where
+    nothing is known."""
+    above = path(chunks[0].url, facts) if chosen.path else ""
+    told = summary(chunks, facts) if chosen.summary else ""
+    names = defined(chunks) if chosen.names else ""
+    heads = table_heads(chunks) if chosen.names else ""
+    near = _near(chunks, chosen.neighbours) if chosen.neighbours else [""] * len(chunks)
+    first = opening(chunks[0]) if chosen.opening else ""
+    contexts = []
+    for at, chunk in enumerate(chunks):
+        rows = heads if "\t" in chunk.text else ""
+        lines = (above, told, names, rows, first if at else "", near[at])
+        contexts.append("\n".join(dict.fromkeys(filter(None, lines))))
+    return contexts
 
-    def __init__(self, options: ContextualOptions) -> None:
-        self._options = options
 
-    def of(self, chunks: Sequence[Chunk], facts: PageFacts) -> list[str]:
-        """The context of each chunk, in order; lines, the widest first; "" where nothing is known."""
-        chosen = self._options
-        above = path(chunks[0].url, facts) if chosen.path else ""
-        told = summary(chunks, facts) if chosen.summary else ""
-        names = defined(chunks) if chosen.names else ""
-        heads = table_heads(chunks) if chosen.names else ""
-        near = self._near(chunks) if chosen.neighbours else [""] * len(chunks)
-        first = opening(chunks[0]) if chosen.opening else ""
-        contexts = []
-        for at, chunk in enumerate(chunks):
-            rows = heads if "\t" in chunk.text else ""
-            lines = (above, told, names, rows, first if at else "", near[at])
-            contexts.append("\n".join(dict.fromkeys(filter(None, lines))))
-        return contexts
-
-    def _near(self, chunks: Sequence[Chunk]) -> list[str]:
-        # Rare on the page, not on the site: so that a change of one page changes no context of another.
-        frequencies = DocumentFrequencies.of(chunks)
-        terms = [self._terms(chunk, frequencies) for chunk in chunks] if len(chunks) > 1 else [[]]
-        around = (
-            [*(terms[at - 1] if at else ()), *(terms[at + 1] if at + 1 < len(terms) else ())]
-            for at in range(len(terms))
-        )
-        return [", ".join(dict.fromkeys(found)) for found in around]
-
-    def _terms(self, chunk: Chunk, frequencies: DocumentFrequencies) -> list[str]:
-        # Code is read too: without its marks, since what stands between them counts as none.
-        text = chunk.text.replace(_FENCE, "")
-        return key_terms([text], frequencies, self._options.neighbours, chunk.language)
+def _near(chunks: Sequence[Chunk], many: int) -> list[str]:
+    """At most so many key terms of the chunk before and of the chunk after, for each chunk."""
+    # Rare on the page, not on the site: so that a change of one page changes no context of another.
+    frequencies = DocumentFrequencies.of(chunks)
+    # Code is read too: without its marks, since what stands between them counts as none.
+    terms = [
+        key_terms([chunk.text.replace(_FENCE, "")], frequencies, many, chunk.language)
+        for chunk in (chunks if len(chunks) > 1 else ())
+    ] or [[]]
+    around = (
+        [*(terms[at - 1] if at else ()), *(terms[at + 1] if at + 1 < len(terms) else ())]
+        for at in range(len(terms))
+    )
+    return [", ".join(dict.fromkeys(found)) for found in around]
 
 
 def path(url: str, facts: PageFacts) -> str:
@@ -140,7 +134,7 @@ def path(url: str, facts: PageFacts) -> str:
 
 
 def summary(chunks: Sequence[Chunk], facts: PageFacts) -> str:
-    """Return what the page is about."""
+    """Return a summary of the page."""
     if facts.description or len(chunks) < 2:
         return facts.description
     return " ".join(lexrank([chunk.text for chunk in chunks], SUMMARY, chunks[0].language))
@@ -241,25 +235,25 @@ def derive(kit: Kit, options: ContextualOptions) -> Artefact:
 
 def _situated(kit: Kit, options: ContextualOptions) -> Iterator[tuple[Chunk, str]]:
     """Every chunk with its context, by page and position."""
-    pieces, done = PageContexts(options), 0
+    done = 0
     of_documents = documents(kit.text.pages())
     while batch := list(_about(of_documents, BATCH)):
-        said = iter(_said(kit, batch) if kit.asking.model else ())
+        # Prompts hold whole pages, so they are made for one batch at a time.
+        asked = [task for document in batch for task in tasks(document)] if kit.asking.model else []
+        said = iter(kit.asking.all(CALLS, asked))
         for document in batch:
             kit.monitor.step("situating chunks", done, len(kit.chunks))
-            contexts = pieces.of(document, kit.text.facts(document[0].url))
+            contexts = page_contexts(document, kit.text.facts(document[0].url), options)
             for chunk, without_model in zip(document, contexts, strict=True):
                 yield chunk, "\n".join(filter(None, (next(said, ""), without_model)))
             done += len(document)
 
 
-def _said(kit: Kit, batch: Sequence[list[Chunk]]) -> list[str]:
-    """By the model, of each chunk; prompts hold whole pages, so they are made for one batch at a time."""
-    return kit.asking.all(CALLS, [task for document in batch for task in tasks(document)])
-
-
 def _stored(kit: Kit, batch: Sequence[tuple[Chunk, str]], options: ContextualOptions) -> list[Record]:
-    records = [_record(chunk, context) for chunk, context in batch]
+    records = [
+        Record(record_id(chunk.id, chunk.title, context), context, (chunk.id,), chunk.url, "", chunk.language)
+        for chunk, context in batch
+    ]
     if options.embed == "joined":
         joined = [
             replace(record, text=_joined(chunk.indexed_text, record.text))
@@ -294,9 +288,7 @@ class ContextualSearch:
         return self._index.hybrid.finish(query, [self._told(hit, live) for hit in hits])
 
     def _told(self, hit: ScoredChunk, live: Artefact) -> ScoredChunk:
-        # What hybrid calls "dense" is the situated text's here; the grader reads that of the chunk alone.
-        scores = {"situated" if name == "dense" else name: score for name, score in hit.scores.items()}
-        told = replace(hit, scores=scores)
+        told = with_dense_as(hit, "situated")
         records = live.of_source.get(hit.chunk.id)
         return with_context(told, records[0].text, "found in its context") if records else told
 
@@ -309,11 +301,6 @@ def _about(documents: Iterator[list[Chunk]], most: int) -> Iterator[list[Chunk]]
         count += len(document)
         if count >= most:
             return
-
-
-def _record(chunk: Chunk, context: str) -> Record:
-    id = record_id(chunk.id, chunk.title, context)
-    return Record(id, context, (chunk.id,), chunk.url, "", chunk.language)
 
 
 def _joined(text: str, context: str) -> str:

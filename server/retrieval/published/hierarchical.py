@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,15 +16,13 @@ from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import ModelError
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.retrieval.fusion import Fusion, WordScores
 from server.retrieval.hybrid import OLDER, HybridRetriever
 from server.retrieval.options import StrategyOptions
-from server.retrieval.parts import Hit
+from server.retrieval.parts import Hit, reads
 from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
+from server.retrieval.published.derived.build import Artefact, Kit, batched
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context, words_ceiling
 from server.retrieval.published.derived.layered import LayeredSearch, search_picked
 from server.retrieval.published.summaries import summary_task
 from server.retrieval.rarity import Rarity
@@ -45,7 +43,7 @@ class HierarchicalOptions(StrategyOptions):
     units: Literal["pages", "sections", "both"] = "both"
     """What is summarised. A page without headings is one section."""
     tokens: Annotated[int, Field(ge=30, le=400)] = 120
-    """Of a summary, at most."""
+    """The most tokens of a summary."""
     picked: Annotated[int, Field(ge=1, le=200)] = 20
     """So many pages and sections are searched in the mode hard."""
     vectors: Share = 0.3
@@ -114,52 +112,6 @@ CANDIDATES = 100
 """Summaries of each side that are fused, at least."""
 
 
-class Picking:
-    """Fuses summaries as hybrid fuses chunks; searches by hybrid below the best."""
-
-    def __init__(self, index: DerivedIndex[Any], kind: str, picked: int) -> None:
-        self._index = index
-        self._kind = kind
-        self._picked = picked
-        self._rarity = Rarity(index.parts.words)
-        self._fusion: Fusion = FUSIONS.load(index.parts.tuning.fusion)
-
-    def below(self, query: Query, live: Artefact) -> HybridRetriever:
-        """Hybrid over the chunks of the best pages and sections."""
-        records = {record.id: record for record in live.records.get(self._kind, ())}
-        chunks = frozenset(id for picked in self.best(query, live) for id in records[picked].sources)
-        return search_picked(self._index.parts, chunks)
-
-    def best(self, query: Query, live: Artefact) -> list[str]:
-        """Ids of the picked summaries, best first; earlier turns have a share as they have in hybrid."""
-        scores: defaultdict[str, float] = defaultdict(float, self._scores(query, live))
-        share = self._index.parts.tuning.history_share
-        for age, text in enumerate(query.previous[:3] if share else ()):
-            for id, score in self._scores(Query(text, query.language, query.title), live).items():
-                scores[id] += share * OLDER**age * score
-        return sorted(scores, key=lambda id: (-scores[id], id))[: self._picked]
-
-    def _scores(self, query: Query, live: Artefact) -> dict[str, float]:
-        depth = max(CANDIDATES, 2 * self._picked)
-        found = self._index.worded(self._kind, query.text, depth, live)
-        words = {record.id: score for record, score in found}
-        dense = dict(self._nearest(query, depth, live))
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        ceiling = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        reads, tuning = self._index.parts.embedder.languages, self._index.parts.tuning
-        read = not (reads and query.language and query.language not in reads)
-        weight = tuning.dense_weight if read else tuning.unread_weight
-        return self._fusion(dense, WordScores(words, ceiling), dict.fromkeys((*dense, *words), weight))
-
-    def _nearest(self, query: Query, depth: int, live: Artefact) -> list[Hit]:
-        try:
-            vector = self._index.parts.embedder.embed([query.searched_text])[0]
-            found = self._index.nearest(self._kind, vector, depth, live)
-        except (ModelError, IndexFailure):
-            return []  # hybrid tells of it when it searches the chunks
-        return [(record.id, score) for record, score in found]
-
-
 KIND = "summaries"
 BATCH = 100
 """Units that are summarised and stored at once: about a second's work without a model."""
@@ -171,9 +123,8 @@ def derive(kit: Kit, options: HierarchicalOptions) -> Artefact:
     """A record for each page and section; its sources are all of its chunks."""
     found = [unit for page in kit.text.pages() for unit in units(page, kit.text.facts(page[0].url), options)]
     records: list[Record] = []
-    for start in range(0, len(found), BATCH):
-        kit.monitor.step("summaries", start, len(found))
-        records += _stored(kit, found[start : start + BATCH], options)
+    for batch in batched(kit.monitor, "summaries", found, BATCH):
+        records += _stored(kit, batch, options)
     return Artefact({KIND: records})
 
 
@@ -186,10 +137,11 @@ def _stored(kit: Kit, batch: Sequence[SummaryUnit], options: HierarchicalOptions
         # Nothing shorter stands for one chunk than itself: no call is spent on it.
         alone = unit.description or unit.chunks[0].text[: CHARACTERS * most]
         records.append(unit.record(next(said) if len(unit.chunks) > 1 else alone))
-    reads = kit.embedder.languages
-    read = [one for one in records if not reads or not one.language or one.language in reads]
-    kit.vectors(KIND, [replace(record, text=_embedded(record)) for record in read])
-    kit.word_chunks(KIND, [_indexed(record) for record in records])
+    read = [one for one in records if reads(kit.embedder, one.language)]
+    embedded = (filter(None, (one.title, ", ".join(_below(one)), one.text)) for one in read)
+    texts = map("\n\n".join, embedded)
+    kit.vectors(KIND, [replace(one, text=text) for one, text in zip(read, texts, strict=True)])
+    kit.word_chunks(KIND, [replace(one.as_chunk(), heading_path=_below(one)) for one in records])
     return records
 
 
@@ -200,23 +152,53 @@ class HierarchicalSearch:
         self._index = index
         chosen = index.options
         self._layered = LayeredSearch(index, KIND, (chosen.vectors, chosen.words))
-        self._picking = Picking(index, KIND, chosen.picked)
+        self._rarity = Rarity(index.parts.words)
+        self._fusion: Fusion = FUSIONS.load(index.parts.tuning.fusion)
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """As hybrid does, with the summaries' scores or below the picked ones."""
         if self._index.options.mode == "hard":
-            hits = self._picking.below(query, live).retrieve(query, limit)
+            hits = self._searched_below(query, live).retrieve(query, limit)
         else:
-            hits = [_without_dense(hit) for hit in self._layered.of(live).retrieve(query, limit)]
+            hits = [
+                # What the layered search calls the cosine is not the chunk's own.
+                replace(hit, scores={name: score for name, score in hit.scores.items() if name != "dense"})
+                for hit in self._layered.of(live).retrieve(query, limit)
+            ]
         return self._index.hybrid.finish(query, [_told(hit, live) for hit in hits])
 
+    def _searched_below(self, query: Query, live: Artefact) -> HybridRetriever:
+        """Hybrid over the chunks of the best pages and sections."""
+        records = {record.id: record for record in live.records.get(KIND, ())}
+        chunks = frozenset(id for picked in self._best(query, live) for id in records[picked].sources)
+        return search_picked(self._index.parts, chunks)
 
-def _indexed(record: Record) -> Chunk:
-    return Chunk(record.id, record.url, record.title, _below(record), record.text, 0, record.language)
+    def _best(self, query: Query, live: Artefact) -> list[str]:
+        """Ids of the picked summaries, best first; earlier turns have a share as they have in hybrid."""
+        scores: defaultdict[str, float] = defaultdict(float, self._scores(query, live))
+        share = self._index.parts.tuning.history_share
+        for age, text in enumerate(query.previous[:3] if share else ()):
+            for id, score in self._scores(Query(text, query.language, query.title), live).items():
+                scores[id] += share * OLDER**age * score
+        return sorted(scores, key=lambda id: (-scores[id], id))[: self._index.options.picked]
 
+    def _scores(self, query: Query, live: Artefact) -> dict[str, float]:
+        depth = max(CANDIDATES, 2 * self._index.options.picked)
+        found = self._index.worded(KIND, query.text, depth, live)
+        words = {record.id: score for record, score in found}
+        dense = dict(self._nearest(query, depth, live))
+        tuning, read = self._index.parts.tuning, reads(self._index.parts.embedder, query.language)
+        weight = tuning.dense_weight if read else tuning.unread_weight
+        scored = WordScores(words, words_ceiling(query, self._rarity))
+        return self._fusion(dense, scored, dict.fromkeys((*dense, *words), weight))
 
-def _embedded(record: Record) -> str:
-    return "\n\n".join(filter(None, (record.title, ", ".join(_below(record)), record.text)))
+    def _nearest(self, query: Query, depth: int, live: Artefact) -> list[Hit]:
+        try:
+            vector = self._index.parts.embedder.embed([query.searched_text])[0]
+            found = self._index.nearest(KIND, vector, depth, live)
+        except (ModelError, IndexFailure):
+            return []  # hybrid tells of it when it searches the chunks
+        return [(record.id, score) for record, score in found]
 
 
 def _below(record: Record) -> tuple[str, ...]:
@@ -231,11 +213,6 @@ def _told(hit: ScoredChunk, live: Artefact) -> ScoredChunk:
         return hit
     nearest = min(found, key=lambda record: len(record.sources))
     return with_context(hit, nearest.text, f"in {nearest.title}" if nearest.title else "")
-
-
-def _without_dense(hit: ScoredChunk) -> ScoredChunk:
-    """Return what the layered search calls the cosine is not the chunk's own."""
-    return replace(hit, scores={name: score for name, score in hit.scores.items() if name != "dense"})
 
 
 HIERARCHICAL = derived_kind("hierarchical", HierarchicalOptions, derive, HierarchicalSearch)

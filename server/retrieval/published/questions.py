@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Annotated, ClassVar
@@ -20,17 +20,13 @@ from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import PageFacts, Record, record_id
 from server.domain.protocols import Prompt
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import page_tokens, tokens
+from server.indexes.tokens import page_tokens
 from server.languages.loader import alternatives, compiled
-from server.retrieval.fusion import WordScores
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import ranked, reads
-from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.asking import ModelTask, reply_list
+from server.retrieval.published.derived.build import Artefact, Kit, watched
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.replies import reply_list
-from server.retrieval.rarity import Rarity
 
 _MARK = re.compile(r"[?？؟]\s*$")
 _BEGINS = compiled(alternatives(lambda one: one.questions.begins))
@@ -142,16 +138,13 @@ def question_task(chunk: Chunk, count: int) -> ModelTask[list[str]]:
         60 * count + 40,
         json=True,
     )
-    return ModelTask(prompt, _reader(count), list)
 
-
-def _reader(count: int) -> Callable[[str], list[str]]:
     def read(reply: str) -> list[str]:
         questions = reply_list(reply, "questions")
         texts = (" ".join(text.split()) for text in questions if isinstance(text, str))
         return list(dict.fromkeys(text[:LONGEST_QUESTION] for text in texts if text))[:count]
 
-    return read
+    return ModelTask(prompt, read, list)
 
 
 KIND = "questions"
@@ -188,9 +181,7 @@ def derive(kit: Kit, options: QuestionsOptions) -> Artefact:
     pages = [list(page) for _, page in groupby(kit.chunks, key=lambda chunk: chunk.url)]
     facts = {page[0].url: kit.text.facts(page[0].url) for page in pages}
     records: list[Record] = []
-    for number, page in enumerate(pages):
-        if number % 50 == 0:
-            kit.monitor.step("questions", number, len(pages))
+    for page in watched(kit.monitor, "questions", pages, 50):
         if options.faq:
             records += from_faq(page, facts[page[0].url])
         if options.headings:
@@ -256,23 +247,19 @@ class QuestionsSearch:
         near = {
             record.id: max(0.0, cosine) for record, cosine in self._index.nearest(KIND, vector, NEAREST, live)
         }
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        words = self._index.side(KIND).words
-        with words.reading():
-            found = self._index.worded(KIND, query.text, NEAREST, live)
-            ceiling = (K1 + 1) * sum(Rarity(words).weights(asked).values()) if asked else 0.0
-        worded = {record.id: score for record, score in found}
-        weights = {id: self._meaning(query, live.by_id[id]) for id in {**near, **worded}}
-        shares = WordScores(worded, ceiling).shares()
+        shares = self._index.word_scores(KIND, query, NEAREST, live).shares()
+        embedder, options, tuning = self._parts.embedder, self._index.options, self._parts.tuning
+        asked = reads(embedder, query.language)
+        weights = {
+            id: options.meaning
+            if asked and reads(embedder, live.by_id[id].language)
+            else tuning.unread_weight
+            for id in {**near, **shares}
+        }
         return [
             (live.by_id[id], weight * near.get(id, 0.0) + (1 - weight) * shares.get(id, 0.0))
             for id, weight in weights.items()
         ]
-
-    def _meaning(self, query: Query, record: Record) -> float:
-        embedder = self._parts.embedder
-        read = reads(embedder, query.language) and reads(embedder, record.language)
-        return self._index.options.meaning if read else self._parts.tuning.unread_weight
 
 
 QUESTIONS = derived_kind("questions", QuestionsOptions, derive, QuestionsSearch)

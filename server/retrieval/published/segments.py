@@ -24,14 +24,18 @@ from pydantic import Field
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record, record_id
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
 from server.retrieval.options import StrategyOptions
+from server.retrieval.parts import reads
 from server.retrieval.published.auto_context import ChunkContext, contexts
-from server.retrieval.published.derived.build import Artefact, Kit
-from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.derived.build import Artefact, Kit, batched
+from server.retrieval.published.derived.index import DerivedIndex, derived_kind, words_ceiling
+from server.retrieval.published.derived.layered import (
+    ChunkRun,
+    LayeredSearch,
+    missing,
+    together,
+    with_dense_as,
+)
 from server.retrieval.rarity import Rarity
 
 
@@ -125,12 +129,8 @@ class Preset:
     def limits(self, budget: int) -> SegmentLimits:
         """For so many chunks in all."""
         together = min(budget, self.together)
-        return SegmentLimits(
-            longest=max(1, min(self.longest, math.ceil(together * self.of_page))),
-            together=together,
-            least_value=self.least_value,
-            of_page=SEGMENTS_OF_PAGE,
-        )
+        longest = max(1, min(self.longest, math.ceil(together * self.of_page)))
+        return SegmentLimits(longest, together, self.least_value, SEGMENTS_OF_PAGE)
 
     def penalty_for(self, budget: int) -> float:
         """Return what a chunk without relevance costs: the smaller the budget, the more."""
@@ -201,22 +201,17 @@ LIFT = 0.05
 of two equal finds the longer comes first, too little for many weak chunks to displace a good one."""
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """Which chunks each page has, in page order, and how long they are."""
 
-    pages: Mapping[str, Sequence[str]]
-    sizes: Mapping[str, int]
-
-    @classmethod
-    def of(cls, live: Artefact, kind: str) -> Layout:
-        """The layout of a derived index with one record for each chunk."""
-        pages: dict[str, list[str]] = {}
-        ids = []
-        for record in live.records.get(kind, ()):
-            pages.setdefault(record.url, []).append(record.sources[0])
-            ids.append(record.sources[0])
-        return cls(pages, dict(zip(ids, live.arrays["sizes"].tolist(), strict=True)))
+    def __init__(self, live: Artefact) -> None:
+        """`live` has one record for each chunk."""
+        self.pages: dict[str, list[str]] = {}
+        records = live.records.get(KIND, ())
+        for record in records:
+            self.pages.setdefault(record.url, []).append(record.sources[0])
+        ids = (record.sources[0] for record in records)
+        self.sizes: dict[str, int] = dict(zip(ids, live.arrays["sizes"].tolist(), strict=True))
 
 
 def values(
@@ -274,9 +269,8 @@ def derive(kit: Kit, options: SegmentsOptions) -> Artefact:
     chunks = (chunk for page in pages for chunk in page)
     pairs = list(zip(chunks, (one for page in told for one in page), strict=True))
     records: list[Record] = []
-    for start in range(0, len(pairs), BATCH):
-        kit.monitor.step("contexts", start, len(pairs))
-        records += _stored(kit, pairs[start : start + BATCH])
+    for batch in batched(kit.monitor, "contexts", pairs, BATCH):
+        records += _stored(kit, batch)
     sizes = np.asarray([len(chunk.text) for chunk, _ in pairs], np.int32)
     return Artefact({KIND: records}, {"sizes": sizes})
 
@@ -289,7 +283,6 @@ class SegmentsSearch:
         self._parts = index.parts
         self._rarity = Rarity(index.parts.words)
         self._layered = LayeredSearch(index, KIND, SHARES)
-        self._layout: tuple[Artefact, Layout] | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Segments by their best chunk and what belongs to it; between them chunks that stand alone."""
@@ -297,7 +290,7 @@ class SegmentsSearch:
         found = self._relevances(query, pool)
         if not found or max(found.values()) < NOTHING:
             return []
-        layout, chosen = self._layout_of(live), self._index.options.chosen
+        layout, chosen = live.view(Layout), self._index.options.chosen
         worth = values(pool, found, layout, chosen, limit)
         chosen_runs = runs(pool, segments(worth, chosen.limits(limit)), worth, layout)
         bridges = self._parts.chunks.load(missing(chosen_runs, pool))
@@ -306,31 +299,19 @@ class SegmentsSearch:
 
     def _relevances(self, query: Query, pool: Sequence[ScoredChunk]) -> dict[str, float]:
         """How likely each chunk bears on the question, by id."""
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        most = (K1 + 1) * sum(self._rarity.weights(asked).values()) if asked else 0.0
-        reads = self._parts.embedder.languages
-        read = not reads or not query.language or query.language in reads
+        most, embedder = words_ceiling(query, self._rarity), self._parts.embedder
+        read = reads(embedder, query.language)
         found = {}
         for hit in pool:
-            known = read and (not reads or not hit.chunk.language or hit.chunk.language in reads)
-            cosine = hit.scores.get("dense", 0.0) if known else None
+            cosine = hit.scores.get("dense", 0.0) if read and reads(embedder, hit.chunk.language) else None
             words = hit.scores.get("words", 0.0) / most if most else 0.0
             found[hit.chunk.id] = relevance(cosine, min(1.0, words))
         return found
 
-    def _layout_of(self, live: Artefact) -> Layout:
-        known = self._layout
-        if known is None or known[0] is not live:
-            known = self._layout = (live, Layout.of(live, KIND))
-        return known[1]
-
     def _told(self, hit: ScoredChunk, found: dict[str, float], live: Artefact) -> ScoredChunk:
-        """With its context and relevance; the scores of the layered search, which are no cosine of the
-        chunk alone, under another name."""
-        scores = dict(hit.scores)
-        if "dense" in scores:
-            scores["in context"] = scores.pop("dense")
-        scores["relevance"] = round(found.get(hit.chunk.id, 0.0), 4)
+        """With its context and relevance."""
+        hit = with_dense_as(hit, "in context")
+        scores = {**hit.scores, "relevance": round(found.get(hit.chunk.id, 0.0), 4)}
         record = next(iter(live.of_source.get(hit.chunk.id, ())), None)
         return replace(hit, scores=scores, context=record.text if record else "")
 

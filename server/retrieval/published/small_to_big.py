@@ -21,10 +21,16 @@ from server.domain.question import Query
 from server.domain.sentences import lines, split_sentences
 from server.retrieval.options import StrategyOptions
 from server.retrieval.parts import cosines, reads
+from server.retrieval.published.auto_context import first_heading
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind
-from server.retrieval.published.derived.layered import LayeredSearch
-from server.retrieval.published.derived.runs import ChunkRun, missing, together
+from server.retrieval.published.derived.layered import (
+    ChunkRun,
+    LayeredSearch,
+    missing,
+    together,
+    with_dense_as,
+)
 
 
 @dataclass(frozen=True)
@@ -91,15 +97,11 @@ def sections(page: Sequence[Chunk], size: int) -> list[list[Chunk]]:
     for chunk in page:
         run = runs[-1] if runs else []
         length = sum(len(one.text) for one in run) + len(chunk.text)
-        if run and length <= size and (_top(chunk) == _top(run[-1]) or length <= size // 2):
+        if run and length <= size and (first_heading(chunk) == first_heading(run[-1]) or length <= size // 2):
             run.append(chunk)
         else:
             runs.append([chunk])
     return runs
-
-
-def _top(chunk: Chunk) -> str:
-    return next((heading for heading in chunk.heading_path if heading != chunk.title), "")
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
@@ -159,22 +161,16 @@ class BestPart:
     count: int
 
 
-@dataclass(frozen=True)
 class Families:
     """Which chunks belong together, and which parts a chunk has."""
 
-    group_of: Mapping[str, tuple[str, ...]]
-    """Chunks of the same section, in page order, by each of them."""
-    parts_of: Mapping[str, tuple[str, ...]]
-    """Ids of the parts of each chunk that has some, in order."""
-
-    @classmethod
-    def of(cls, live: Artefact) -> Families:
-        """The families of a derived index."""
+    def __init__(self, live: Artefact) -> None:
         found = live.facts.get("groups")
         groups = [tuple(map(str, group)) for group in found] if isinstance(found, list) else []
-        parts = {id: tuple(record.id for record in records) for id, records in live.of_source.items()}
-        return cls({id: group for group in groups for id in group}, parts)
+        self.group_of = {id: group for group in groups for id in group}
+        """Chunks of the same section, in page order, by each of them."""
+        self.parts_of = {id: tuple(one.id for one in records) for id, records in live.of_source.items()}
+        """Ids of the parts of each chunk that has some, in order."""
 
     def group(self, id: str) -> tuple[str, ...]:
         """The chunk alone where nothing is known of it."""
@@ -255,7 +251,7 @@ WORDS = 0.25
 """Share of a chunk's score by words that its best part gives."""
 POOL = 40
 """Chunks that are looked at for what belongs to them."""
-PARENT, SECTION, WHOLE = 2_000, 4_000, 1_000_000
+GROUPED = {"parent": 2_000, "merging": 4_000, "window": 1_000_000}
 """Characters of what belongs together: of a published parent; four chunks; all under one heading."""
 LEAVES = 4
 """Parts that are searched for each chunk that is wanted, when parts are merged."""
@@ -283,30 +279,16 @@ def _parts_of(
 ) -> Iterator[Record]:
     """The parts of all chunks; into `groups` goes which of those belong together."""
     for page in pages:
-        groups += ([chunk.id for chunk in group] for group in _grouped(page, options))
+        groups += ([chunk.id for chunk in group] for group in sections(page, GROUPED[options.mode]))
         for chunk in page:
-            texts, under = _texts(chunk.text, options), _under(chunk, options)
+            texts, under = children(chunk.text, options.child), chunk.heading
+            if options.mode == "window":
+                # Over a sentence stands the last heading, which is all that it can bear.
+                texts = sentences(chunk.text)
+                under = chunk.heading_path[-1] if chunk.heading_path else under
             for text in texts if len(texts) > 1 else ():
                 id = record_id(under, text, chunk.language)
                 yield Record(id, text, (chunk.id,), chunk.url, under, chunk.language)
-
-
-def _under(chunk: Chunk, options: SmallToBigOptions) -> str:
-    """Return what stands over a part: over a sentence the last heading, which is all that it can bear."""
-    if options.mode == "window" and chunk.heading_path:
-        return chunk.heading_path[-1]
-    return chunk.heading
-
-
-def _grouped(page: Sequence[Chunk], options: SmallToBigOptions) -> list[list[Chunk]]:
-    size = {"parent": PARENT, "merging": SECTION, "window": WHOLE}[options.mode]
-    return sections(page, size)
-
-
-def _texts(text: str, options: SmallToBigOptions) -> list[str]:
-    if options.mode == "window":
-        return sentences(text)
-    return children(text, options.child)
 
 
 def _store(kit: Kit, records: Sequence[Record]) -> None:
@@ -324,7 +306,6 @@ class SmallToBigSearch:
         self._index = index
         self._parts = index.parts
         self._layered = LayeredSearch(index, KIND, (index.options.share, WORDS))
-        self._families: tuple[Artefact, Families] | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Chunks with what belongs to the part that was found of them."""
@@ -337,7 +318,7 @@ class SmallToBigSearch:
     def _runs(
         self, query: Query, pool: list[ScoredChunk], best: Mapping[str, BestPart], limit: int, live: Artefact
     ) -> list[ChunkRun]:
-        families = self._families_of(live)
+        families = live.view(Families)
         if self._index.options.mode == "window":
             return window_runs(pool, families, best, self._index.options.window, limit)
         if self._index.options.mode == "merging":
@@ -376,20 +357,11 @@ class SmallToBigSearch:
                 best[id] = BestPart(records[place].text, place, len(records))
         return best
 
-    def _families_of(self, live: Artefact) -> Families:
-        known = self._families
-        if known is None or known[0] is not live:
-            known = self._families = (live, Families.of(live))
-        return known[1]
-
 
 def _told(hit: ScoredChunk, part: BestPart | None) -> ScoredChunk:
-    """With the part as the reason; the layered score, which is no cosine of the chunk, under another name."""
-    scores = dict(hit.scores)
-    if "dense" in scores:
-        scores["with parts"] = scores.pop("dense")
+    """With the part as the reason."""
     why = hit.why or (f"its part “{part.text[:QUOTED]}”" if part else "")
-    return replace(hit, scores=scores, why=why)
+    return replace(with_dense_as(hit, "with parts"), why=why)
 
 
 SMALL_TO_BIG = derived_kind("small-to-big", SmallToBigOptions, derive, SmallToBigSearch, asks_model=False)

@@ -24,8 +24,7 @@ from server.domain.protocols import Prompt
 from server.domain.sentences import lines, split_sentences
 from server.indexes.tokens import page_tokens
 from server.languages.scripts import UNSPACED_CHARACTER
-from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.replies import reply_text, shortened
+from server.retrieval.published.derived.asking import ModelTask, reply_text, shortened
 
 MOST_SENTENCES = 300
 """Only so many are compared; of longer texts the first ones of each, in turn."""
@@ -76,7 +75,7 @@ def lexrank(texts: Sequence[str], most_chars: int, language: str = "") -> list[s
 
 
 def extract(texts: Sequence[str], most_tokens: int, language: str = "") -> str:
-    """Return the same as one text of about `most_tokens` tokens."""
+    """Return the sentences that say most as one text of about `most_tokens` tokens."""
     return " ".join(lexrank(texts, chars_of(most_tokens, texts), language))
 
 
@@ -95,7 +94,8 @@ def summary_task(
     # As JSON no text can end before its quotation mark does: what pages say stays data.
     data = json.dumps({"title": title, "texts": shown, "tokens": most_tokens}, ensure_ascii=False)
     prompt = Prompt(RULES, data, max_tokens=OVER * most_tokens + 30, json=True)
-    return ModelTask(prompt, partial(_read, OVER * chars_of(most_tokens, texts)), twin)
+    longest = OVER * chars_of(most_tokens, texts)
+    return ModelTask(prompt, lambda reply: shortened(reply_text(reply, "summary"), longest), twin)
 
 
 def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
@@ -105,13 +105,8 @@ def chars_of(most_tokens: int, texts: Iterable[str]) -> int:
     return round(most_tokens * (4 - 3 * unspaced))
 
 
-def _read(most_chars: int, reply: str) -> str:
-    """Raises ValueError for a reply without a summary."""
-    return shortened(reply_text(reply, "summary"), most_chars)
-
-
 def _sentences(texts: Sequence[str]) -> list[str]:
-    """Return those that are compared, in document order, each once."""
+    """Return the sentences that are compared, in document order, each once."""
     seen: set[str] = set()
     of_text = []
     for text in texts:

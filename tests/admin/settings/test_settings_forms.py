@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from server.backup.writing import write_backup
+from server.backup.shape import write_backup
 from server.domain.events import EventKind
 from server.storage.people.api_keys import Scope
 from tests.admin.conftest import PASSWORD, Browser, log_in

@@ -7,6 +7,8 @@ before is kept, so the next build goes on from there.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +18,7 @@ from typing import Generic, TypeVar
 from server.domain.derived import Monitor, Plan, Unwatched, record_id
 from server.domain.protocols import ChatModel, Prompt
 from server.domain.spending import Spending, Used, charged
-from server.retrieval.parts import Replies
+from server.storage.content.derived import ModelReplies
 
 T = TypeVar("T")
 
@@ -58,7 +60,7 @@ class ModelTasks:
     """The questions of one build. With `trial` nothing is asked: what would be is counted instead."""
 
     model: ChatModel | None
-    replies: Replies | None
+    replies: ModelReplies | None
     estimate: Estimate
     """Tokens of a text, about."""
     monitor: Monitor = field(default_factory=Unwatched)
@@ -158,3 +160,37 @@ class ModelTasks:
         return record_id(
             self.model.name, prompt.system, prompt.user, str(prompt.max_tokens), str(prompt.json)
         )
+
+
+def reply_object(reply: str) -> dict[str, object]:
+    """Return the JSON object in a reply, whatever surrounds it. Raises ValueError where there is none."""
+    try:
+        value = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
+    except RecursionError:
+        raise ValueError("the reply is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError("no JSON object in the reply")
+    return value
+
+
+def reply_list(reply: str, name: str) -> list[object]:
+    """Return the list `name` of the object in a reply. Raises ValueError where there is none."""
+    value = reply_object(reply).get(name)
+    if not isinstance(value, list):
+        raise ValueError(f"no list of {name} in the reply")
+    return value
+
+
+def reply_text(reply: str, name: str) -> str:
+    """Return the text `name` of the object in a reply, on one line. Raises ValueError where it is empty."""
+    value = reply_object(reply).get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"no {name} in the reply")
+    return " ".join(value.split())
+
+
+def shortened(text: str, most: int) -> str:
+    """Return at most so many characters, ending with a whole word where there is one."""
+    if len(text) <= most:
+        return text
+    return re.sub(r"\s+\S*$", "", text[:most]) or text[:most]

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeVar, cast
 
 import numpy as np
 import orjson
@@ -19,6 +20,8 @@ from server.domain.protocols import Embedder, Vector, VectorSearch
 from server.retrieval.parts import SideIndexes
 from server.retrieval.published.derived.asking import ModelTasks
 
+T = TypeVar("T")
+V = TypeVar("V")
 Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
@@ -31,6 +34,13 @@ class Artefact:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     facts: Mapping[str, object] = field(default_factory=dict)
     """JSON values."""
+    _views: dict[Callable[[Artefact], object], object] = field(default_factory=dict, compare=False)
+
+    def view(self, make: Callable[[Artefact], V]) -> V:
+        """Return what `make` makes of this state, which is made once."""
+        if make not in self._views:
+            self._views[make] = make(self)
+        return cast(V, self._views[make])
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -54,7 +64,10 @@ class Artefact:
 
     def to_bytes(self) -> bytes:
         """Return what `from_bytes` reads; no pickle in it."""
-        records = {kind: [_row(record) for record in of_kind] for kind, of_kind in self.records.items()}
+        records = {
+            kind: [[r.id, r.text, r.sources, r.url, r.title, r.language, r.data] for r in of_kind]
+            for kind, of_kind in self.records.items()
+        }
         texts = orjson.dumps({"records": records, "facts": self.facts}, option=orjson.OPT_SERIALIZE_NUMPY)
         packed = np.frombuffer(zlib.compress(texts, 1), np.uint8)
         out = io.BytesIO()
@@ -67,18 +80,11 @@ class Artefact:
         with np.load(io.BytesIO(body), allow_pickle=False) as stored:
             texts = orjson.loads(zlib.decompress(stored["texts"].tobytes()))
             arrays = {name.removeprefix("array."): stored[name] for name in stored.files if name != "texts"}
-        records = {kind: [_record(row) for row in rows] for kind, rows in texts["records"].items()}
+        records = {
+            kind: [Record(id, text, tuple(sources), *others) for id, text, sources, *others in rows]
+            for kind, rows in texts["records"].items()
+        }
         return cls(records, arrays, texts["facts"])
-
-
-def _row(record: Record) -> list[object]:
-    page = [record.url, record.title, record.language]
-    return [record.id, record.text, record.sources, *page, record.data]
-
-
-def _record(row: list[object]) -> Record:
-    chunk_id, text, sources, url, title, language, data = row
-    return Record(str(chunk_id), str(text), tuple(sources), str(url), str(title), str(language), data)  # type: ignore[arg-type]
 
 
 BATCH = 256
@@ -117,8 +123,9 @@ class Kit:
         ids = [chunk.id for chunk in chunks]
         known = self.chunk_vectors_of.vectors(ids)
         new = [chunk for chunk in chunks if chunk.id not in known]
-        made = self._embed("chunk vectors", [chunk.indexed_text for chunk in new])
-        known |= {chunk.id: vector for chunk, vector in zip(new, made, strict=True)}
+        for batch in batched(self.monitor, "chunk vectors", new, BATCH):
+            made = self.embedder.embed([chunk.indexed_text for chunk in batch])
+            known |= {chunk.id: vector for chunk, vector in zip(batch, made, strict=True)}
         return _matrix([known[id] for id in ids])
 
     def vectors(self, kind: str, records: Sequence[Record]) -> Vectors:
@@ -129,13 +136,11 @@ class Kit:
         index = self.side(kind).vectors
         known = index.vectors([record.id for record in records])
         new = list({record.id: record for record in records if record.id not in known}.values())
-        for start in range(0, len(new), BATCH):
-            self.monitor.step(f"vectors of {kind}", start, len(new))
-            batch = new[start : start + BATCH]
+        for batch in batched(self.monitor, f"vectors of {kind}", new, BATCH):
             made = self.embedder.embed([record.text for record in batch])
             index.add([record.as_chunk() for record in batch], made)
             known |= {record.id: vector for record, vector in zip(batch, made, strict=True)}
-        self._wrote(kind, records)
+        self.written.setdefault(kind, set()).update(record.id for record in records)
         return _matrix([known[record.id] for record in records])
 
     def words(self, kind: str, records: Sequence[Record]) -> None:
@@ -144,32 +149,30 @@ class Kit:
             self.word_chunks(kind, [record.as_chunk() for record in records])
 
     def word_chunks(self, kind: str, chunks: Sequence[Chunk]) -> None:
-        """Return the same for texts with headings of their own; ids are those of records."""
+        """Make texts with headings of their own searchable by words; ids are those of records."""
         if self.asking.trial:
             return
         index = self.side(kind).words
         known = index.ids()
         new = [chunk for chunk in chunks if chunk.id not in known]
-        for start in range(0, len(new), BATCH):
-            self.monitor.step(f"words of {kind}", start, len(new))
-            index.add(new[start : start + BATCH])
+        for batch in batched(self.monitor, f"words of {kind}", new, BATCH):
+            index.add(batch)
         self.written.setdefault(kind, set()).update(chunk.id for chunk in chunks)
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors that are kept nowhere."""
-        if self.asking.trial:
-            return np.zeros((len(texts), 1), np.float32)
-        return _matrix(self._embed("vectors", texts))
 
-    def _embed(self, what: str, texts: Sequence[str]) -> list[Vector]:
-        made: list[Vector] = []
-        for start in range(0, len(texts), BATCH):
-            self.monitor.step(what, start, len(texts))
-            made += self.embedder.embed(texts[start : start + BATCH])
-        return made
+def watched(monitor: Monitor, name: str, items: Sequence[T], every: int) -> Iterator[T]:
+    """The items; the monitor is told how far it is before each `every` of them. Raises BuildStopped."""
+    for n, item in enumerate(items):
+        if n % every == 0:
+            monitor.step(name, n, len(items))
+        yield item
 
-    def _wrote(self, kind: str, records: Sequence[Record]) -> None:
-        self.written.setdefault(kind, set()).update(record.id for record in records)
+
+def batched(monitor: Monitor, name: str, items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items, so many at once; the monitor is told before each batch. Raises BuildStopped."""
+    for start in range(0, len(items), size):
+        monitor.step(name, start, len(items))
+        yield items[start : start + size]
 
 
 def _matrix(vectors: Sequence[Vector]) -> Vectors:

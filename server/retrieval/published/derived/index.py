@@ -18,13 +18,17 @@ from server.domain.derived import Monitor, Plan, Record, SiteText, Unwatched, re
 from server.domain.protocols import ChatModel, ModelError, Strategy, Vector
 from server.domain.question import Query
 from server.indexes.errors import IndexFailure
+from server.indexes.postings import K1
+from server.indexes.tokens import tokens
 from server.indexes.word_tables import VERSION as WORDS
 from server.retrieval.chunk_indexes import ChunkIndexes
+from server.retrieval.fusion import WordScores
 from server.retrieval.hybrid import HybridRetriever
 from server.retrieval.options import StrategyKind, StrategyOptions, spec_of
 from server.retrieval.parts import Hit, Parts, SideIndexes
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.rarity import Rarity
 
 O = TypeVar("O", bound=StrategyOptions)  # noqa: E741
 
@@ -105,6 +109,15 @@ class DerivedIndex(Generic[O]):
         """Records of the live state by BM25, best first."""
         index = self.side(kind).words
         return _of_state(lambda wanted: index.search(text, wanted), limit, live)
+
+    def word_scores(self, kind: str, query: Query, limit: int, live: Artefact) -> WordScores:
+        """The records of the live state by BM25, by id, with the most that the question could score."""
+        words = self.side(kind).words
+        with words.reading():
+            found = self.worded(kind, query.text, limit, live)
+            return WordScores(
+                {record.id: score for record, score in found}, words_ceiling(query, Rarity(words))
+            )
 
     def chunks_of(self, scores: dict[str, float]) -> list[ScoredChunk]:
         """The live ones of these chunks with their scores, in no order."""
@@ -254,6 +267,12 @@ def derived_kind(
         return Strategy(DerivedRetriever(index, searches(index)), DerivedBuilder(index, derive))
 
     return StrategyKind(row, make, options)
+
+
+def words_ceiling(query: Query, rarity: Rarity) -> float:
+    """The most that BM25 can give for the words of a question."""
+    asked = list(dict.fromkeys(tokens(query.text, query.language)))
+    return (K1 + 1) * sum(rarity.weights(asked).values()) if asked else 0.0
 
 
 def _of_state(search: Callable[[int], list[Hit]], limit: int, live: Artefact) -> list[tuple[Record, float]]:

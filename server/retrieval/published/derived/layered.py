@@ -6,14 +6,15 @@ turns and rerankers hold for strategies that only add to what a chunk is found b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Record
 from server.domain.protocols import Vector
 from server.retrieval.hybrid import HybridRetriever
-from server.retrieval.parts import Hit, Parts, cosines
+from server.retrieval.parts import Hit, Parts, cosines, ranked
 from server.retrieval.published.derived.build import Artefact
 from server.retrieval.published.derived.index import DerivedIndex
 
@@ -69,7 +70,7 @@ def by_chunk(found: Found) -> dict[str, float]:
 
 class LayeredSearch:
     """Hybrid search in which a chunk's score by vectors, and by words, is its own and a share of that of its
-    best record. Made again when another state goes live."""
+    best record."""
 
     def __init__(
         self, index: DerivedIndex[Any], kind: str, shares: tuple[float, float], parts: Parts | None = None
@@ -80,14 +81,10 @@ class LayeredSearch:
         self._parts = parts or index.parts
         self._kind = kind
         self._shares = shares
-        self._made: tuple[Artefact, HybridRetriever] | None = None
 
     def of(self, live: Artefact) -> HybridRetriever:
         """The search of this state. Its scores "dense" and "words" are the layered ones."""
-        made = self._made
-        if made is None or made[0] is not live:
-            made = self._made = (live, self._layered(live))
-        return made[1]
+        return live.view(self._layered)
 
     def _layered(self, live: Artefact) -> HybridRetriever:
         index, kind, parts = self._index, self._kind, self._parts
@@ -124,3 +121,43 @@ def search_picked(parts: Parts, picked: frozenset[str]) -> HybridRetriever:
             wanted *= 8
 
     return HybridRetriever(parts, nearest, worded)
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRun:
+    """Chunks of one page, in page order, that are read as one."""
+
+    ids: tuple[str, ...]
+    score: float
+    why: str
+    """The reason shown with each of its chunks."""
+    number: int = 0
+    """Reported as "segment" in their scores, unless it is 0."""
+
+
+def with_dense_as(hit: ScoredChunk, name: str) -> ScoredChunk:
+    """`hit` with its layered score "dense" under another name, since it is no cosine of the chunk alone."""
+    return replace(hit, scores={name if known == "dense" else known: at for known, at in hit.scores.items()})
+
+
+def missing(runs: Sequence[ChunkRun], hits: Sequence[ScoredChunk]) -> list[str]:
+    """Ids of the chunks of these runs that are no hits."""
+    known = {hit.chunk.id for hit in hits}
+    return list(dict.fromkeys(id for run in runs for id in run.ids if id not in known))
+
+
+def together(
+    hits: Sequence[ScoredChunk], runs: Sequence[ChunkRun], added: Mapping[str, Chunk]
+) -> list[ScoredChunk]:
+    """All hits and the chunks `added` by runs, best first. The chunks of a run share its score, so that they
+    follow each other in page order; a chunk goes with the first run that has it."""
+    waiting = {hit.chunk.id: hit for hit in hits}
+    placed: dict[str, ScoredChunk] = {}
+    for run in runs:
+        for id in run.ids:
+            hit = waiting.pop(id, None) or (ScoredChunk(added[id], run.score) if id in added else None)
+            if hit and id not in placed:
+                scores = {**hit.scores, "segment": float(run.number)} if run.number else hit.scores
+                placed[id] = replace(hit, score=run.score, scores=scores, why=run.why)
+    every = [*placed.values(), *waiting.values()]
+    return ranked(every, len(every))

@@ -29,7 +29,7 @@ from server.domain.titles import plain_heading, plain_title
 from server.indexes.tokens import letters_of
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 LONGEST_NAME = 120
@@ -229,9 +229,7 @@ class WordedExtraction:
     def _rarity(self) -> dict[str, float]:
         """Word -> how much it tells: often enough to stand for a theme, not everywhere."""
         counted: Counter[str] = Counter()
-        for n, chunk in enumerate(self._chunks):
-            if n % 500 == 0:
-                self._monitor.step("words of the pages", n, len(self._chunks))
+        for chunk in watched(self._monitor, "words of the pages", self._chunks, 500):
             counted.update(set(letters_of(chunk.text, chunk.language)))
         whole = len(self._chunks)
         return {word: math.log(1 + whole / n) * math.log(1 + n) for word, n in counted.items()}
@@ -272,17 +270,17 @@ class _Found:
     def extraction(self, subject: str) -> EntityExtraction:
         names = self._names
         entities = (
-            ExtractedEntity(names[key], "subject" if key == subject else "phrase", " ".join(_first(said)))
+            ExtractedEntity(
+                names[key],
+                "subject" if key == subject else "phrase",
+                " ".join(list(dict.fromkeys(said))[:SENTENCES_KEPT]),
+            )
             for key, said in self._said.items()
         )
         relations = (
             ExtractedRelation(names[pair[0]], names[pair[1]], *told) for pair, told in self._relations.items()
         )
         return EntityExtraction(tuple(entities), tuple(relations))
-
-
-def _first(said: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(said))[:SENTENCES_KEPT]
 
 
 def heads_of(chunk: Chunk) -> list[str]:
@@ -294,7 +292,7 @@ def heads_of(chunk: Chunk) -> list[str]:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Return those outside code."""
+    """Sentences of a text, without those of code."""
     code = False
     for _, content in lines(text):
         if content.startswith("```"):
@@ -329,22 +327,15 @@ missed. Write the missing ones in the same form, and none of those that are ther
 write: none"""
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    found: EntityExtraction
-    by_model: bool
-
-
-def extract(
-    kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1, types: Sequence[str] = TYPES
-) -> list[EntityExtraction]:
+def extract(kit: Kit, chunks: Sequence[Chunk], *, gleanings: int = 1) -> list[EntityExtraction]:
     """Return what each chunk gives, in their order. Raises ModelError, BuildStopped."""
     words = WordedExtraction(chunks, kit.monitor)
-    rules = RULES.format(types=", ".join(types))
+    rules = RULES.format(types=", ".join(TYPES))
     first = kit.asking.all(KIND, [_task(rules, chunk, words) for chunk in chunks])
-    found = [one.found for one in first]
+    found = [extraction for extraction, _ in first]
     # Where a reply could not be read, asking for more of it makes no sense; a trial has to count all.
-    again = [n for n, one in enumerate(first) if one.by_model or (kit.asking.model and kit.asking.trial)]
+    counts_all = kit.asking.model is not None and kit.asking.trial
+    again = [n for n, (_, by_model) in enumerate(first) if by_model or counts_all]
     for turn in range(gleanings if again else 0):
         tasks = [_task_again(rules, chunks[n], found[n], turn) for n in again]
         for n, more in zip(again, kit.asking.all(KIND, tasks), strict=True):
@@ -352,12 +343,10 @@ def extract(
     return found
 
 
-def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[_Read]:
-    return ModelTask(
-        Prompt(rules, _passage(chunk), MOST_TOKENS),
-        lambda reply: _Read(read(reply), True),
-        lambda: _Read(words.of(chunk), False),
-    )
+def _task(rules: str, chunk: Chunk, words: WordedExtraction) -> ModelTask[tuple[EntityExtraction, bool]]:
+    """Gives the extraction, and whether a model made it."""
+    prompt = Prompt(rules, _passage(chunk), MOST_TOKENS)
+    return ModelTask(prompt, lambda reply: (read(reply), True), lambda: (words.of(chunk), False))
 
 
 def _task_again(rules: str, chunk: Chunk, before: EntityExtraction, turn: int) -> ModelTask[EntityExtraction]:

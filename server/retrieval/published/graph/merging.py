@@ -18,6 +18,7 @@ from server.domain.derived import Monitor
 from server.domain.sentences import split_sentences
 from server.domain.titles import plain_heading, plain_title
 from server.retrieval.published.derived.asking import ModelTasks
+from server.retrieval.published.derived.build import watched
 from server.retrieval.published.graph.extraction import EntityExtraction, ExtractedRelation
 from server.retrieval.published.graph.phrases import phrase_key
 from server.retrieval.published.summaries import summary_task
@@ -75,12 +76,13 @@ LONGEST_DESCRIPTION = 400
 """Characters of a description that no model made."""
 SEPARATOR = "\n"
 
+
 Described = tuple[str, Sequence[str], str]
 """Name, pieces in page order, language."""
 
 
-def described(asking: ModelTasks, found: Sequence[Described]) -> list[str]:
-    """In the same order. A model is asked only where there are many pieces or long ones; where there is
+def described(asking: ModelTasks, found: Sequence[Described], many: int = MANY) -> list[str]:
+    """In the same order. A model is asked only where there are `many` pieces or long ones; where there is
     none, the sentences that name most of what the others name stand for all. Raises ModelError,
     BuildStopped."""
     if asking.model is None:
@@ -89,7 +91,7 @@ def described(asking: ModelTasks, found: Sequence[Described]) -> list[str]:
     large = [
         n
         for n, (_, pieces, _) in enumerate(found)
-        if len(pieces) >= MANY or (len(pieces) > 1 and asking.estimate(texts[n]) >= LONG)
+        if len(pieces) >= many or (len(pieces) > 1 and asking.estimate(texts[n]) >= LONG)
     ]
     tasks = [
         summary_task(pieces, name, SUMMARY, language, partial(telling, pieces))
@@ -106,10 +108,7 @@ def telling(pieces: Iterable[str]) -> str:
     if len(sentences) <= 1:
         return " ".join(sentences)[:LONGEST_DESCRIPTION]
     words = [frozenset(sentence.casefold().split()) for sentence in sentences]
-    counts: dict[str, int] = {}
-    for found in words:
-        for word in found:
-            counts[word] = counts.get(word, 0) + 1
+    counts = Counter(word for found in words for word in found)
     chosen: list[int] = []
     covered: set[str] = set()
     room = LONGEST_DESCRIPTION
@@ -117,16 +116,13 @@ def telling(pieces: Iterable[str]) -> str:
         left = [n for n in range(len(sentences)) if n not in chosen and len(sentences[n]) < room]
         if not left:
             break
-        best = max(left, key=lambda n: (_worth(words[n], counts, covered), -n))
+        # How often its words are used, per word; a word that was told already counts nothing.
+        worth = {n: sum(counts[word] for word in words[n] - covered) / (len(words[n]) + 4) for n in left}
+        best = max(left, key=lambda n: (worth[n], -n))
         chosen.append(best)
         covered |= words[best]
         room -= len(sentences[best]) + 1
     return " ".join(sentences[n] for n in sorted(chosen)) or sentences[0][:LONGEST_DESCRIPTION]
-
-
-def _worth(words: frozenset[str], counts: dict[str, int], covered: set[str]) -> float:
-    """How often its words are used, per word; a word that was told already counts nothing."""
-    return sum(counts[word] for word in words if word not in covered) / (len(words) + 4)
 
 
 def _sentences(pieces: Iterable[str]) -> list[str]:
@@ -194,21 +190,32 @@ class MergedGraph:
     nodes: dict[str, GraphNode]
     edges: list[GraphEdge]
 
+    @property
+    def told(self) -> list[Described]:
+        """Return what is said of the entities, then of the relations."""
+        return [
+            *((node.name, list(node.fragments), node.language) for node in self.nodes.values()),
+            *(
+                (" – ".join(self.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
+                for edge in self.edges
+            ),
+        ]
+
 
 def merged(
     chunks: Sequence[Chunk], extractions: Sequence[EntityExtraction], limits: GraphLimits, monitor: Monitor
 ) -> MergedGraph:
     """The graph of these chunks, within the limits. Raises BuildStopped."""
     keys = _Keys()
-    titled = _titled(chunks, keys)
+    titled = {keys.of(plain_title(chunk.title)) for chunk in chunks}
+    titled |= {keys.of(plain_heading(one)) for chunk in chunks for one in chunk.heading_path}
     found_in = _found_in(extractions, keys, monitor)
     kept = kept_entities(found_in, titled, limits)
     pairs = kept_relations(_pairs(extractions, keys, kept, monitor), limits)
     nodes = {key: GraphNode(key) for key in sorted(kept)}
     edges = {pair: GraphEdge(pair) for pair in pairs}
-    for n, (chunk, extraction) in enumerate(zip(chunks, extractions, strict=True)):
-        if n % STEP == 0:
-            monitor.step("merging", n, len(chunks))
+    pairs_of = list(zip(chunks, extractions, strict=True))
+    for chunk, extraction in watched(monitor, "merging", pairs_of, STEP):
         _add_entities(nodes, chunk, extraction, keys)
         _add_relations(edges, chunk, extraction, keys)
     return MergedGraph({key: node for key, node in nodes.items() if node.names}, list(edges.values()))
@@ -222,10 +229,9 @@ class _Keys:
 
     def of(self, name: str) -> str:
         """Equal for names that differ in case or spacing only."""
-        key = self._known.get(name)
-        if key is None:
-            key = self._known[name] = phrase_key(name)
-        return key
+        if name not in self._known:
+            self._known[name] = phrase_key(name)
+        return self._known[name]
 
     def pair(self, relation: ExtractedRelation) -> Pair | None:
         """In alphabetical order; None for a relation of something to itself, or to nothing."""
@@ -235,18 +241,10 @@ class _Keys:
         return (one, other) if one < other else (other, one)
 
 
-def _titled(chunks: Sequence[Chunk], keys: _Keys) -> set[str]:
-    heads = {plain_title(chunk.title) for chunk in chunks}
-    heads |= {plain_heading(heading) for chunk in chunks for heading in chunk.heading_path}
-    return {keys.of(head) for head in heads}
-
-
 def _found_in(extractions: Sequence[EntityExtraction], keys: _Keys, monitor: Monitor) -> Counter[str]:
     """Key of an entity -> in how many chunks it occurs."""
     found: Counter[str] = Counter()
-    for n, extraction in enumerate(extractions):
-        if n % STEP == 0:
-            monitor.step("entities", n, len(extractions))
+    for extraction in watched(monitor, "entities", extractions, STEP):
         found.update({keys.of(entity.name) for entity in extraction.entities})
     del found[""]
     return found
@@ -257,9 +255,7 @@ def _pairs(
 ) -> list[dict[Pair, float]]:
     """Relations between the entities that are kept, with their weights, for each chunk."""
     found = []
-    for n, extraction in enumerate(extractions):
-        if n % STEP == 0:
-            monitor.step("relations", n, len(extractions))
+    for extraction in watched(monitor, "relations", extractions, STEP):
         of_chunk: dict[Pair, float] = {}
         for relation in extraction.relations:
             pair = keys.pair(relation)

@@ -9,7 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -28,9 +28,8 @@ from server.retrieval.published.graph.extraction import (
     extract,
     rows,
 )
-from server.retrieval.published.graph.merging import KIND, GraphLimits, merged, telling
+from server.retrieval.published.graph.merging import GraphLimits, described, merged
 from server.retrieval.published.graph.phrases import phrase_key
-from server.retrieval.published.summaries import summary_task
 
 
 @dataclass(frozen=True)
@@ -213,8 +212,8 @@ def _task(chunk: Chunk, names: Sequence[str]) -> ModelTask[tuple[EntityClaim, ..
     )
 
 
-MOST_DESCRIPTION_TOKENS = 500
-"""Tokens of a description."""
+SEVERAL = 2
+"""Pieces of a description that a model words as one."""
 ALL = GraphLimits(seen_in=1, entities=1_000_000_000, relations=1_000_000_000)
 
 
@@ -257,12 +256,7 @@ def model_extracted_graph(kit: Kit, options: GraphRagOptions) -> ModelExtractedG
     graph = merged(chunks, extractions, ALL, kit.monitor)
     number = {chunk.id: at for at, chunk in enumerate(chunks)}
     place = {key: at for at, key in enumerate(graph.nodes)}
-    named = [(node.name, list(node.fragments), node.language) for node in graph.nodes.values()]
-    related = [
-        (" – ".join(graph.nodes[key].name for key in edge.ends), list(edge.fragments), edge.language)
-        for edge in graph.edges
-    ]
-    texts = _described(kit, [*named, *related])
+    texts = described(kit.asking, graph.told, SEVERAL)
     entities = [
         SiteEntity(node.name, node.type, text, tuple(sorted(number[id] for id in node.sources)))
         for node, text in zip(graph.nodes.values(), texts, strict=False)
@@ -275,16 +269,3 @@ def model_extracted_graph(kit: Kit, options: GraphRagOptions) -> ModelExtractedG
     weights = np.asarray([edge.weight for edge in graph.edges], np.float64)
     claims = claims_of(kit, entities) if options.claims else {}
     return ModelExtractedGraph(chunks, entities, ends, weights, claims, relations)
-
-
-def _described(kit: Kit, told: Sequence[tuple[str, list[str], str]]) -> list[str]:
-    """One description of each; a model words those that several chunks speak of."""
-    texts = [pieces[0] if pieces else "" for _, pieces, _ in told]
-    several = [at for at, (_, pieces, _) in enumerate(told) if len(pieces) > 1]
-    tasks = [
-        summary_task(pieces, name, MOST_DESCRIPTION_TOKENS, language, partial(telling, pieces))
-        for name, pieces, language in (told[at] for at in several)
-    ]
-    for at, text in zip(several, kit.asking.all(KIND, tasks), strict=True):
-        texts[at] = text
-    return texts

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.domain.chunk import Chunk
-from server.retrieval.published.derived.build import Kit
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.extraction import heads_of, sentences_of
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key, phrases
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key, phrases
 from server.retrieval.published.graphrag.graph import SiteEntity, SiteGraph, Statement
 
 SEEN_IN = 2
@@ -81,12 +80,9 @@ class PhraseGraph(SiteGraph):
 def phrase_graph(kit: Kit) -> PhraseGraph:
     """The graph of the kit's chunks. Raises BuildStopped."""
     chunks = kit.chunks
-    words = _Phrases(NameFinder((head for chunk in chunks for head in heads_of(chunk)), _languages(chunks)))
-    of_chunks = []
-    for number, chunk in enumerate(chunks):
-        if number % 200 == 0:
-            kit.monitor.step("phrases", number, len(chunks))
-        of_chunks.append(words.of(chunk))
+    heads = (head for chunk in chunks for head in heads_of(chunk))
+    words = _Phrases(NameFinder(heads, sorted({chunk.language for chunk in chunks if chunk.language})))
+    of_chunks = [words.of(chunk) for chunk in watched(kit.monitor, "phrases", chunks, 200)]
     frequency = np.zeros(len(words.number), np.int64)
     for found in of_chunks:
         frequency[list(found.all)] += 1
@@ -172,10 +168,6 @@ def _pairs(of_chunks: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.int64)
     keys, together = np.unique(np.concatenate(packed), return_counts=True)
     return np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1), together
-
-
-def _languages(chunks: Sequence[Chunk]) -> list[str]:
-    return sorted({chunk.language for chunk in chunks if chunk.language})
 
 
 def _renumbered(

@@ -10,23 +10,21 @@ parts.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeVar
 
 import graspologic_native
 import numpy as np
 
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
-from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_object, reply_text
+from server.retrieval.parts import in_turn
+from server.retrieval.published.derived.asking import ModelTask, reply_object, reply_text
+from server.retrieval.published.derived.build import Kit, watched
 from server.retrieval.published.graph.extraction import cleaned, heads_of
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key
 from server.retrieval.published.graphrag.graph import SiteGraph, Statement
 from server.retrieval.published.summaries import lexrank
 
@@ -126,11 +124,8 @@ def _relate(made: list[Community], graph: SiteGraph) -> None:
 
 
 def _count_chunks(made: list[Community], graph: SiteGraph) -> None:
-    for community in made:
-        chunks: set[int] = set()
-        for entity in community.entities:
-            chunks.update(graph.entities[entity].chunks)
-        community.reach = len(chunks)
+    for one in made:
+        one.reach = len({chunk for entity in one.entities for chunk in graph.entities[entity].chunks})
 
 
 MOST_TOKENS = 2000
@@ -222,21 +217,14 @@ def _finding(told: object, statements: Sequence[Statement]) -> ReportFinding | N
     if not summary and not explanation:
         return None
     named = told.get("sources")
-    numbers = (
-        [n for n in named if isinstance(n, int) and not isinstance(n, bool)]
-        if isinstance(named, list)
-        else []
-    )
+    numbers = [n for n in named if type(n) is int] if isinstance(named, list) else []
     used = [statements[n - 1] for n in numbers if 1 <= n <= len(statements)]
-    used = used or [_nearest(f"{summary} {explanation}", statements)]
+    if not used:
+        words = set(f"{summary} {explanation}".casefold().split())
+        used = [max(statements, key=lambda one: len(words & set(one.text.casefold().split())))]
     return ReportFinding(
         summary, explanation, tuple(dict.fromkeys(at for one in used for at in one.chunks[:3]))
     )
-
-
-def _nearest(text: str, statements: Sequence[Statement]) -> Statement:
-    words = set(text.casefold().split())
-    return max(statements, key=lambda one: len(words & set(one.text.casefold().split())))
 
 
 def _rating(told: object, otherwise: float) -> float:
@@ -311,13 +299,11 @@ FINDINGS = 8
 SUMMARY = 500
 """Characters of a summary without a model."""
 MOST_CHUNKS = 100
-"""That a report names as its sources."""
+"""The most chunks that a report names as its sources."""
 MAIN = 5
 """Entities of a community by whose names the chunks that lead into it are found."""
 NAMES = 3
 """In a title."""
-
-T = TypeVar("T")
 
 
 class ReportWriter:
@@ -340,11 +326,8 @@ class ReportWriter:
         levels = sorted({one.level for one in self._communities}, reverse=True)
         for level in levels:
             places = [at for at, one in enumerate(self._communities) if one.level == level]
-            twins = {}
-            for done, at in enumerate(places):
-                if done % 20 == 0:
-                    self._kit.monitor.step(f"reports, level {level}", done, len(places))
-                twins[at] = self._extracted(at)
+            going = watched(self._kit.monitor, f"reports, level {level}", places, 20)
+            twins = {at: self._extracted(at) for at in going}
             if self._kit.asking.model is None:
                 self._made |= twins
                 continue
@@ -364,7 +347,8 @@ class ReportWriter:
         community = self._communities[at]
         parts = sorted(community.children, key=lambda place: (-self._communities[place].reach, place))
         for replaced in range(len(parts) + 1):
-            told = [self._told(place) for place in parts[:replaced]]
+            reports = (self._made[place] for place in parts[:replaced])
+            told = [Statement(f"{report.title}: {report.summary}", report.chunks) for report in reports]
             inside = {entity for place in parts[:replaced] for entity in self._communities[place].entities}
             entities = [entity for entity in community.entities if entity not in inside]
             relations = self._outside(community.relations, inside)
@@ -389,10 +373,6 @@ class ReportWriter:
             kept.append(statement)
         return kept, True
 
-    def _told(self, at: int) -> Statement:
-        report = self._made[at]
-        return Statement(f"{report.title}: {report.summary}", report.chunks)
-
     def _extracted(self, at: int) -> CommunityReport:
         """Without a model: the sentences that the heaviest relations stand in."""
         community = self._communities[at]
@@ -400,10 +380,7 @@ class ReportWriter:
             return self._of_parts(at)
         said = self._said(community)
         findings = self._findings(community, said)
-        counted: dict[int, int] = {}
-        for _, statement in said:
-            for chunk in statement.chunks:
-                counted[chunk] = counted.get(chunk, 0) + 1
+        counted = Counter(chunk for _, statement in said for chunk in statement.chunks)
         rest = sorted(counted, key=lambda chunk: (-counted[chunk], chunk))
         chunks = dict.fromkeys(one.chunks[0] for one in findings) | dict.fromkeys(rest)
         if not chunks:  # nothing but names, side by side in a list
@@ -440,9 +417,9 @@ class ReportWriter:
         """From the reports on its parts, the weightiest first."""
         parts = [self._made[place] for place in self._communities[at].children]
         parts.sort(key=lambda report: -report.rating)
-        findings = list(_in_turn([report.findings for report in parts]))[:MOST_FINDINGS]
+        findings = list(in_turn([report.findings for report in parts]))[:MOST_FINDINGS]
         first = dict.fromkeys(one.chunks[0] for one in findings)
-        chunks = first | dict.fromkeys(_in_turn([report.chunks for report in parts]))
+        chunks = first | dict.fromkeys(in_turn([report.chunks for report in parts]))
         summary = " ".join(lexrank([report.summary for report in parts], SUMMARY, self._language(chunks)))
         return self._report(at, summary, findings, chunks)
 
@@ -467,26 +444,18 @@ class ReportWriter:
 
     def _main(self, at: int) -> list[int]:
         """The entities of a community by the weight of their relations in it."""
-        if at not in self._mains:
-            self._mains[at] = self._by_weight(self._communities[at])
-        return self._mains[at]
-
-    def _by_weight(self, community: Community) -> list[int]:
-        graph, relations = self._graph, community.relations
+        if at in self._mains:
+            return self._mains[at]
+        graph, community = self._graph, self._communities[at]
+        relations = community.relations
         ends, weight = graph.ends[relations].ravel(), np.repeat(graph.weights[relations], 2)
         weights = np.bincount(ends, weight, minlength=len(graph.entities))
         inside = np.asarray(community.entities)
-        best: list[int] = inside[np.argsort(-weights[inside], kind="stable")][:40].tolist()
-        return best
+        self._mains[at] = inside[np.argsort(-weights[inside], kind="stable")][:40].tolist()
+        return self._mains[at]
 
     def _weight(self, community: Community) -> float:
         return float(self._graph.weights[community.relations].sum()) or 1e-9
 
     def _language(self, chunks: Iterable[int]) -> str:
         return next((self._graph.chunks[at].language for at in chunks), "")
-
-
-def _in_turn(lists: Sequence[Sequence[T]]) -> Iterator[T]:
-    """The first of each, then the second of each, and so on."""
-    for place in range(max(map(len, lists), default=0)):
-        yield from (one[place] for one in lists if place < len(one))

@@ -15,20 +15,19 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from server.domain.chunk import ScoredChunk
-from server.domain.derived import Record
 from server.domain.protocols import ChatModel, Prompt, Vector
 from server.domain.question import Query
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.fusion import WordScores
-from server.retrieval.published.derived.asking import AT_ONCE
-from server.retrieval.published.derived.replies import reply_list
+from server.retrieval.published.derived.asking import AT_ONCE, reply_list
 from server.retrieval.published.graph.extraction import cleaned
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 from server.retrieval.published.graphrag.stored import GraphView
@@ -136,7 +135,11 @@ def contexts(
     once, under the budget."""
     table = int(tokens * (1 - TEXT_SHARE - REPORT_SHARE))
     room = int(tokens * REPORT_SHARE)
-    rows = {("entity", one): row for one in led.entities if (row := _row(view, one))}
+    rows = {}
+    for one in led.entities:
+        name, _, description = view.entities[one].text.partition("\n")
+        if description:
+            rows["entity", one] = f"{name}: {description}"
     rows |= {("relation", one): view.relations[one].text for one in led.relations if view.relations}
     reports = reports_for(view, led.entities)
     told = []
@@ -155,11 +158,6 @@ def contexts(
                 lines.insert(0, view.reports[report].text)
         told.append("\n".join(lines))
     return told
-
-
-def _row(view: GraphView, entity: int) -> str:
-    name, _, description = view.entities[entity].text.partition("\n")
-    return f"{name}: {description}" if description else ""
 
 
 def _tells(view: GraphView, key: tuple[str, int], inside: set[int]) -> bool:
@@ -194,39 +192,24 @@ class ReportPoint:
     text: str = ""
 
 
-@dataclass(frozen=True)
-class ReportQuery:
-    """A question, as far as reports can be compared with it."""
-
-    vector: Vector
-    words: WordScores
-    """BM25 of reports, by the ids of their records."""
-    found: Sequence[ScoredChunk] = field(default=())
-    """What hybrid search found."""
-    whole: bool = False
-    """Whether it asks for an overview of the whole site, so that no report is nearer to it than another."""
-
-
-def scored_reports(view: GraphView, asked: ReportQuery) -> dict[int, float]:
-    """All reports, in [0, 1]."""
+def scored_reports(view: GraphView, vector: Vector, words: WordScores, *, whole: bool) -> dict[int, float]:
+    """All reports, in [0, 1], by the question's vector and its BM25 scores by the ids of their records. With
+    `whole` an overview of the whole site is asked for, so that no report is nearer to it than another."""
     if not view.reports:
         return {}
-    cosines = view.report_vectors @ np.asarray(asked.vector, np.float32)
+    cosines = view.report_vectors @ np.asarray(vector, np.float32)
     near = np.clip((cosines - UNRELATED) / (RELATED - UNRELATED), 0.0, 1.0)
-    shares = asked.words.shares()
+    shares = words.shares()
     worded = np.asarray([shares.get(one.id, 0.0) for one in view.reports])
     alike = 0.5 * near + 0.5 * worded
-    headed = np.asarray([_headed(one) for one in view.reports])
+    # How much of the site stands under a report's names; less where most of what speaks of it does not.
+    stands = np.asarray([one.data["headed"] for one in view.reports], np.float64)
+    reach = np.asarray([one.data["reach"] for one in view.reports], np.float64)
+    headed = stands * np.minimum(1.0, stands / np.maximum(1.0, reach))
     rating = np.asarray([one.data["rating"] for one in view.reports], np.float64) / 10
     weighty = RATING_SHARE * rating + (1 - RATING_SHARE) * np.sqrt(headed / max(1.0, headed.max()))
-    general = 1.0 if asked.whole else 1.0 - float(alike.max())
+    general = 1.0 if whole else 1.0 - float(alike.max())
     return {at: float(value) for at, value in enumerate((1 - general) * alike + general * weighty)}
-
-
-def _headed(report: Record) -> float:
-    """How much of the site stands under its names; less where most of what speaks of it does not."""
-    headed, reach = float(report.data["headed"]), max(1.0, float(report.data["reach"]))  # type: ignore[arg-type]
-    return headed * min(1.0, headed / reach)
 
 
 def selected(view: GraphView, scores: Mapping[int, float], level: int, *, dynamic: bool) -> list[int]:
@@ -279,8 +262,10 @@ def points_of(
     hybrid = {hit.chunk.id: hit.score for hit in found}
 
     def score_of(id: str, report: int) -> float:
-        broad = REPORT_SCORE_SHARE * scores.get(report, 0.0) + _of_chunk(id, near, hybrid)
-        return breadth * broad + (1 - breadth) * hybrid.get(id, 0.0)
+        found = hybrid.get(id, 0.0)
+        cosine = min(1.0, max(0.0, (near.get(id, 0.0) - UNRELATED) / (RELATED - UNRELATED)))
+        broad = REPORT_SCORE_SHARE * scores.get(report, 0.0) + CHUNK_SHARE * cosine + HYBRID_SHARE * found
+        return breadth * broad + (1 - breadth) * found
 
     best: dict[str, ReportPoint] = {}
     for report in reports[:REPORTS_READ]:
@@ -304,35 +289,21 @@ def in_turn(
     count then, so they never rise."""
     left = sorted((one for one in points if one.chunk in pages), key=lambda one: (-one.score, one.chunk))
     chosen: list[ReportPoint] = []
-    pages_seen: dict[str, int] = {}
-    reports_seen: dict[int, int] = {}
-    roots_seen: dict[int, int] = {}
+    seen: Counter[tuple[str, object]] = Counter()
     roots = {one.report: view.root(one.report) if one.report >= 0 else -1 for one in left}
 
     def now(one: ReportPoint) -> float:
-        share = SAME_PAGE ** pages_seen.get(pages[one.chunk], 0)
-        share *= SAME_COMMUNITY ** reports_seen.get(one.report, 0)
-        share *= SAME_THEME ** roots_seen.get(roots[one.report], 0)
+        share = SAME_PAGE ** seen["page", pages[one.chunk]]
+        share *= SAME_COMMUNITY ** seen["report", one.report]
+        share *= SAME_THEME ** seen["root", roots[one.report]]
         return one.score * float(share**breadth)
 
     while left and len(chosen) < limit:
         at = max(range(len(left)), key=lambda n: (now(left[n]), -n))
         one = left.pop(at)
         chosen.append(ReportPoint(one.chunk, one.report, now(one), one.text))
-        for seen, key in ((reports_seen, one.report), (roots_seen, roots[one.report])):
-            seen[key] = seen.get(key, 0) + 1
-        pages_seen[pages[one.chunk]] = pages_seen.get(pages[one.chunk], 0) + 1
+        seen.update([("page", pages[one.chunk]), ("report", one.report), ("root", roots[one.report])])
     return chosen
-
-
-def record_of(view: GraphView, report: int) -> Record | None:
-    """None for -1."""
-    return view.reports[report] if report >= 0 else None
-
-
-def _of_chunk(id: str, near: Mapping[str, float], hybrid: Mapping[str, float]) -> float:
-    cosine = min(1.0, max(0.0, (near.get(id, 0.0) - UNRELATED) / (RELATED - UNRELATED)))
-    return CHUNK_SHARE * cosine + HYBRID_SHARE * hybrid.get(id, 0.0)
 
 
 def _reports_by_chunk(view: GraphView, reports: Sequence[int]) -> dict[str, list[int]]:

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.domain.derived import Record, record_id
-from server.retrieval.published.derived.build import Array, Artefact, Kit
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import phrase_key
+from server.retrieval.published.derived.build import Array, Artefact, Kit, batched
+from server.retrieval.published.graph.phrases import NameFinder, phrase_key
 from server.retrieval.published.graphrag.graph import ModelExtractedGraph, SiteEntity, SiteGraph, Statement
 from server.retrieval.published.graphrag.reports import Community, CommunityReport
 
@@ -102,10 +101,10 @@ def _means(kit: Kit, of_reports: Sequence[Sequence[int]]) -> NDArray[np.float32]
         return np.zeros((len(of_reports), 1), np.float32)
     wanted = sorted({at for chunks in of_reports for at in chunks})
     row = {at: n for n, at in enumerate(wanted)}
-    parts = []
-    for start in range(0, len(wanted), AT_ONCE):
-        kit.monitor.step("vectors of chunks", start, len(wanted))
-        parts.append(kit.chunk_vectors([kit.chunks[at] for at in wanted[start : start + AT_ONCE]]))
+    parts = [
+        kit.chunk_vectors([kit.chunks[at] for at in batch])
+        for batch in batched(kit.monitor, "vectors of chunks", wanted, AT_ONCE)
+    ]
     vectors = np.concatenate(parts)
     means = np.stack([vectors[[row[at] for at in chunks]].mean(axis=0) for chunks in of_reports])
     lengths = np.linalg.norm(means, axis=1, keepdims=True)

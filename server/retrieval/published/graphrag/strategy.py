@@ -11,9 +11,6 @@ from dataclasses import replace
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Query
-from server.indexes.postings import K1
-from server.indexes.tokens import tokens
-from server.retrieval.fusion import WordScores
 from server.retrieval.parts import cosines, ranked
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
@@ -26,7 +23,6 @@ from server.retrieval.published.graphrag.search import (
     REPORTS_READ,
     MappedPoint,
     ReportPoint,
-    ReportQuery,
     contexts,
     entities_of,
     in_turn,
@@ -39,7 +35,6 @@ from server.retrieval.published.graphrag.search import (
 )
 from server.retrieval.published.graphrag.stored import ENTITIES, REPORTS, GraphView, stored
 from server.retrieval.question_kinds import QuestionKind, asks_for_the_whole, kind_of
-from server.retrieval.rarity import Rarity
 
 DEEP = 100
 """So deep hybrid search is looked at."""
@@ -66,11 +61,9 @@ class GraphRagSearch:
         self._index = index
         self._parts = index.parts
 
-    _read: tuple[Artefact, GraphView] | None = None
-
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Global for an overview, else local, unless the options say which."""
-        view = self._view(live)
+        view = live.view(GraphView)
         mode = self._index.options.mode
         if mode == "auto":
             mode = "global" if kind_of(query.text) is QuestionKind.OVERVIEW else "local"
@@ -80,12 +73,6 @@ class GraphRagSearch:
         else:
             hits = self._local(query, limit, view, found)
         return self._index.hybrid.finish(query, hits)
-
-    def _view(self, live: Artefact) -> GraphView:
-        known = self._read
-        if known is None or known[0] is not live:
-            self._read = known = (live, GraphView(live))
-        return known[1]
 
     def _local(
         self, query: Query, limit: int, view: GraphView, found: Sequence[ScoredChunk]
@@ -99,7 +86,11 @@ class GraphRagSearch:
         share, known = self._index.options.graph_share, {hit.chunk.id: hit for hit in found}
         more = self._parts.chunks.load([id for id in led.chunks if id not in known])
         all_hits = [*found, *(ScoredChunk(chunk, 0.0) for chunk in more.values())]
-        joined = [_with_graph(hit, led.chunks.get(hit.chunk.id, 0.0), share) for hit in all_hits]
+        joined = []
+        for hit in all_hits:
+            evidence = led.chunks.get(hit.chunk.id, 0.0)
+            score = min(1.0, (hit.score + share * evidence) / (1 + share))
+            joined.append(replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)}))
         best = ranked(joined, limit)
         told = contexts(view, led, best, self._index.options.tokens, self._index.deriving.estimate_tokens)
         names = ", ".join(str(view.entities[one].data["name"]) for one in list(led.entities)[:3])
@@ -113,7 +104,8 @@ class GraphRagSearch:
     ) -> list[ScoredChunk]:
         vector = self._parts.embedder.embed([query.searched_text])[0]
         whole = asks_for_the_whole(query.text)
-        scores = scored_reports(view, ReportQuery(vector, self._words(query, view), found, whole))
+        words = self._index.word_scores(REPORTS, query, WORDED, view.live)
+        scores = scored_reports(view, vector, words, whole=whole)
         reports = selected(view, scores, self._index.options.level, dynamic=self._index.options.dynamic)
         ids = {id for at in reports[:REPORTS_READ] for one in view.of(at, "findings") for id in one[2]} | {
             hit.chunk.id for hit in found
@@ -149,19 +141,6 @@ class GraphRagSearch:
             self._parts.on_failure(error.kind, f"reading reports for {self._index.name}: {error}")
             return []
         return [point for one in said for point in _points(one, view, near)]
-
-    def _words(self, query: Query, view: GraphView) -> WordScores:
-        index = self._index.side(REPORTS).words
-        asked = list(dict.fromkeys(tokens(query.text, query.language)))
-        with index.reading():
-            ceiling = (K1 + 1) * sum(Rarity(index).weights(asked).values()) if asked else 0.0
-            found = self._index.worded(REPORTS, query.text, WORDED, view.live)
-        return WordScores({record.id: score for record, score in found}, ceiling)
-
-
-def _with_graph(hit: ScoredChunk, evidence: float, share: float) -> ScoredChunk:
-    score = min(1.0, (hit.score + share * evidence) / (1 + share))
-    return replace(hit, score=score, scores={**hit.scores, "graph": round(evidence, 4)})
 
 
 def _points(said: MappedPoint, view: GraphView, near: Mapping[str, float]) -> list[ReportPoint]:

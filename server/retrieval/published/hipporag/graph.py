@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,8 +18,8 @@ from scipy.sparse import bmat, coo_matrix, csr_matrix, diags
 from server.domain.derived import Monitor, Record, record_id
 from server.indexes.tokens import tokens
 from server.retrieval.published.derived.build import Array, Artefact
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.hipporag.likeness import SpellingLikeness
+from server.retrieval.published.graph.phrases import NameFinder
+from server.retrieval.published.hipporag.likeness import SpellingLikeness, stored_rows
 from server.retrieval.published.hipporag.reading import SiteReading
 
 Floats = NDArray[np.float32]
@@ -65,37 +64,21 @@ Seeds = Mapping[int, float]
 """Number of a node -> weight."""
 
 
-@dataclass(frozen=True)
 class PassageGraph:
-    """As an artefact holds it. Nodes are numbered: phrases first, then passages."""
+    """As an artefact holds it. Nodes are numbered: phrases first, then passages. Its matrices are made when
+    they are first needed."""
 
-    artefact: Artefact
-    _walks: dict[tuple[int, bool], csr_matrix] = field(default_factory=dict)
-
-    @cached_property
-    def phrases(self) -> list[str]:
+    def __init__(self, artefact: Artefact) -> None:
+        self.artefact = artefact
+        self.phrases = self._texts("phrases")
         """Keys."""
-        return self._texts("phrases")
-
-    @cached_property
-    def shown(self) -> list[str]:
+        self.shown = self._texts("shown")
         """How each phrase is written."""
-        return self._texts("shown")
-
-    @cached_property
-    def passages(self) -> list[str]:
+        self.passages = self._texts("passages")
         """Ids of chunks."""
-        return self._texts("passages")
-
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """Number of each phrase key."""
-        return {key: at for at, key in enumerate(self.phrases)}
-
-    @cached_property
-    def place(self) -> dict[str, int]:
-        """Place of each passage among the passages."""
-        return {id: at for at, id in enumerate(self.passages)}
+        self.number = {key: at for at, key in enumerate(self.phrases)}
+        self.place = {id: at for at, id in enumerate(self.passages)}
+        self._walks: dict[tuple[int, bool], csr_matrix] = {}
 
     @cached_property
     def names(self) -> NameFinder:
@@ -111,7 +94,7 @@ class PassageGraph:
     @cached_property
     def holds(self) -> csr_matrix:
         """Passages by phrases: how often each stands there."""
-        return _loaded(self.artefact, "holds", len(self.phrases))
+        return stored_rows(self.artefact.arrays, "holds", len(self.phrases))
 
     @cached_property
     def seen_in(self) -> Floats:
@@ -202,7 +185,7 @@ class PassageGraph:
     @cached_property
     def _words(self) -> tuple[csr_matrix, Floats]:
         """Phrases by words, weighted by how rare a word is among the passages; and the weights."""
-        words = _loaded(self.artefact, "words", len(self._word_place))
+        words = stored_rows(self.artefact.arrays, "words", len(self._word_place))
         seen = np.diff(((self.holds @ words) > 0).tocsc().indptr)
         weights = np.log1p(len(self.passages) / (1 + seen)).astype(np.float32)
         return words.multiply(weights[None, :]).tocsr().astype(np.float32), weights
@@ -228,11 +211,6 @@ def csr_arrays(name: str, rows: Sequence[Mapping[int, int]]) -> dict[str, Array]
     indices = np.fromiter((at for row in rows for at in sorted(row)), np.int32, int(indptr[-1]))
     data = np.fromiter((row[at] for row in rows for at in sorted(row)), np.float32, int(indptr[-1]))
     return {f"{name}.data": data, f"{name}.indices": indices, f"{name}.indptr": indptr}
-
-
-def _loaded(artefact: Artefact, name: str, columns: int) -> csr_matrix:
-    data, indices, indptr = (artefact.arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    return csr_matrix((data, indices, indptr), shape=(len(indptr) - 1, columns))
 
 
 def _both_ways(pairs: Array, weights: Array, many: int) -> csr_matrix:

@@ -53,12 +53,8 @@ class SpellingLikeness:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> SpellingLikeness:
-        """Return what `arrays` gave."""
-        data, indices, indptr, weights = (
-            arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr", "weights")
-        )
-        rows = csr_matrix((data.astype(np.float32), indices, indptr), shape=(len(indptr) - 1, FEATURES))
-        return cls(rows, weights.astype(np.float32))
+        """Read back what `arrays` wrote."""
+        return cls(stored_rows(arrays, name, FEATURES), arrays[f"{name}.weights"].astype(np.float32))
 
     def arrays(self, name: str) -> dict[str, Array]:
         """To be kept in an artefact."""
@@ -109,6 +105,12 @@ class SpellingLikeness:
         near = np.asarray(self.rows[ones].multiply(self.rows[others]).sum(axis=1), np.float32).ravel()
         kept = near >= least
         return ones[kept], others[kept], near[kept]
+
+
+def stored_rows(arrays: Mapping[str, Array], name: str, columns: int) -> csr_matrix:
+    """The matrix whose parts an artefact has under this name."""
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    return csr_matrix((data.astype(np.float32), indices, indptr), shape=(len(indptr) - 1, columns))
 
 
 def _weighted(counted: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:

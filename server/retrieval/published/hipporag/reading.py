@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor, PageFacts
 from server.domain.protocols import Prompt
-from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Kit
-from server.retrieval.published.derived.replies import reply_list
-from server.retrieval.published.graph.names import NameFinder
-from server.retrieval.published.graph.phrases import LONGEST, phrase_key, phrases
+from server.retrieval.published.derived.asking import ModelTask, reply_list
+from server.retrieval.published.derived.build import Kit, watched
+from server.retrieval.published.graph.phrases import LONGEST, NameFinder, phrase_key, phrases
 
 MOST_PAGES = 0.05
 """A title on a larger share of the pages is the site's name, or "Introduction"."""
@@ -100,19 +98,12 @@ def read(pages: Pages, anchors: Iterable[str], monitor: Monitor) -> SiteReading:
     """Without a model. `anchors` are the words of the site's own links."""
     reading = SiteReading()
     subjects, names = PageSubjects(pages, reading), _site_names(pages, anchors)
-    for done, page in enumerate(pages):
-        if done % 10 == 0:
-            monitor.step("phrases", done, len(pages))
+    for page in watched(monitor, "phrases", pages, 10):
         titles = subjects.of_page(page)
         for chunk in page:
             said = Counter(_phrases_of(chunk, names, reading))
             reading.passage(titles, subjects.of_headings(chunk), said)
     return reading
-
-
-def entities(chunk: Chunk) -> list[str]:
-    """Return what a passage speaks of, read without a model, each once."""
-    return list(dict.fromkeys(phrases(chunk.text, chunk.language)))
 
 
 def _site_names(pages: Pages, anchors: Iterable[str]) -> NameFinder:
@@ -199,19 +190,18 @@ def _passage(chunk: Chunk) -> str:
 
 def _entities_task(chunk: Chunk) -> ModelTask[list[str]]:
     prompt = Prompt(_ENTITIES, _passage(chunk), 600, json=True)
-    return ModelTask(prompt, _read_entities, lambda: entities(chunk))
+    # Without a model, what a passage speaks of are its phrases, each once.
+    return ModelTask(prompt, _read_entities, lambda: list(dict.fromkeys(phrases(chunk.text, chunk.language))))
 
 
 def _triples_task(chunk: Chunk, names: Sequence[str]) -> ModelTask[list[Triple]]:
     listed = "\n".join(names)
     user = f"{_passage(chunk)}\n<entities>\n{listed}\n</entities>"
     return ModelTask(
-        Prompt(_TRIPLES, user, 1_200, json=True), _read_triples, lambda: _title_facts(chunk, names)
+        Prompt(_TRIPLES, user, 1_200, json=True),
+        _read_triples,
+        lambda: [(chunk.title, "", name) for name in names if chunk.title],
     )
-
-
-def _title_facts(chunk: Chunk, names: Sequence[str]) -> list[Triple]:
-    return [(chunk.title, "", name) for name in names if chunk.title]
 
 
 def _read_entities(reply: str) -> list[str]:

@@ -6,7 +6,6 @@ Published as arXiv 2405.14831 (version 1) and 2502.14802 (version 2).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
@@ -90,12 +89,10 @@ class HippoRagSearch:
     def __init__(self, index: DerivedIndex[HippoRagOptions]) -> None:
         self._index = index
         self._parts = index.parts
-        self._graph: PassageGraph | None = None
-        self._making = threading.Lock()
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """Hybrid's passages and those that the walk finds, fused."""
-        graph = self._graph_of(live)
+        graph = live.view(PassageGraph)
         named = self._named(query, graph)
         told = self._facts(query, graph, live) if self._index.options.version == 2 else []
         if told is None or not (named or told):
@@ -108,13 +105,6 @@ class HippoRagSearch:
         fused = self._fused(graph, found, walk, self._index.options.share * sure**2)
         told_how = [_with_way(hit, graph, phrase_ranks) for hit in ranked(fused, limit)]
         return self._index.hybrid.finish(query, told_how)
-
-    def _graph_of(self, live: Artefact) -> PassageGraph:
-        """Made once for each state; its matrices are made when they are first needed."""
-        with self._making:
-            if self._graph is None or self._graph.artefact is not live:
-                self._graph = PassageGraph(live)
-            return self._graph
 
     def _named(self, query: Query, graph: PassageGraph) -> dict[int, float]:
         """Phrases of the pages that the question names, with how near they are spelled."""

@@ -11,7 +11,7 @@ from server.indexes.tokens import letters_of
 from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED_CHARACTER
 from server.languages.stop_words import STOP_WORDS
-from server.retrieval.published.derived.replies import reply_object
+from server.retrieval.published.derived.asking import reply_object
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
 RULES = """\
@@ -87,17 +87,14 @@ def _known_names(question: str, entities: Collection[str]) -> dict[str, str]:
         for size in range(min(longest, len(parts) - at), 0, -1):
             text = join.join(parts[at : at + size]).strip()
             key = phrase_key(text)
-            if key in entities and not _is_stop(key) and (not unspaced or len(key) > 1):
+            is_stop = any(key in words for words in STOP_WORDS.values())
+            if key in entities and not is_stop and (not unspaced or len(key) > 1):
                 found[key] = text
                 at += size
                 break
         else:
             at += 1
     return found
-
-
-def _is_stop(key: str) -> bool:
-    return any(key in words for words in STOP_WORDS.values())
 
 
 def _words(value: object) -> tuple[str, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from pydantic import Field
 
 from server.domain.derived import Record, record_id
 from server.retrieval.options import StrategyOptions
+from server.retrieval.parts import in_turn
 from server.retrieval.published.derived.build import Array, Artefact
 from server.retrieval.published.graph.merging import GraphEdge, GraphNode, MergedGraph
 from server.retrieval.published.graph.phrases import phrase_key
@@ -168,15 +168,7 @@ def _ranks(ends: Array, weights: Array, entities: int) -> list[int]:
     return found
 
 
-K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-
-
-def in_turn(*lists: Sequence[K]) -> list[K]:
-    """The first of each, the second of each and so on, each once."""
-    none = object()
-    rows = zip_longest(*lists, fillvalue=none)
-    return list(dict.fromkeys(one for row in rows for one in row if one is not none))  # type: ignore[misc]
 
 
 def within(items: Sequence[V], tokens: Callable[[V], int], most: int) -> list[V]:
@@ -284,7 +276,7 @@ def cut(
 
 
 def _both(one: Scored, other: Scored) -> Scored:
-    return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in in_turn(list(one), list(other))}
+    return {n: max(one.get(n, 0.0), other.get(n, 0.0)) for n in in_turn([list(one), list(other)])}
 
 
 Cosines = Callable[[Sequence[str]], Mapping[str, float]]
@@ -318,7 +310,7 @@ def picked(
 def leads(graph: EntityGraph, found: GraphMatches) -> dict[str, Lead]:
     """Chunk id -> what leads to it."""
     led: dict[str, Lead] = {}
-    for near, chunks, why in _items(graph, found):
+    for near, chunks, why, _ in _items(graph, found):
         for chunk in chunks:
             lead = led.setdefault(chunk, Lead(near, why))
             if near > lead.near:
@@ -330,22 +322,19 @@ def tell(graph: EntityGraph, found: GraphMatches, order: Sequence[str], led: Map
     """Gives each description to the first chunk of `order` that has room for it: so a model that reads them
     reads each once, in addition to what it was read from."""
     place = {chunk: n for n, chunk in enumerate(order)}
-    told = [
-        *((graph.entities[n].sources, graph.told_entity(n)) for n in found.entities),
-        *((graph.relations[n].sources, graph.told_relation(n)) for n in found.relations),
-    ]
-    for chunks, text in told:
+    for _, chunks, _, text in _items(graph, found):
         for chunk in sorted((chunk for chunk in chunks if chunk in place), key=place.__getitem__):
             if len(led[chunk].told) < TOLD:
                 led[chunk].told.append(text)
                 break
 
 
-def _items(graph: EntityGraph, found: GraphMatches) -> Iterator[tuple[float, Sequence[str], str]]:
+def _items(graph: EntityGraph, found: GraphMatches) -> Iterator[tuple[float, Sequence[str], str, str]]:
+    """(nearness, chunks, reason, text) of each entity and relation."""
     for n, near in found.entities.items():
-        yield near, graph.entities[n].sources, f"entity {graph.name(n)}"
+        yield near, graph.entities[n].sources, f"entity {graph.name(n)}", graph.told_entity(n)
     for n, near in found.relations.items():
-        yield near, graph.relations[n].sources, f"relation {graph.between(n)}"
+        yield near, graph.relations[n].sources, f"relation {graph.between(n)}", graph.told_relation(n)
 
 
 def _taken(lists: Sequence[Sequence[str]], options: LightRagOptions, cosines: Cosines) -> list[str]:

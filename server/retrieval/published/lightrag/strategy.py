@@ -12,25 +12,24 @@ from functools import partial
 from heapq import nsmallest
 
 from server.domain.chunk import ScoredChunk
-from server.domain.derived import Record
-from server.domain.protocols import Embedder, ModelError, Vector
+from server.domain.protocols import ModelError, Vector
 from server.domain.question import Query
-from server.retrieval.parts import cosines, ranked, reads, search_live
+from server.retrieval.parts import cosines, in_turn, ranked, reads, search_live
 from server.retrieval.published.derived.build import Artefact, Kit
 from server.retrieval.published.derived.index import DerivedIndex, derived_kind, with_context
 from server.retrieval.published.graph.extraction import extract
-from server.retrieval.published.graph.merging import GraphLimits, MergedGraph, described, merged
+from server.retrieval.published.graph.merging import GraphLimits, described, merged
 from server.retrieval.published.lightrag.keywords import Keywords, asked_of, without_model
 from server.retrieval.published.lightrag.search import (
     ENTITIES,
     RELATIONS,
+    Cosines,
     EntityGraph,
     GraphMatches,
     Lead,
     LightRagOptions,
     artefact_of,
     cut,
-    in_turn,
     leads,
     picked,
     search,
@@ -54,18 +53,14 @@ def derive(kit: Kit, options: LightRagOptions) -> Artefact:
     # A phrase that one page has once is seldom a thing of the site; what a model names is one.
     seen_in = 1 if kit.asking.model else options.seen_in
     limits = GraphLimits(seen_in, options.entities, options.relations)
-    made = _described(kit, merged(kit.chunks, extractions, limits, kit.monitor))
+    graph = merged(kit.chunks, extractions, limits, kit.monitor)
+    texts = described(kit.asking, graph.told)
+    made = artefact_of(graph, texts[: len(graph.nodes)], texts[len(graph.nodes) :])
     for kind in (ENTITIES, RELATIONS):
-        read, unread = _by_language(kit.embedder, made.records[kind])
-        kit.vectors(kind, read)
-        kit.words(kind, unread)
+        # Vectors say something in languages that the embedder reads; the others are found by their words.
+        kit.vectors(kind, [one for one in made.records[kind] if reads(kit.embedder, one.language)])
+        kit.words(kind, [one for one in made.records[kind] if not reads(kit.embedder, one.language)])
     return made
-
-
-def _by_language(embedder: Embedder, records: Sequence[Record]) -> tuple[list[Record], list[Record]]:
-    """Return those whose language the embedder reads, and the others, whose vectors would say nothing."""
-    read = [record for record in records if reads(embedder, record.language)]
-    return read, [record for record in records if not reads(embedder, record.language)]
 
 
 class LightRagSearch:
@@ -76,11 +71,10 @@ class LightRagSearch:
         self._parts = index.parts
         self._tokens = index.deriving.estimate_tokens
         self._features = FeatureReranker(Rarity(index.parts.words))
-        self._graph: EntityGraph | None = None
 
     def search(self, query: Query, limit: int, live: Artefact) -> list[ScoredChunk]:
         """In mix, hybrid's ranking with a share for what the graph leads to; else the mode as published."""
-        graph = self._of(live)
+        graph = live.view(EntityGraph)
         found = (
             self._mixed(query, limit, graph)
             if self._index.options.mode == "mix"
@@ -98,11 +92,6 @@ class LightRagSearch:
             except ValueError as error:
                 self._parts.on_failure("bad_reply", f"keywords of a question: {error}")
         return without_model(query.text, query.language, graph.named)
-
-    def _of(self, live: Artefact) -> EntityGraph:
-        if self._graph is None or self._graph.live is not live:
-            self._graph = EntityGraph(live)
-        return self._graph
 
     def _mixed(self, query: Query, limit: int, graph: EntityGraph) -> list[ScoredChunk]:
         found = self._found(query, graph)
@@ -124,9 +113,14 @@ class LightRagSearch:
         mode, most = self._index.options.mode, self._index.options.chunk_top_k
         vector = self._parts.embedder.embed([query.searched_text])[0]
         found = GraphMatches() if mode == "naive" else self._found(query, graph)
-        near = partial(self._cosines, vector) if reads(self._parts.embedder, query.language) else _no_cosines
-        naive = self._naive(vector, most) if mode == "naive" else []
-        order = in_turn(naive, *picked(graph, found, self._index.options, near))
+        is_read = reads(self._parts.embedder, query.language)
+        near: Cosines = partial(self._cosines, vector) if is_read else lambda ids: {}
+        naive = []
+        if mode == "naive":
+            nearest = partial(self._parts.vectors.search, vector)
+            naive = [chunk.id for chunk, _ in search_live(nearest, self._parts.chunks, most)]
+        lists = [naive, *picked(graph, found, self._index.options, near)]
+        order = list(dict.fromkeys(in_turn(lists)))
         chunks = self._parts.chunks.load(order)
         live = [chunks[id] for id in order if id in chunks]
         hits = [ScoredChunk(chunk, 1 - n / (len(live) + 1)) for n, chunk in enumerate(live)]
@@ -162,10 +156,6 @@ class LightRagSearch:
         stored = self._parts.vectors.vectors(ids)
         return dict(zip(stored, cosines(vector, list(stored.values())), strict=True))
 
-    def _naive(self, vector: Vector, most: int) -> list[str]:
-        hits = search_live(lambda n: self._parts.vectors.search(vector, n), self._parts.chunks, most)
-        return [chunk.id for chunk, _ in hits]
-
     def _within(
         self, graph: EntityGraph, found: GraphMatches, hits: Sequence[ScoredChunk]
     ) -> list[ScoredChunk]:
@@ -176,25 +166,10 @@ class LightRagSearch:
         return within(hits, lambda hit: self._tokens(hit.chunk.text), left) or list(hits[:1])
 
 
-def _no_cosines(ids: Sequence[str]) -> Mapping[str, float]:
-    """No cosines, for a question in a language that the embedder does not read."""
-    return {}
-
-
-def _described(kit: Kit, graph: MergedGraph) -> Artefact:
-    nodes = [(node.name, list(node.fragments), node.language) for node in graph.nodes.values()]
-    edges = [
-        (" – ".join(graph.nodes[end].name for end in edge.ends), list(edge.fragments), edge.language)
-        for edge in graph.edges
-    ]
-    texts = described(kit.asking, [*nodes, *edges])
-    return artefact_of(graph, texts[: len(nodes)], texts[len(nodes) :])
-
-
 def _told(
     graph: EntityGraph, found: GraphMatches, led: Mapping[str, Lead], hits: Sequence[ScoredChunk]
 ) -> list[ScoredChunk]:
-    """Return the same with what led to each."""
+    """The hits, each with what led to it."""
     tell(graph, found, [hit.chunk.id for hit in hits], led)
     return [
         with_context(hit, "\n".join(lead.told), lead.why) if (lead := led.get(hit.chunk.id)) else hit

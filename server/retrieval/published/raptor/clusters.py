@@ -1,8 +1,7 @@
 """Soft clusters of vectors: mixtures of Gaussians in ten dimensions, global first, then local inside each.
 
-Hundreds of small mixtures are fitted for one tree. All components of one are computed at once here, which for
-a hundred points takes a millisecond where a general library takes fifty. The Bayesian information criterion
-chooses the number of components; clusters that are too long for one summary are divided again.
+The Bayesian information criterion chooses the number of components; clusters that are too long for one
+summary are divided again.
 """
 
 from __future__ import annotations
@@ -15,118 +14,40 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 
 from server.domain.protocols import ModelError
 
 MOST_COMPONENTS = 50
 """Clusters in one step are fewer than this."""
-
-
 FLOOR = 1e-4
 """Added to variances, the largest being about 1: points that coincide make no component of their own."""
 ROUNDS = 40
 GAIN = 1e-3
 """A round that makes the points no likelier than this, in the mean of their logarithms, is the last."""
-LLOYD_ROUNDS = 10
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """Components by weight, mean and the factor that brings their points to the unit ball."""
-
-    weights: Points
-    means: Points
-    factors: Points
-    """For each component F, with F @ F.T the inverse of its covariance."""
-
-    def log_likelihoods(self, points: Points) -> Points:
-        """Log-likelihood of each point (column) under each component (row), with the component's weight."""
-        moved = points @ self.factors - (self.means[:, None, :] @ self.factors)
-        scale = np.log(np.diagonal(self.factors, axis1=1, axis2=2)).sum(axis=1) + np.log(self.weights)
-        fixed = points.shape[1] * math.log(2 * math.pi)
-        found: Points = scale[:, None] - 0.5 * (fixed + np.square(moved).sum(axis=2))
-        return found
-
-    def shares(self, points: Points) -> Points:
-        """How likely each point (row) comes from each component (column)."""
-        return _shares(self.log_likelihoods(points))[0].T
-
-    def bic(self, points: Points) -> float:
-        """The Bayesian information criterion: lower is better."""
-        count, dimensions = points.shape
-        of_one = dimensions * (dimensions + 1) // 2 + dimensions + 1
-        parameters = len(self.weights) * of_one - 1
-        total = float(_shares(self.log_likelihoods(points))[1].sum())
-        return float(parameters * math.log(count) - 2 * total)
-
-
-def fitted(points: Points, components: int, seed: int) -> Mixture:
-    """The mixture that these points are likely under, found from `nearest_means`."""
-    labels = nearest_means(points, components, seed)
-    shares = np.zeros((components, len(points)))
-    shares[labels, np.arange(len(points))] = 1.0
-    mixture = _mixture(points, shares)
-    before = -np.inf
-    for _ in range(ROUNDS):
-        shares, likely = _shares(mixture.log_likelihoods(points))
-        mixture = _mixture(points, shares)
-        mean = float(likely.mean())
-        if abs(mean - before) < GAIN:
-            break
-        before = mean
-    return mixture
+def fitted(points: Points, components: int, seed: int) -> GaussianMixture:
+    """Fit the mixture that these points are likely under. Rounds are limited: the last one counts."""
+    mixture = GaussianMixture(
+        components, reg_covar=FLOOR, max_iter=ROUNDS, tol=GAIN, random_state=seed, init_params="kmeans"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return mixture.fit(points)
 
 
 def nearest_means(points: Points, count: int, seed: int) -> Labels:
-    """For each point the number of its cluster by k-means, begun with points far from each other."""
-    rng = np.random.default_rng(seed)
-    squares = np.square(points).sum(axis=1)
-    means = points[[int(rng.integers(len(points)))]]
-    nearest = _distances(points, squares, means)[:, 0]
-    for _ in range(count - 1):
-        total = nearest.sum()
-        if total <= 0:  # fewer different points than wanted
-            break
-        chosen = int(np.searchsorted(np.cumsum(nearest), rng.random() * total))
-        fresh = points[[min(chosen, len(points) - 1)]]
-        means = np.concatenate([means, fresh])
-        nearest = np.minimum(nearest, _distances(points, squares, fresh)[:, 0])
-    labels: Labels = _distances(points, squares, means).argmin(axis=1)
-    for _ in range(LLOYD_ROUNDS):
-        sizes = np.bincount(labels, minlength=len(means))
-        sums = np.zeros_like(means)
-        np.add.at(sums, labels, points)
-        means = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], means)
-        following = _distances(points, squares, means).argmin(axis=1)
-        if (following == labels).all():
-            break
-        labels = following
+    """The number of each point's cluster by k-means; fewer clusters where fewer points differ."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels: Labels = KMeans(count, n_init=1, random_state=seed).fit_predict(points)
     return labels
-
-
-def _distances(points: Points, squares: Points, means: Points) -> Points:
-    found: Points = squares[:, None] - 2 * points @ means.T + np.square(means).sum(axis=1)
-    return np.maximum(found, 0.0)
-
-
-def _shares(log_likelihoods: Points) -> tuple[Points, Points]:
-    """Share of each component in each point, and the logarithm of each point's likelihood."""
-    highest = log_likelihoods.max(axis=0)
-    raised = np.exp(log_likelihoods - highest)
-    sums = raised.sum(axis=0)
-    return raised / sums, highest + np.log(sums)
-
-
-def _mixture(points: Points, shares: Points) -> Mixture:
-    sizes = shares.sum(axis=1) + 10 * np.finfo(np.float64).eps
-    means = shares @ points / sizes[:, None]
-    weighted = (shares[:, :, None] * points).transpose(0, 2, 1) @ points
-    spread = weighted / sizes[:, None, None] - means[:, :, None] * means[:, None, :]
-    roots = np.linalg.cholesky(spread + FLOOR * np.eye(points.shape[1]))
-    return Mixture(sizes / sizes.sum(), means, np.linalg.inv(roots).transpose(0, 2, 1))
 
 
 DIMENSIONS = 10
@@ -207,17 +128,17 @@ Members = NDArray[np.intp]
 def soft_clusters(points: Points, threshold: float, seed: int) -> list[Members]:
     """Places of each cluster's members. Every point is in its likeliest and in those above `threshold`."""
     mixture = best_mixture(_sample(points, seed), seed)
-    if len(mixture.weights) == 1:
+    if mixture.n_components == 1:
         return [np.arange(len(points))]
-    likely = mixture.shares(points)
+    likely = mixture.predict_proba(points)
     member = likely > threshold
     member[np.arange(len(points)), likely.argmax(axis=1)] = True
     found = [np.flatnonzero(column) for column in member.T if column.any()]
     return list({of.tobytes(): of for of in found}.values())
 
 
-def best_mixture(points: Points, seed: int) -> Mixture:
-    """That with the lowest criterion of those tried."""
+def best_mixture(points: Points, seed: int) -> GaussianMixture:
+    """Return the mixture with the lowest criterion of those tried."""
     different = len(np.unique(points.round(6), axis=0))
     best, lowest, since = fitted(points, 1, seed), np.inf, 0
     for components in tried(different):

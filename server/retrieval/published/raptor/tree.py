@@ -17,7 +17,7 @@ import numpy as np
 from server.domain.chunk import Chunk
 from server.domain.derived import Record, record_id
 from server.retrieval.published.derived.asking import ModelTask
-from server.retrieval.published.derived.build import Artefact, Kit
+from server.retrieval.published.derived.build import Artefact, Kit, batched, watched
 from server.retrieval.published.raptor.clusters import ENOUGH, Clustering, Vectors
 from server.retrieval.published.raptor.options import KIND
 from server.retrieval.published.summaries import DocumentFrequencies, extract, key_terms, summary_task
@@ -97,9 +97,7 @@ class Forest:
     def grow(self, layer: int, groups: Sequence[NodeGroup]) -> None:
         """Adds a node for each group, with its summary and vector. Raises ModelError, BuildStopped."""
         tasks, titles = [], []
-        for done, group in enumerate(groups):
-            if done % AT_ONCE == 0:
-                self._kit.monitor.step(f"layer {layer}", done, len(groups))
+        for group in watched(self._kit.monitor, f"layer {layer}", groups, AT_ONCE):
             titles.append(self._title(group))
             tasks.append(self._task(group))
         summaries = self._asked(layer, tasks)
@@ -120,9 +118,8 @@ class Forest:
         if self._kit.asking.model is not None:
             return self._kit.asking.all("summaries", tasks)
         made: list[str] = []
-        for start in range(0, len(tasks), AT_ONCE):
-            self._kit.monitor.step(f"summaries, layer {layer}", start, len(tasks))
-            made += self._kit.asking.all("summaries", tasks[start : start + AT_ONCE])
+        for batch in batched(self._kit.monitor, f"summaries, layer {layer}", tasks, AT_ONCE):
+            made += self._kit.asking.all("summaries", batch)
         return made
 
     def _title(self, group: NodeGroup) -> str:
@@ -241,7 +238,8 @@ class KeptGrouping:
         kept = self._of_layer.get(number, [])
         if number == 1:
             self._now = {id: [leaf] for id, leaf in forest.number_of_leaf.items()}
-        members = [self._members(record) for record in kept]
+        children = [cast(Sequence[str], record.data["children"]) for record in kept]
+        members = [[now for child in of for now in self._now.get(child, [])] for of in children]
         if number == 1:
             self._join(members, forest)
         groups, following = [], len(forest.nodes)
@@ -251,10 +249,6 @@ class KeptGrouping:
             following += len(parts)
             groups += [NodeGroup(part) for part in parts]
         return groups
-
-    def _members(self, record: Record) -> list[int]:
-        children = cast(Sequence[str], record.data["children"])
-        return [now for child in children for now in self._now.get(child, [])]
 
     def _parts(self, members: Sequence[int], forest: Forest) -> list[tuple[int, ...]]:
         if not members:

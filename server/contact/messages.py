@@ -1,0 +1,186 @@
+"""The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from email.message import EmailMessage
+
+from server.contact.channel import ContactMessage, Gone, NotDelivered, OutgoingMessage, pack
+from server.contact.mail import MailServer, letter, reply_mail
+from server.contact.webhook import Webhooks, body_of, event_body, headers_of
+from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery
+from server.domain.protocols import Incidents
+from server.domain.site import Site
+from server.settings import Settings
+from server.storage.conversations.conversations import ConversationStore
+from server.storage.database import Database
+from server.storage.delivery.contact import ContactStore, ReplyStore, reply_deliveries
+from server.storage.delivery.deliveries import message_deliveries
+from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
+from server.storage.errors import UnknownContactRequest, UnknownConversation, UnknownWebhook
+from server.storage.sealed import Seal
+from server.storage.sites.sites import SiteStore
+
+CONTACT_FAILED, REPLY_FAILED, WEBHOOK_FAILED = "contact_failed", "reply_failed", "webhook_failed"
+"""Kinds of incidents: one for each sort that did not arrive."""
+
+
+class _People:
+    """What channels to and from visitors have in common."""
+
+    def __init__(self, database: Database, incidents: Incidents, settings: Callable[[], Settings]) -> None:
+        self._requests = ContactStore(database)
+        self._sites = SiteStore(database)
+        self._incidents = incidents
+        self._settings = settings
+
+    def _asked(self, request_id: str) -> tuple[ContactRequest, Site]:
+        """The request and its site. Raises Gone."""
+        try:
+            request = self._requests.get(request_id)
+        except UnknownContactRequest as error:
+            raise Gone(str(error)) from None
+        site = self._sites.find(request.site_id)
+        if site is None:
+            raise Gone(f"the site of message {request.reference} is gone")
+        return request, site
+
+
+class VisitorChannel(_People):
+    """Messages of visitors to people. Implements DeliveryChannel."""
+
+    def __init__(
+        self, database: Database, incidents: Incidents, settings: Callable[[], Settings], webhooks: Webhooks
+    ) -> None:
+        super().__init__(database, incidents, settings)
+        self.deliveries = message_deliveries(database)
+        self._conversations = ConversationStore(database)
+        self._webhooks = webhooks
+
+    def pack(self, delivery: Delivery[Channel]) -> OutgoingMessage:
+        """The message with the conversation before it. Raises Gone."""
+        parcel, way, settings = self._parcel(delivery), delivery.channel, self._settings()
+        options = ContactOptions.of(parcel.site.options)
+        target, request = options.target(way), parcel.request
+
+        def send() -> str:
+            if not target:
+                raise NotDelivered(f"the site has no {way.value} for messages any more")
+            if way is Channel.WEBHOOK:
+                body = body_of(parcel)
+                private = parcel.site.allow_private or settings.crawling.allow_private
+                headers = headers_of(body, options.secret, request.id)
+                return self._webhooks.send(target, body, headers, allow_private=private)
+            return _mailed(settings, lambda sender: letter(parcel, sender, target))
+
+        def gave_up(says: str, tries: int) -> None:
+            message = f"a visitor's message did not arrive by {way.value}: {says}"
+            details = {"reference": request.reference, "page": parcel.page, "tries": tries}
+            self._incidents.record(parcel.site.id, CONTACT_FAILED, message, details)
+
+        return OutgoingMessage(f"message {request.reference} by {way.value}", target, send, gave_up)
+
+    def forget(self, before: datetime) -> int:
+        """Delete messages that arrived on every way."""
+        return self._requests.forget_sent(before)
+
+    def _parcel(self, delivery: Delivery[Channel]) -> ContactMessage:
+        request, site = self._asked(delivery.request_id)
+        conversation = None
+        if request.conversation_id:
+            try:
+                conversation = self._conversations.get(request.conversation_id)
+            except UnknownConversation:
+                raise Gone(f"message {request.reference} was erased") from None
+        return pack(site, request, conversation, self._settings().serving.base_url)
+
+
+class ReplyChannel(_People):
+    """Replies of operators to visitors. Implements DeliveryChannel."""
+
+    def __init__(self, database: Database, incidents: Incidents, settings: Callable[[], Settings]) -> None:
+        super().__init__(database, incidents, settings)
+        self.deliveries = reply_deliveries(database)
+        self._replies = ReplyStore(database)
+
+    def pack(self, delivery: Delivery[Channel]) -> OutgoingMessage:
+        """The reply with what it answers. Raises Gone."""
+        reply = self._replies.find(delivery.request_id)
+        if reply is None:
+            raise Gone(f"reply {delivery.request_id} was erased")
+        request, site = self._asked(reply.request_id)
+        settings = self._settings()
+
+        def send() -> str:
+            return _mailed(settings, lambda sender: reply_mail(site, request, reply, sender))
+
+        def gave_up(says: str, tries: int) -> None:
+            page = f"{settings.serving.base_url}/admin/messages/{request.id}"
+            message = "a reply to a visitor did not arrive; the message's page says why"
+            details = {"reference": request.reference, "page": page, "tries": tries}
+            self._incidents.record(site.id, REPLY_FAILED, message, details)
+
+        return OutgoingMessage(f"the reply to message {request.reference}", request.email, send, gave_up)
+
+    def forget(self, before: datetime) -> int:
+        """Nothing: replies go with the messages that they answer."""
+        return 0
+
+
+class EventChannel:
+    """Events for other systems. Implements DeliveryChannel."""
+
+    def __init__(
+        self,
+        database: Database,
+        incidents: Incidents,
+        settings: Callable[[], Settings],
+        webhooks: Webhooks,
+        seal: Callable[[], Seal],
+    ) -> None:
+        self.deliveries = event_deliveries(database)
+        self._events = EventStore(database)
+        self._hooks = WebhookStore(database)
+        self._incidents = incidents
+        self._settings = settings
+        self._webhooks = webhooks
+        self._seal = seal
+
+    def pack(self, delivery: Delivery[str]) -> OutgoingMessage:
+        """One event for one webhook. Raises Gone."""
+        event = self._events.get(delivery.request_id)
+        try:
+            hook = self._hooks.get(delivery.channel)
+        except UnknownWebhook as error:
+            raise Gone(str(error)) from None
+        if event is None:
+            raise Gone(f"the event {delivery.request_id} is forgotten")
+        settings, seal = self._settings(), self._seal()
+
+        def send() -> str:
+            """Raises NotDelivered, SealBroken."""
+            body = event_body(event, settings.serving.base_url)
+            headers = headers_of(body, seal.open(hook.secret), event.id)
+            # Whoever owns the installation chose the address: it may lie in its own network.
+            private = settings.contact.webhook_allow_private
+            return self._webhooks.send(hook.url, body, headers, allow_private=private)
+
+        def gave_up(says: str, tries: int) -> None:
+            message = f"the event {event.kind.value} did not reach a webhook: {says}"
+            details = {"webhook": hook.url, "tries": tries}
+            self._incidents.record(event.site_id, WEBHOOK_FAILED, message, details)
+
+        return OutgoingMessage(f"event {event.kind.value} {event.id}", hook.url, send, gave_up)
+
+    def forget(self, before: datetime) -> int:
+        """Delete events, sent or not."""
+        return self._events.forget(before)
+
+
+def _mailed(settings: Settings, write: Callable[[str], EmailMessage]) -> str:
+    """Send what `write` makes for the sender's address; return what to note. Raises NotDelivered."""
+    contact = settings.contact
+    if not contact.smtp_url:
+        raise NotDelivered("no mail server is known: set SMTP_URL and MAIL_FROM under Settings")
+    return MailServer(contact.smtp_url, contact.timeout_s).send(write(contact.mail_from))
