@@ -287,7 +287,7 @@ class DecidedPages:
         decision = self._decisions.get(page.url)
         if decision is None:
             return page
-        self._decisions.site_said(page.url, page.content_hash, replace(page, links=()).to_json())
+        self._decisions.note_site_version(page.url, page.content_hash, replace(page, links=()).to_json())
         if decision.excluded:
             return None
         return self._as_written(page, decision, source) if decision.edited else page
