@@ -15,6 +15,7 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # tabs of one site share a process: to start one takes as long as a short test
 ]
 
 
