@@ -29,7 +29,9 @@ def watched(page: Page) -> list[str]:
 def test_it_works_under_a_strict_policy_with_trusted_types(visit, server, new_profile):
     policy = POLICY.replace("HOST", server.home)
     problems: list[str] = []
-    new_profile.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    new_profile.on(
+        "console", lambda message: problems.append(message.text) if message.type == "error" else None
+    )
     page = visit(headers={"Content-Security-Policy": policy})
     page.locator(".launcher").click()
     ask(page)
