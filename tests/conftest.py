@@ -2,8 +2,13 @@
 
 import os
 import shutil
+import sys
 
 import pytest
+
+# Without bytecode each process that a test starts compiles the product again, which takes longer than what it does.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["tests.server_fixtures"]
 
