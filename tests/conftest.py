@@ -24,7 +24,7 @@ CHROMIUM_FLAGS = [
 ]
 
 
-SYSTEM = {"browser", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
+SYSTEM = {"browser", "rendering", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
 """Fixtures that start or need a program of the operating system."""
 SLOW = (
     "tests/journey/", "tests/api/test_serving.py", "tests/jobs/test_killed_in_the_gate.py", "tests/jobs/test_resuming.py",

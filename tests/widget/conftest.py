@@ -78,7 +78,7 @@ def new_profile(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def profile(request: pytest.FixtureRequest, server: Server) -> Iterator[BrowserContext]:
+def profile(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[BrowserContext]:
     """The shared profile with nothing in it, or the fresh one where the test names `new_profile`."""
     if "new_profile" in request.fixturenames:
         yield request.getfixturevalue("new_profile")
