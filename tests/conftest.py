@@ -27,10 +27,17 @@ CHROMIUM_FLAGS = [
 SYSTEM = {"browser", "rendering", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
 """Fixtures that start or need a program of the operating system."""
 SLOW = (
-    "tests/journey/", "tests/api/test_serving.py", "tests/jobs/test_killed_in_the_gate.py", "tests/jobs/test_resuming.py",
-    "tests/crawler/test_resume.py", "tests/storage/test_crashes.py", "tests/guards/test_limits.py",
+    # They start processes of the product and wait for them.
+    "tests/journey/", "tests/api/test_serving.py", "tests/api/test_openapi.py", "tests/jobs/", "tests/crawler/test_command.py",
+    "tests/crawler/test_resume.py", "tests/crawler/fetching/test_browser_walls.py", "tests/storage/test_crashes.py",
+    "tests/guards/test_limits.py",
+    # They crawl, index or question whole sites.
+    "tests/answering/test_nobody_takes_the_chatbot_over.py", "tests/content/", "tests/contracts/test_strategy.py",
+    "tests/crawler/test_documentation_sites.py", "tests/crawler/test_trap_site.py", "tests/gaps/test_gaps_of_a_shop.py",
+    "tests/models/test_embedded.py", "tests/playground/", "tests/quality/test_gate.py", "tests/sources/test_site_of_sources.py",
+    # They open every page of the dashboard, or half a year of questions.
+    "tests/admin/test_roles.py", "tests/admin/test_seeded.py",
 )  # fmt: skip
-"""Tests that start processes of the product and wait for them."""
 
 
 def pytest_collection_modifyitems(items):
