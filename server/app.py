@@ -46,6 +46,18 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
     settings = settings or load_settings()
     runtime = runtime or open_runtime(settings)
     app = Flask(__name__, static_folder=None, template_folder="api/templates")
+    app.session_interface = DashboardSessions()
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    connect(app, settings, runtime)
+    if settings.serving.trusted_proxies:
+        hops = settings.serving.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
+    _register(app)
+    return app
+
+
+def connect(app: Flask, settings: Settings, runtime: Runtime) -> None:
+    """Lets the views of the application work with this runtime."""
     app.config.update(
         SECRET_KEY=runtime.configuration.secret_key,
         MAX_CONTENT_LENGTH=settings.limits.body_bytes,
@@ -56,8 +68,6 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
         COMPRESS_BR_LEVEL=4,
         COMPRESS_STREAMS=False,
     )
-    app.session_interface = DashboardSessions()
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
     app.extensions["docent"] = runtime
     app.extensions["docent-sites"] = RecentSites(runtime.stores.sites)
     app.extensions["docent-tokens"] = VisitorTokens(
@@ -67,11 +77,6 @@ def create_app(settings: Settings | None = None, runtime: Runtime | None = None)
         runtime.configuration.secret_key, lambda: runtime.shared.cache
     )
     app.extensions["docent-streams"] = Streams(lambda: runtime.shared.cache, settings.serving.web_threads)
-    if settings.serving.trusted_proxies:
-        hops = settings.serving.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=0)  # type: ignore[method-assign]
-    _register(app)
-    return app
 
 
 def _register(app: Flask) -> None:

@@ -2,8 +2,13 @@
 
 import os
 import shutil
+import sys
 
 import pytest
+
+# Without bytecode each process that a test starts compiles the product again, which takes longer than what it does.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 pytest_plugins = ["tests.server_fixtures"]
 
@@ -15,16 +20,29 @@ CHROMIUM_FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # tabs of one site share a process: to start one takes as long as a short test
 ]
 
 
-SYSTEM = {"browser", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
+SYSTEM = {"browser", "rendering", "node", "node_modules", "postgresql_server", "redis_address", "chroma_url"}
 """Fixtures that start or need a program of the operating system."""
 SLOW = (
-    "tests/journey/", "tests/api/test_serving.py", "tests/jobs/test_killed_in_the_gate.py", "tests/jobs/test_resuming.py",
-    "tests/crawler/test_resume.py", "tests/storage/test_crashes.py", "tests/guards/test_limits.py",
+    # They start processes of the product and wait for them.
+    "tests/journey/", "tests/api/test_serving.py", "tests/api/test_openapi.py", "tests/jobs/", "tests/crawler/test_command.py",
+    "tests/crawler/test_resume.py", "tests/crawler/fetching/test_browser_walls.py", "tests/storage/test_crashes.py",
+    "tests/guards/test_limits.py",
+    # They crawl, index or question whole sites.
+    "tests/answering/test_nobody_takes_the_chatbot_over.py", "tests/content/", "tests/contracts/test_strategy.py",
+    "tests/crawler/test_documentation_sites.py", "tests/crawler/test_trap_site.py", "tests/gaps/test_gaps_of_a_shop.py",
+    "tests/models/test_embedded.py", "tests/playground/", "tests/quality/test_gate.py", "tests/sources/test_site_of_sources.py",
+    "tests/crawler/test_crawl.py", "tests/evaluation/test_evaluating.py", "tests/indexing/test_indexer.py",
+    "tests/retrieval/test_contextual.py", "tests/retrieval/test_derived.py", "tests/retrieval/test_graphrag.py",
+    "tests/retrieval/test_hierarchical.py", "tests/retrieval/test_hipporag.py", "tests/retrieval/test_lightrag",
+    "tests/retrieval/test_raptor", "tests/retrieval/test_segments.py", "tests/retrieval/test_small_to_big.py",
+    # They open every page of the dashboard, send to slow receivers, or hold half a year of questions.
+    "tests/admin/test_access.py", "tests/admin/test_roles.py", "tests/admin/test_security.py", "tests/admin/test_seeded.py",
+    "tests/contact/test_outbox.py", "tests/storage/test_backup.py",
 )  # fmt: skip
-"""Tests that start processes of the product and wait for them."""
 
 
 def pytest_collection_modifyitems(items):

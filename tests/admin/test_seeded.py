@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests import axe
 from tests.admin import seeding, test_look
 from tests.admin.overview.test_overview import assert_lists_agree, counted, figures_of
 from tests.admin.tabs import SIZES, opened
@@ -48,17 +49,23 @@ def test_every_page_is_readable_and_reached_by_keyboard(browser, address, cookie
             status = tab.goto(path.format(**vars(busy))).status
             wrong += [(name, status)] if status != (404 if name == "not_found" else 200) else []
             wrong += [(name, found) for found in _unreached(tab)]
-            for size, scheme in (("phone", "light"), ("phone", "dark"), ("desk", "dark"), ("desk", "light")):
-                width, height = SIZES[size]
-                tab.set_viewport_size({"width": width, "height": height})
-                tab.emulate_media(color_scheme=scheme)
+            for size, scheme in (("phone", "light"), ("phone", "dark"), ("desk", "light"), ("desk", "dark")):
+                _show(tab, size, scheme)
                 try:
-                    test_look.check(tab, name, size, scheme)
+                    test_look.check_layout(tab, name, size, scheme)
                 except AssertionError as error:
                     wrong.append((name, size, scheme, str(error)[:500]))
-            tab.set_viewport_size({"width": SIZES["phone"][0], "height": SIZES["phone"][1]})
-            tab.emulate_media(color_scheme="light")
+            axe.thin_out(tab)
+            for (size, scheme), rules in test_look.RULES.items():
+                _show(tab, size, scheme)
+                wrong += [(name, size, scheme, found) for found in axe.findings(tab, rules)]
     assert wrong == []
+
+
+def _show(tab, size, scheme):
+    width, height = SIZES[size]
+    tab.set_viewport_size({"width": width, "height": height})
+    tab.emulate_media(color_scheme=scheme)
 
 
 def _unreached(tab):

@@ -56,12 +56,18 @@ def website():
 
 
 @pytest.fixture(scope="module")
-def pixels(browser):
-    """A page that measures how red a picture is."""
-    context = browser.new_context()
+def context(browser):
+    made = browser.new_context(viewport={"width": 900, "height": 700})
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def pixels(context, website):
+    """A page that measures how red a picture is; it keeps the process that draws the others."""
     page = context.new_page()
-    yield page
-    context.close()
+    page.goto(website.url + "/plain-sentence")
+    return page
 
 
 def cited_link(url, markup, words, which):
@@ -82,12 +88,11 @@ def cited_link(url, markup, words, which):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_browser_marks_the_quoted_words_and_no_others(browser, website, pixels, name):
+def test_the_browser_marks_the_quoted_words_and_no_others(context, website, pixels, name):
     path = f"/{name.replace(' ', '-')}"
     _, markup = website.pages[path][0], website.answer(path)[2]
     _, words, which = PAGES[name]
     link = cited_link(website.url + path, markup, words, which)
-    context = browser.new_context(viewport={"width": 900, "height": 700})
     page = context.new_page()
     page.goto(link)
     page.wait_for_load_state()
@@ -96,4 +101,4 @@ def test_the_browser_marks_the_quoted_words_and_no_others(browser, website, pixe
     assert red_share(pixels, right.screenshot()) > 0.02, f"not marked: {link}"
     for wrong in page.locator(".no").all():
         assert red_share(pixels, wrong.screenshot()) == 0, f"marked elsewhere: {link}"
-    context.close()
+    page.close()

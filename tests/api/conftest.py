@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from werkzeug.serving import make_server
 
-from server.app import create_app
+from server.app import connect, create_app
 from server.domain.answer import Answer, Citation, Delta, Outcome
 from server.domain.site import Site
 from server.settings import Settings
@@ -96,8 +96,17 @@ def data_folder(tmp_path_factory):
     return folder / "data"
 
 
+@pytest.fixture(scope="session")
+def shared_app(tmp_path_factory):
+    """Making the addresses takes longer than a test, so this is done once, for the default settings."""
+    runtime = open_scripted(make_settings(tmp_path_factory.mktemp("shared")), Script())
+    app = create_app(runtime.configuration.settings, runtime)
+    runtime.close()
+    return app
+
+
 @pytest.fixture
-def make_app(data_folder, tmp_path, script, monkeypatch):
+def make_app(data_folder, shared_app, tmp_path, script, monkeypatch):
     """Makes an application; each call is one more web process on the same data folder."""
     made = []
     monkeypatch.setattr("server.api.access.FRESH_S", -1.0)
@@ -105,7 +114,13 @@ def make_app(data_folder, tmp_path, script, monkeypatch):
 
     def make(**changes):
         runtime = open_scripted(make_settings(tmp_path, **changes), script)
-        app = create_app(runtime.configuration.settings, runtime)
+        settings = runtime.configuration.settings
+        if changes or made:
+            app = create_app(settings, runtime)
+        else:
+            app = shared_app
+            app.extensions.pop("docent-warmed", None)
+            connect(app, settings, runtime)
         made.append(app)
         return app
 

@@ -1,4 +1,4 @@
-"""A scripted server for all tests of the widget; for each test a fresh script and a fresh browser profile."""
+"""A scripted server and a browser profile for all tests of the widget; for each a fresh script and no stored data."""
 
 from __future__ import annotations
 
@@ -52,14 +52,47 @@ def script(server: Server) -> Iterator[Script]:
     server.script.hold.set()
 
 
-@pytest.fixture
-def profile(browser: Browser) -> Iterator[BrowserContext]:
+def make_profile(browser: Browser) -> BrowserContext:
     context = browser.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-US", reduced_motion="reduce"
     )
     context.set_default_timeout(8000)
+    return context
+
+
+@pytest.fixture(scope="session")
+def shared_profile(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    """A profile for all tests. Its first tab stays open and keeps the process that draws the others."""
+    context = make_profile(browser)
+    context.new_page().goto(server.home + "/widget/embed.js")
     yield context
     context.close()
+
+
+@pytest.fixture
+def new_profile(browser: Browser) -> Iterator[BrowserContext]:
+    """A fresh profile, for what cannot be taken back: a clock, scripts of every page, listeners."""
+    context = make_profile(browser)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def profile(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    """The shared profile with nothing in it, or the fresh one where the test names `new_profile`."""
+    if "new_profile" in request.fixturenames:
+        yield request.getfixturevalue("new_profile")
+        return
+    context: BrowserContext = request.getfixturevalue("shared_profile")
+    session = context.new_cdp_session(context.pages[0])
+    session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    session.send("Network.clearBrowserCache")
+    session.detach()
+    yield context
+    context.set_offline(False)
+    context.unroute_all()
+    for page in context.pages[1:]:
+        page.close()
 
 
 @pytest.fixture

@@ -60,10 +60,4 @@
     }
     return [seen, found];
   },
-
-  // Findings of axe-core, a line for each element.
-  async axe() {
-    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 140)} ${failureSummary}`));
-  },
 })

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.axe import findings
 from tests.widget.test_conversation import answered, ask
-
-AXE = Axe()
-
-
-def findings(page: Page) -> list[str]:
-    found = AXE.run(page).response["violations"]
-    return [
-        f"{one['id']}: {node['html'][:120]} {node['failureSummary']}"
-        for one in found
-        for node in one["nodes"]
-    ]
 
 
 def test_axe_finds_nothing_in_any_state(visit, script):

@@ -120,9 +120,9 @@ def test_the_menu_leads_to_the_form_at_any_time(opened, script):
     assert script.contacts == [{"email": "ada@harbour.example", "message": "Hello there"}]
 
 
-def test_outside_the_hours_the_next_opening_is_told_in_the_visitors_time(visit, profile, script):
+def test_outside_the_hours_the_next_opening_is_told_in_the_visitors_time(visit, new_profile, script):
     offers(script, open=False, opens="2026-03-09T08:00:00Z")
-    profile.clock.install(time=NOW)
+    new_profile.clock.install(time=NOW)
     page = visit()
     page.evaluate(
         "customElements.whenDefined('site-chat').then(() => document.querySelector('site-chat').open())"

@@ -93,7 +93,7 @@ def test_a_source_opens_in_a_new_tab_unless_it_is_the_page_that_is_open(opened, 
     answered(page)
     page.locator(".source").get_by_role("link", name="Here", exact=True).click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert len(profile.pages) == 1
+    assert profile.pages[-1] == page
     with profile.expect_page() as tab:
         page.locator(".source").get_by_role("link", name="There", exact=True).click()
     tab.value.wait_for_load_state()

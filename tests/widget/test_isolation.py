@@ -26,10 +26,12 @@ def watched(page: Page) -> list[str]:
     return problems
 
 
-def test_it_works_under_a_strict_policy_with_trusted_types(visit, server, profile):
+def test_it_works_under_a_strict_policy_with_trusted_types(visit, server, new_profile):
     policy = POLICY.replace("HOST", server.home)
     problems: list[str] = []
-    profile.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    new_profile.on(
+        "console", lambda message: problems.append(message.text) if message.type == "error" else None
+    )
     page = visit(headers={"Content-Security-Policy": policy})
     page.locator(".launcher").click()
     ask(page)

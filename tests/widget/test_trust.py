@@ -89,15 +89,15 @@ KNOWN = set(
 
 
 @pytest.fixture
-def watched(profile):
+def watched(new_profile):
     """Counts what a page must never do; returns what was done."""
     done: list[str] = []
-    profile.expose_function("ran", lambda what: done.append(what))
-    profile.add_init_script(
+    new_profile.expose_function("ran", lambda what: done.append(what))
+    new_profile.add_init_script(
         """for (const name of ["alert", "confirm", "prompt", "open"]) window[name] = () => ran(name);
         for (const type of ["securitypolicyviolation", "error"]) addEventListener(type, ({ message, violatedDirective }) => message !== undefined && ran(`${type} ${message || violatedDirective}`))"""
     )
-    profile.on("dialog", lambda dialog: (done.append(dialog.message), dialog.dismiss()))
+    new_profile.on("dialog", lambda dialog: (done.append(dialog.message), dialog.dismiss()))
     return done
 
 
