@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Response, g, request
 
-from admin.access import people_stores
+from server.api.access import people_stores
 
 if TYPE_CHECKING:
     from server.storage.people.operators import Operator

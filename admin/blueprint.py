@@ -15,7 +15,6 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
 from admin import formats
-from admin.access import configuration
 from admin.audit import write_audit
 from admin.conversations import trace_view
 from admin.crawls import crawl_state
@@ -26,6 +25,7 @@ from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import words as quality_words
 from admin.table import PAGES
+from server.api.access import configuration
 from server.domain.roles import Role
 from server.storage.errors import StorageError, UnknownRecord
 

@@ -11,7 +11,7 @@ from wtforms import Field, FloatField, IntegerField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import StopValidation
 
-from admin.access import quality_stores
+from server.api.access import quality_stores
 
 UNPROCESSABLE = 422
 

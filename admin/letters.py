@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
-from admin.access import configuration
+from server.api.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
-from admin.access import stores
+from server.api.access import stores
 from server.domain.site import Site
 
 DAY_OPTIONS = (

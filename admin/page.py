@@ -10,7 +10,7 @@ from typing import TypeVar
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import stores
+from server.api.access import stores
 from server.domain.roles import Role
 
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, stores
 from admin.lists import Listing, listed
 from admin.page import Page
 from admin.sites import sites as sites_page
+from server.api.access import configuration, stores
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.storage.content.decisions import MOST_PINS, PageDecision

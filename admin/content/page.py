@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import configuration, crawling, stores
 from admin.audit import changed
 from admin.content import content as content_list
 from admin.content.search import chunk_blocks
@@ -20,6 +19,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import done, refused
 from crawler.errors import BadFile
+from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration
-from admin.access import engine as answering_engine
 from admin.content import content as content_list
 from admin.page import Page
 from server.answering.understanding.language import question_language
+from server.api.access import configuration
+from server.api.access import engine as answering_engine
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ModelError
 from server.domain.question import Question

@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import configuration, crawling, stores
 from admin.crawls.crawl_state import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -18,6 +17,7 @@ from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
 from crawler.errors import CrawlError
+from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.storage.content.sources import Source, SourceKind

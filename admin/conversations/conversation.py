@@ -8,7 +8,6 @@ from markupsafe import Markup
 from wtforms import StringField
 from wtforms.validators import Length
 
-from admin.access import database, delivery, dialogue, engine, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.conversations import conversations as conversations_page
 from admin.conversations.messages import with_deliveries, words
@@ -17,6 +16,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import done
 from server.answering.writing.markup import answer_html
+from server.api.access import database, delivery, dialogue, engine, quality_stores, stores
 from server.domain.conversation import Conversation
 from server.domain.roles import Role
 from server.storage.conversations.feedback import LONGEST, MOST, FeedbackStore

@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import delivery, dialogue
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
+from server.api.access import delivery, dialogue
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.storage.conversations.questions import LOW_SUPPORT, QuestionFilter, QuestionList

@@ -11,12 +11,12 @@ from typing import Any
 from flask import Response
 from flask.typing import ResponseReturnValue
 
-from admin.access import dialogue, people_stores
 from admin.conversations import conversations as conversations_page
 from admin.conversations.conversations import chosen
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import download
+from server.api.access import dialogue, people_stores
 from server.storage.conversations.feedback import LabelStore
 from server.storage.conversations.questions import QuestionRow
 from server.storage.csv_file import written

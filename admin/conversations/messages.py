@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import TextAreaField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import configuration, database, delivery, stores
 from admin.audit import changed
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -18,6 +17,7 @@ from admin.lists import Listing, chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import done
+from server.api.access import configuration, database, delivery, stores
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
 from server.storage.delivery.contact import reply_deliveries
 from server.storage.errors import UnknownContactRequest

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, crawling, database, stores
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawl_state import BAD_URL_STATES, URL_WORDS, is_active
 from admin.crawls.crawls import run_of, version_of
@@ -18,6 +17,7 @@ from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.replies import download, progress
 from admin.sites import sites as sites_page
+from server.api.access import configuration, crawling, database, stores
 from server.domain.addresses import absolute
 from server.domain.site import OFF, PERIODS, Site, next_time
 from server.storage.crawls.addresses import KEPT_OUT

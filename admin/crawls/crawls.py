@@ -7,7 +7,6 @@ from itertools import pairwise
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, crawling, stores
 from admin.audit import changed
 from admin.crawls.crawl_state import KIND_WORDS, is_active
 from admin.lists import listed
@@ -16,6 +15,7 @@ from admin.replies import done, progress, refused
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.options import start_address
+from server.api.access import configuration, crawling, stores
 from server.domain.site import Site
 from server.storage.crawls.runs import WHOLE, CrawlRun
 

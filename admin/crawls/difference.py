@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import shared, stores
 from admin.crawls import crawls as crawls_page
 from admin.crawls.crawls import run_of
 from admin.lists import listed
 from admin.page import Page
 from admin.replies import download
+from server.api.access import shared, stores
 from server.domain.site import Site
 from server.storage.crawls.addresses import UrlRow
 from server.storage.crawls.difference import (

@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
 
-from admin.access import configuration, dialogue, gap_work, own_answers, stores
 from admin.audit import changed
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -21,6 +20,7 @@ from admin.replies import done, download
 from admin.sites import sites as sites_page
 from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html
+from server.api.access import configuration, dialogue, gap_work, own_answers, stores
 from server.domain.answer import Answer, Outcome
 from server.domain.curated import CuratedAnswer, CuratedState
 from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl

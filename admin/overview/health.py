@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, crawling, database, delivery, engine, shared, stores
 from admin.formats import duration
 from admin.lists import chosen_days, chosen_site
 from admin.overview.incident_kinds import KINDS, MODEL_KINDS, kind_of
 from admin.page import Page
+from server.api.access import configuration, crawling, database, delivery, engine, shared, stores
 from server.domain.contact import ContactOptions, DeliveryState
 from server.settings import Settings
 from server.storage import upgrade

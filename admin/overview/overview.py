@@ -10,12 +10,12 @@ from typing import Any
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import delivery, dialogue, stores
 from admin.formats import FILTERS, milliseconds, money, number
 from admin.lists import DAY_OPTIONS, began, chosen_site
 from admin.overview.charts import Chart, Series, lines, stacked
 from admin.overview.incident_kinds import Kind, kind_of
 from admin.page import Page
+from server.api.access import delivery, dialogue, stores
 from server.domain.contact import DeliveryState
 from server.domain.site import Site
 from server.storage.conversations.figures import Figures, FigureStore

@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import StringField
 
-from admin.access import configuration, people_stores, shared
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
@@ -21,6 +20,7 @@ from admin.people.passwords import (
 from admin.people.sessions import current_session, log_out, renew
 from admin.people.totp import address, new_recovery_codes, new_secret, picture, step_of
 from admin.replies import done
+from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
 page = Page()

@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import configuration, people_stores, stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import site_choices
@@ -17,6 +16,7 @@ from admin.page import Page
 from admin.replies import done
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
+from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role
 from server.storage.people.api_keys import Scope
 

@@ -9,11 +9,11 @@ from typing import Any
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import people_stores, stores
 from admin.lists import chosen_days, listed
 from admin.page import Page
 from admin.replies import download
 from admin.settings import settings as settings_page
+from server.api.access import people_stores, stores
 from server.domain.roles import Role
 from server.storage.csv_file import written
 from server.storage.people.audit import Change

@@ -6,7 +6,6 @@ from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
-from admin.access import configuration, people_stores
 from admin.audit import note_login
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
@@ -28,6 +27,7 @@ from admin.people.sessions import (
 )
 from admin.people.totp import accepts
 from admin.replies import done, refused
+from server.api.access import configuration, people_stores
 from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator
 

@@ -11,8 +11,8 @@ from flask import g, request
 from wtforms import PasswordField
 from wtforms.validators import EqualTo, Length
 
-from admin.access import configuration, shared
 from admin.forms import Form, Needed, problem
+from server.api.access import configuration, shared
 
 SHORTEST = 12
 LONGEST = 256

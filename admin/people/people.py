@@ -6,7 +6,6 @@ from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, SelectChoice, SelectField
 
-from admin.access import configuration, people_stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
@@ -14,6 +13,7 @@ from admin.page import Page
 from admin.people.sessions import renew
 from admin.replies import done, refused
 from admin.settings import settings as settings_page
+from server.api.access import configuration, people_stores
 from server.domain.roles import Role
 from server.storage.errors import LastOwner
 from server.storage.people.logins import LinkKind

@@ -6,13 +6,13 @@ from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField
 
-from admin.access import people_stores
 from admin.audit import note
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
 from admin.people.passwords import chosen_password, hash_password, password_again, seconds_to_wait
 from admin.people.sessions import log_in, log_out, wait_for_second_factor
 from admin.replies import done, refused
+from server.api.access import people_stores
 from server.storage.errors import OperatorExists
 from server.storage.people.logins import LinkKind, OperatorLink
 

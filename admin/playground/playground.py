@@ -10,14 +10,6 @@ from flask import current_app, flash, redirect, render_template, request, url_fo
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from admin.access import (
-    configuration,
-    crawling,
-    dialogue,
-    playground_runner,
-    quality_stores,
-    stores,
-)
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
@@ -25,6 +17,14 @@ from admin.people.sessions import operator_email
 from admin.playground.form import form_of, opened, told, typed
 from admin.replies import progress
 from server.answering.writing.markup import answer_html
+from server.api.access import (
+    configuration,
+    crawling,
+    dialogue,
+    playground_runner,
+    quality_stores,
+    stores,
+)
 from server.domain.question import Turn
 from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of

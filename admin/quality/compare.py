@@ -9,10 +9,10 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import quality_stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
+from server.api.access import quality_stores
 from server.domain.site import Site
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
 from server.quality.run_store import DONE, QualityRun

@@ -6,7 +6,6 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField
 
-from admin.access import configuration, crawling, quality_stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
@@ -14,6 +13,7 @@ from admin.people.sessions import operator_email
 from admin.quality import quality as quality_page
 from admin.quality.words import CHECK_WORDS
 from admin.replies import done, refused
+from server.api.access import configuration, crawling, quality_stores
 from server.domain.site import Site
 from server.quality.gate import GATE_METRICS, needs_answers
 from server.quality.gate_store import DROPPING, HELD, RELEASING, Gate

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import quality_stores, stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality.words import CHECK_WORDS, MAIN, ORIGINS
+from server.api.access import quality_stores, stores
 from server.domain.site import Site
 from server.quality.run_store import QualityRun
 

@@ -10,11 +10,11 @@ from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from admin.access import crawling, quality_stores, stores
 from admin.audit import changed, unchanged
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import done, download, progress, refused
+from server.api.access import crawling, quality_stores, stores
 from server.domain.site import Site
 from server.evaluation.report_forms import html_report, markdown_report, report_body
 from server.quality.run_store import ASKS, DONE, QualityRun

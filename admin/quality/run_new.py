@@ -7,13 +7,13 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import configuration, quality_stores
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
 from admin.replies import done
 from server.answering.flows.table import FLOWS
+from server.api.access import configuration, quality_stores
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import Site

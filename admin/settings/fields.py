@@ -9,9 +9,9 @@ from datetime import datetime
 from flask import flash, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
+from server.api.access import configuration
 from server.settings import SETTINGS
 from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text

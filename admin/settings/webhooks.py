@@ -10,7 +10,6 @@ from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.access import configuration, delivery, stores
 from admin.addresses import BadAddress, parse_address
 from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -18,6 +17,7 @@ from admin.lists import listed, site_choices
 from admin.page import Page
 from admin.replies import done
 from admin.settings import settings as settings_page
+from server.api.access import configuration, delivery, stores
 from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
 from server.domain.roles import Role

@@ -18,7 +18,6 @@ from urllib3.util import Timeout
 from wtforms import StringField
 from wtforms.validators import StopValidation
 
-from admin.access import configuration, shared
 from admin.addresses import BadAddress, is_private, parse_address
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
@@ -29,6 +28,7 @@ from crawler.errors import BadStart, CrawlError
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
+from server.api.access import configuration, shared
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options

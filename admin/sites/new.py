@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import configuration, crawling, stores
 from admin.addresses import BadAddress, free_id, is_private, parse_address, suggest_id
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
@@ -17,6 +16,7 @@ from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
+from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.dry_run import TooManyDryRuns

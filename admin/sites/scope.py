@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import configuration, crawling, stores
 from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
@@ -15,6 +14,7 @@ from admin.replies import done, progress, refused
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.preview import Finding
+from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of

@@ -13,7 +13,6 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.access import configuration, crawling, stores
 from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
@@ -22,6 +21,7 @@ from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
 from server.answering.flows.table import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
+from server.api.access import configuration, crawling, stores
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import CRAWL_LIMITS, INSTRUCTIONS, INSTRUCTIONS_CHARS, LANGUAGE, TONE, Site, Voice

@@ -10,7 +10,6 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField, TextAreaField
 from wtforms.validators import StopValidation
 
-from admin.access import configuration, crawling, dialogue, stores
 from admin.addresses import BadAddress, parse_origin
 from admin.audit import changed
 from admin.crawls.crawl_state import is_active
@@ -22,6 +21,7 @@ from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.snippet import snippet_of
 from server.answering.engine import daily_limit
+from server.api.access import configuration, crawling, dialogue, stores
 from server.domain.roles import Role
 from server.domain.site import OFF, PERIODS, Site
 

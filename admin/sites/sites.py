@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import render_template
 from flask.typing import ResponseReturnValue
 
-from admin.access import stores
 from admin.page import Page
+from server.api.access import stores
 
 page = Page(menu="Sites")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from flask import request
 from markupsafe import escape
 
-from admin.access import configuration
 from admin.addresses import is_private
+from server.api.access import configuration
 from server.domain.site import Site
 
 

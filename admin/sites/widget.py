@@ -12,11 +12,11 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import configuration, stores
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
+from server.api.access import configuration, stores
 from server.domain.contact import OPTION as CONTACT
 from server.domain.contact import BusinessHours, ContactOptions
 from server.domain.look import (

@@ -33,7 +33,7 @@ class ModelSettings(Group):
     English."""
     embedding_languages: Annotated[str, Changeable("embedding", "Its languages")] = ""
     """Languages that EMBEDDING_MODEL understands, such as en,de,zh. Empty: all."""
-    embedded_threads: int = Field(2, ge=1, le=64)
+    embedded_threads: int = Field(default=2, ge=1, le=64)
     """Threads that the built-in embedding model uses while it indexes."""
     rerank_url: Annotated[WebAddress, Changeable("rerank", "Address of the rerank API")] = ""
     """Address of a rerank API (Jina, Cohere, vLLM, TEI). It is called if TUNE_RERANK is cross-encoder."""
@@ -41,40 +41,48 @@ class ModelSettings(Group):
     """Name of the model at the rerank API. Leave it empty if the API has only one model."""
     rerank_api_key: Annotated[str, SECRET, Changeable("rerank", "Key of the rerank API")] = ""
     """API key of the rerank API. Leave it empty if the API needs no key."""
-    rerank_timeout_s: Annotated[float, Changeable("rerank", "Seconds for a reranking")] = Field(3.0, gt=0)
+    rerank_timeout_s: Annotated[float, Changeable("rerank", "Seconds for a reranking")] = Field(
+        default=3.0, gt=0
+    )
     """Time limit for one reranking, in seconds. After that the results are not reranked."""
     timeout_s: Annotated[float, Changeable("calls", "Seconds for a reply")] = Field(
-        30.0, gt=0, alias="model_timeout_s"
+        default=30.0, gt=0, alias="model_timeout_s"
     )
     """Time limit for one reply of a model, in seconds."""
     first_token_s: Annotated[float, Changeable("calls", "Seconds until the first words")] = Field(
-        10.0, gt=0, alias="model_first_token_s"
+        default=10.0, gt=0, alias="model_first_token_s"
     )
     """Time limit for the first words of an answer, in seconds. After that the visitor gets an answer that
     quotes the pages."""
-    retries: Annotated[int, Changeable("calls", "Retries")] = Field(2, ge=0, le=10, alias="model_retries")
+    retries: Annotated[int, Changeable("calls", "Retries")] = Field(
+        default=2, ge=0, le=10, alias="model_retries"
+    )
     """How often a model call is retried after a temporary failure."""
-    concurrency: int = Field(256, ge=1, alias="model_concurrency")
+    concurrency: int = Field(default=256, ge=1, alias="model_concurrency")
     """Model calls that one process makes at the same time."""
     context_tokens: Annotated[int, Changeable("calls", "Tokens of excerpts in a prompt")] = Field(
-        3000, ge=300, le=200_000
+        default=3000, ge=300, le=200_000
     )
     """Most tokens of excerpts in one prompt. More excerpts need several calls."""
     cache_hours: Annotated[float, Changeable("calls", "Hours in the cache")] = Field(
-        24.0, ge=0, alias="model_cache_hours"
+        default=24.0, ge=0, alias="model_cache_hours"
     )
     """How long replies of models are cached, in hours. 0: no cache."""
     daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, all sites together")] = Field(
-        0, ge=0, alias="model_daily_tokens"
+        default=0, ge=0, alias="model_daily_tokens"
     )
     """Tokens a day for all sites together. After that answers quote the pages. 0: no limit."""
-    site_daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, each site")] = Field(0, ge=0)
+    site_daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, each site")] = Field(
+        default=0, ge=0
+    )
     """Tokens a day for each site. After that its answers quote the pages. 0: no limit."""
-    site_daily_cost: Annotated[float, Changeable("budgets", "Money a day, each site")] = Field(0.0, ge=0)
+    site_daily_cost: Annotated[float, Changeable("budgets", "Money a day, each site")] = Field(
+        default=0.0, ge=0
+    )
     """Money a day for each site, in the currency of MODEL_PRICES. After that its answers quote the pages. 0:
     no limit."""
     prices: Annotated[str, Changeable("budgets", "Prices", long=True)] = Field(
-        "", pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$", alias="model_prices"
+        default="", pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$", alias="model_prices"
     )
     """Price of a million input and output tokens of each model, such as gpt-4o-mini=0.15/0.60,other=1/4."""
 

@@ -18,7 +18,7 @@ class ServingSettings(Group):
 
     host: str = "127.0.0.1"
     """Network address that the server listens on. 0.0.0.0 listens on all interfaces."""
-    port: int = Field(8000, ge=1, le=65535)
+    port: int = Field(default=8000, ge=1, le=65535)
     """Port of the web server."""
     public_url: WebAddress = ""
     """Address that visitors use to reach this server, such as https://chat.example.com. Empty:
@@ -26,11 +26,11 @@ class ServingSettings(Group):
     site: WebAddress = ""
     """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
     own documentation at /docs/."""
-    web_workers: int = Field(2, ge=1, le=64)
+    web_workers: int = Field(default=2, ge=1, le=64)
     """Number of web server processes."""
-    web_threads: int = Field(400, ge=1, le=4000)
+    web_threads: int = Field(default=400, ge=1, le=4000)
     """Threads of each web server process. Each thread can stream one answer at a time."""
-    trusted_proxies: int = Field(0, ge=0, le=5)
+    trusted_proxies: int = Field(default=0, ge=0, le=5)
     """Number of reverse proxies in front of Docent whose X-Forwarded-For header is trusted."""
     secret_key: Annotated[str, SECRET] = ""
     """Key that signs tokens and sessions. Set the same key on every replica. Empty: a key is created and
@@ -82,14 +82,14 @@ class LimitSettings(Group):
     subheadings: ClassVar = {"message_chars": "Visitors", "login_limit": "Operators and API clients"}
 
     message_chars: Annotated[int, Changeable("visitors", "Longest question, in characters")] = Field(
-        2000, ge=10
+        default=2000, ge=10
     )
     """Longest question, in characters."""
-    body_bytes: int = Field(65_536, ge=1024)
+    body_bytes: int = Field(default=65_536, ge=1024)
     """Largest body of a request, in bytes."""
-    selection_chars: int = Field(1000, ge=50)
+    selection_chars: int = Field(default=1000, ge=50)
     """Longest text that a visitor can select on a page and ask about, in characters."""
-    visitor_token_hours: float = Field(24.0, gt=0)
+    visitor_token_hours: float = Field(default=24.0, gt=0)
     """How long a visitor's token is valid, in hours."""
     visitor_limit: Annotated[RateLimit, Changeable("visitors", "Questions of one visitor")] = "20/minute"
     """Questions that one visitor may ask, such as 20/minute."""
@@ -103,7 +103,7 @@ class LimitSettings(Group):
     """New visitor tokens for one network address, such as 60/minute."""
     login_limit: Annotated[RateLimit, Changeable("access", "Login attempts")] = "10/minute"
     """Login attempts from one network address, such as 10/minute."""
-    session_hours: float = Field(12.0, gt=0)
+    session_hours: float = Field(default=12.0, gt=0)
     """How long an operator stays logged in, in hours."""
     api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
     """Requests with one API key, such as 120/minute."""

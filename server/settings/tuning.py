@@ -21,27 +21,27 @@ class TuningSettings(Group):
     """How the scores of vector search and word search are combined: weighted (words by the best possible
     score), minmax (by best and worst score), rrf (reciprocal rank fusion, k = 60) or reciprocal (the same
     with k = 0)."""
-    dense_weight: float = Field(0.35, ge=0, le=1)
+    dense_weight: float = Field(default=0.35, ge=0, le=1)
     """Weight of vector search where the embedding model knows the language, from 0 (words only) to 1 (vectors
     only)."""
-    unread_weight: float = Field(0.05, ge=0, le=1)
+    unread_weight: float = Field(default=0.05, ge=0, le=1)
     """Weight of vector search where the embedding model does not know the language."""
     rerank: Literal["features", "model", "cross-encoder", "none"] = "features"
     """How the best results are reranked: features (without a model), model (by CHAT_MODEL), cross-encoder (by
     RERANK_URL) or none."""
-    page_share: float = Field(0.05, ge=0, le=1)
+    page_share: float = Field(default=0.05, ge=0, le=1)
     """Share of the scores of a page's other chunks that is added to each of its chunks."""
-    diversity: float = Field(1.0, ge=0, le=1)
+    diversity: float = Field(default=1.0, ge=0, le=1)
     """Balance of relevance and diversity (MMR). 1 ranks by relevance alone; lower values move near-duplicates
     down."""
     typo_tolerance: bool = True
     """1 corrects typing errors in searches. 0 searches for words exactly as typed."""
-    history_share: float = Field(0.3, ge=0, le=1)
+    history_share: float = Field(default=0.3, ge=0, le=1)
     """Share of the previous question's scores that is added for a follow-up question."""
     title: Literal["short", "always", "never"] = "short"
     """When the site's title is added to the question for vector search: short (to short questions), always or
     never."""
-    neighbours: int = Field(0, ge=0, le=5)
+    neighbours: int = Field(default=0, ge=0, le=5)
     """Chunks before and after each result that the answer is also written from."""
     multi_query: bool = False
     """1 also searches for other wordings of the question."""

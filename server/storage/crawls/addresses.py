@@ -12,9 +12,9 @@ from sqlalchemy import ColumnElement, and_, func, or_, select, update
 
 from server.storage.columns import now
 from server.storage.content.reader import literal_pattern
-from server.storage.database import Database
 from server.storage.schema.crawls import crawl_urls
 from server.storage.statements import among
+from server.storage.store import Store, columns_of
 
 BATCH = 2000
 EXCLUDED = "excluded"
@@ -41,14 +41,11 @@ class UrlRow:
     """Clicks from a start address."""
 
 
-_ROW = tuple(crawl_urls.c[name] for name in UrlRow.__dataclass_fields__)
+_ROW = columns_of(UrlRow, crawl_urls)
 
 
-class CrawlAddresses:
+class CrawlAddresses(Store):
     """Addresses of crawls by crawl number."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def urls(
         self,
@@ -65,12 +62,11 @@ class CrawlAddresses:
         # The page of addresses comes from an index alone, however far down it lies; then its rows are read.
         page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search, reason))
         page = page.order_by(crawl_urls.c.url).limit(limit).offset(offset)
-        with self._db.connect() as connection:
-            urls = list(connection.execute(page).scalars())
-            rows = select(*_ROW).where(
-                crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
-            )
-            found = {row.url: UrlRow(*row) for row in connection.execute(rows, {"urls": urls})}
+        urls = [row.url for row in self._rows(page)]
+        rows = select(*_ROW).where(
+            crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
+        )
+        found = {row.url: UrlRow(*row) for row in self._rows(rows, {"urls": urls})}
         return [found[url] for url in urls if url in found]
 
     def every_url(
@@ -80,8 +76,7 @@ class CrawlAddresses:
         after = ""
         while True:
             rows = select(*_ROW).where(*_wanted(crawl_id, state, search, reason), crawl_urls.c.url > after)
-            with self._db.connect() as connection:
-                found = connection.execute(rows.order_by(crawl_urls.c.url).limit(BATCH)).all()
+            found = self._rows(rows.order_by(crawl_urls.c.url).limit(BATCH))
             yield from (UrlRow(*row) for row in found)
             if len(found) < BATCH:
                 return
@@ -95,48 +90,41 @@ class CrawlAddresses:
             of_crawl.append(crawl_urls.c.state == state)
         counted = select(crawl_urls.c.reason, func.count()).where(*of_crawl).group_by(crawl_urls.c.reason)
         found: Counter[str] = Counter()
-        with self._db.connect() as connection:
-            for reason, count in connection.execute(counted):
-                found[_ADDRESS.sub(ANYTHING, reason)] += count
+        for reason, count in self._rows(counted):
+            found[_ADDRESS.sub(ANYTHING, reason)] += count
         return found.most_common(MOST_REASONS)
 
     def newest(self, crawl_id: int, states: Collection[str], limit: int) -> list[UrlRow]:
         """The newest addresses in these states, newest first."""
         rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states)))
-        with self._db.connect() as connection:
-            ended = connection.execute(rows.order_by(crawl_urls.c.at.desc()).limit(limit))
-            return [UrlRow(*row) for row in ended]
+        return [UrlRow(*row) for row in self._rows(rows.order_by(crawl_urls.c.at.desc()).limit(limit))]
 
     def keep_out(self, crawl_id: int, urls: Collection[str]) -> None:
         """Mark these pages as excluded by an operator."""
         if not urls:
             return
         kept = (crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls"))
-        with self._db.begin() as connection:
-            noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
-            connection.execute(noted, {"urls": list(urls)})
+        noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
+        self._write(noted, {"urls": list(urls)})
 
     def at_start(self, crawl_id: int) -> list[UrlRow]:
         """The addresses that a crawl began with, and where redirects led it from there."""
         rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.depth == 0)
-        with self._db.connect() as connection:
-            return [UrlRow(*row) for row in connection.execute(rows.order_by(crawl_urls.c.hops))]
+        return [UrlRow(*row) for row in self._rows(rows.order_by(crawl_urls.c.hops))]
 
     def fingerprints(self, crawl_id: int) -> dict[str, int]:
         """Address -> fingerprint of its page, for the addresses that have one."""
         rows = select(crawl_urls.c.url, crawl_urls.c.fingerprint).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.fingerprint != 0
         )
-        with self._db.connect() as connection:
-            return {row.url: row.fingerprint for row in connection.execute(rows)}
+        return {row.url: row.fingerprint for row in self._rows(rows)}
 
     def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
         """(address, state, content hash) of the addresses in these states, sorted by address."""
         rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
         )
-        with self._db.connect() as connection:
-            return [(row[0], row[1], row[2]) for row in connection.execute(rows.order_by(crawl_urls.c.url))]
+        return [(row[0], row[1], row[2]) for row in self._rows(rows.order_by(crawl_urls.c.url))]
 
     def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
         """Crawl -> state -> how many addresses are in it."""
@@ -146,10 +134,8 @@ class CrawlAddresses:
             .group_by(crawl_urls.c.crawl_id, crawl_urls.c.state)
         )
         counts: dict[int, dict[str, int]] = {crawl_id: {} for crawl_id in crawl_ids}
-        if counts:
-            with self._db.connect() as connection:
-                for crawl_id, state, number in connection.execute(counted, {"ids": list(counts)}):
-                    counts[crawl_id][state] = number
+        for crawl_id, state, number in self._rows(counted, {"ids": list(counts)}) if counts else ():
+            counts[crawl_id][state] = number
         return counts
 
 

@@ -12,6 +12,7 @@ from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
 from server.storage.schema.crawls import crawl_urls
 from server.storage.statements import AnySelect
+from server.storage.store import Store
 
 ADDED, MISSING, CHANGED, STATE = "added", "missing", "changed", "state"
 DIFFERENCES = (ADDED, MISSING, CHANGED, STATE)
@@ -36,11 +37,11 @@ class Difference:
     now_reason: str = ""
 
 
-class CrawlDifference:
+class CrawlDifference(Store):
     """Differences between an earlier and a later crawl, by their numbers."""
 
     def __init__(self, db: Database, earlier: int, later: int) -> None:
-        self._db = db
+        super().__init__(db)
         self._earlier = earlier
         self._later = later
 
@@ -54,14 +55,13 @@ class CrawlDifference:
             func.count().filter(otherwise),
             func.count().filter(and_(~otherwise, _says_otherwise(before, now))),
         ).select_from(now.join(before, same_address))
-        with self._db.connect() as connection:
-            both, state, changed = connection.execute(joined.where(now.c.crawl_id == self._later)).one()
-            sizes = [
-                connection.execute(
-                    select(func.count()).select_from(crawl_urls).where(crawl_urls.c.crawl_id == crawl_id)
-                ).scalar_one()
-                for crawl_id in (self._earlier, self._later)
-            ]
+        [(both, state, changed)] = self._rows(joined.where(now.c.crawl_id == self._later))
+        sizes = [
+            self._scalar(
+                select(func.count()).select_from(crawl_urls).where(crawl_urls.c.crawl_id == crawl_id)
+            )
+            for crawl_id in (self._earlier, self._later)
+        ]
         return {ADDED: sizes[1] - both, MISSING: sizes[0] - both, CHANGED: changed, STATE: state}
 
     def rows(self, kind: str = "", search: str = "", limit: int = 100, offset: int = 0) -> list[Difference]:
@@ -73,8 +73,7 @@ class CrawlDifference:
         else:
             # Ordered as it is: both parts come in the order of the key, and few are read of a long list.
             found = union_all(self._here("", search), self._gone(search)).order_by("url")
-        with self._db.connect() as connection:
-            return [Difference(*row) for row in connection.execute(found.limit(limit).offset(offset))]
+        return [Difference(*row) for row in self._rows(found.limit(limit).offset(offset))]
 
     def every(self, kind: str = "", search: str = "") -> Iterator[Difference]:
         """All rows of the same list, one batch in memory at a time."""

@@ -26,6 +26,7 @@ from server.storage.leases import is_left
 from server.storage.schema.crawls import crawls
 from server.storage.schema.sites import sites
 from server.storage.statements import AnyRow, AnySelect
+from server.storage.store import Store
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -90,11 +91,11 @@ KEPT_PAGES = 5
 """Runs of single pages that are kept for each kept crawl."""
 
 
-class CrawlStore:
+class CrawlStore(Store):
     """Crawls of all sites; methods that name no kind are about crawls of whole sites."""
 
     def __init__(self, db: Database, kept: int = KEPT_CRAWLS) -> None:
-        self._db = db
+        super().__init__(db)
         self._kept = kept
         self.addresses = CrawlAddresses(db)
 
@@ -214,9 +215,7 @@ class CrawlStore:
     def interrupted(self) -> list[CrawlRun]:
         """Running crawls whose process is gone, the oldest first."""
         under_way = select(crawls).where(crawls.c.state == RUNNING).order_by(crawls.c.id)
-        with self._db.connect() as connection:
-            left = [row for row in connection.execute(under_way) if is_left(row)]
-        return [_run(row, {}) for row in left]
+        return [_run(row, {}) for row in self._rows(under_way) if is_left(row)]
 
     def is_left(self, run: CrawlRun) -> bool:
         """Whether a crawl is stored as running but its process is gone."""
@@ -243,19 +242,15 @@ class CrawlStore:
             raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
 
     def _change(self, crawl_id: int, **values: Any) -> None:
-        with self._db.begin() as connection:
-            changed = connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(**values))
-        if not changed.rowcount:
+        if not self._write(update(crawls).where(crawls.c.id == crawl_id).values(**values)):
             raise _unknown(crawl_id)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
-        with self._db.begin() as connection:
-            return connection.execute(update(crawls).where(*same).values(**values)).rowcount == 1
+        return self._write(update(crawls).where(*same).values(**values)) == 1
 
     def _load(self, wanted: AnySelect) -> list[CrawlRun]:
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
+        rows = self._rows(wanted)
         # Of a crawl that ended the counts were stored: it may have had very many addresses.
         live = self.addresses.counts([row.id for row in rows if row.counts is None or row.state in OPEN])
         return [_run(row, live.get(row.id, row.counts)) for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from uuid import uuid4
 from sqlalchemy import delete, insert, select, update
 
 from server.storage.columns import now
-from server.storage.database import Database
+from server.storage.people.operators import hash_of
 from server.storage.schema.people import api_keys
+from server.storage.store import Store
 
 MARK = "docent_"
 """Prefix of every key, by which scanners for leaked secrets recognise one."""
@@ -59,11 +59,8 @@ class ApiKey:
         return scope in self.scopes and self.site_id in (None, site_id)
 
 
-class ApiKeyStore:
+class ApiKeyStore(Store):
     """API keys by secret. Only the hash is stored: with 256 random bits, one pass of SHA-256 is enough."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def create(
         self,
@@ -78,7 +75,7 @@ class ApiKeyStore:
         secret = MARK + secrets.token_urlsafe(32)
         row = {
             "id": uuid4().hex,
-            "hash": _hash(secret),
+            "hash": hash_of(secret),
             "shown": secret[: len(MARK) + SHOWN_CHARS],
             "name": name,
             "scopes": sorted(scope.value for scope in scopes),
@@ -89,53 +86,40 @@ class ApiKeyStore:
             "used_at": None,
             "on": True,
         }
-        with self._db.begin() as connection:
-            connection.execute(insert(api_keys).values(row))
+        self._write(insert(api_keys).values(row))
         return _key(row), secret
 
     def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, even if revoked or expired; None if there is none."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(api_keys).where(api_keys.c.hash == _hash(secret))).first()
+        row = self._row(select(api_keys).where(api_keys.c.hash == hash_of(secret)))
         return None if row is None else _key(row._mapping)
 
     def used(self, key: ApiKey) -> None:
         """Record that the key was used now, at most once a minute."""
         at = now()
         if key.used_at is None or at - key.used_at > USED_EVERY:
-            with self._db.begin() as connection:
-                connection.execute(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
+            self._write(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
 
     def all(self) -> list[ApiKey]:
         """The newest first."""
-        with self._db.connect() as connection:
-            rows = connection.execute(select(api_keys).order_by(api_keys.c.made_at.desc()).limit(500)).all()
+        rows = self._rows(select(api_keys).order_by(api_keys.c.made_at.desc()).limit(500))
         return [_key(row._mapping) for row in rows]
 
     def get(self, id: str) -> ApiKey | None:
         """The key with this id."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(api_keys).where(api_keys.c.id == id)).first()
+        row = self._row(select(api_keys).where(api_keys.c.id == id))
         return None if row is None else _key(row._mapping)
 
     def revoke(self, id: str) -> bool:
         """Revoke a key; False if there is none with this id."""
-        with self._db.begin() as connection:
-            return (
-                connection.execute(update(api_keys).where(api_keys.c.id == id).values(on=False)).rowcount == 1
-            )
+        return self._write(update(api_keys).where(api_keys.c.id == id).values(on=False)) == 1
 
     def remove(self, id: str) -> bool:
         """Delete a key; False if there is none with this id."""
-        with self._db.begin() as connection:
-            return connection.execute(delete(api_keys).where(api_keys.c.id == id)).rowcount == 1
+        return self._write(delete(api_keys).where(api_keys.c.id == id)) == 1
 
 
 def _key(row: Any) -> ApiKey:
     values = {name: row[name] for name in ApiKey.__dataclass_fields__}
     known = {scope.value for scope in Scope}
     return ApiKey(**{**values, "scopes": frozenset(Scope(one) for one in values["scopes"] if one in known)})
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

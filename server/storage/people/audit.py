@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import Column, insert, select
 
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.schema.people import audit
 from server.storage.statements import AnySelect
+from server.storage.store import Store
 
 BATCH = 1000
 CHOICES = 200
@@ -33,19 +33,15 @@ class Change:
     details: dict[str, Any]
 
 
-class AuditLog:
+class AuditLog(Store):
     """Entries are added and never changed."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def add(
         self, operator: str, action: str, site_id: str = "", details: dict[str, Any] | None = None
     ) -> None:
         """Store a change made now."""
         row = {"operator": operator, "site_id": site_id, "action": action, "details": details or {}}
-        with self._db.begin() as connection:
-            connection.execute(insert(audit).values(at=now(), **row))
+        self._write(insert(audit).values(at=now(), **row))
 
     def recent(
         self,
@@ -58,9 +54,8 @@ class AuditLog:
         since: datetime | None = None,
     ) -> list[Change]:
         """Entries, newest first; of one site, one operator, one action, since then, or all."""
-        wanted = _wanted(site_id, operator, action, since)
-        with self._db.connect() as connection:
-            return [Change(**row._mapping) for row in connection.execute(wanted.limit(limit).offset(offset))]
+        wanted = _wanted(site_id, operator, action, since).limit(limit).offset(offset)
+        return [Change(**row._mapping) for row in self._rows(wanted)]
 
     def every(
         self, *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
@@ -69,8 +64,7 @@ class AuditLog:
         wanted, before = _wanted(site_id, operator, action, since), None
         while True:
             batch = wanted if before is None else wanted.where(audit.c.id < before)
-            with self._db.connect() as connection:
-                rows = connection.execute(batch.limit(BATCH)).all()
+            rows = self._rows(batch.limit(BATCH))
             yield from (Change(**row._mapping) for row in rows)
             if len(rows) < BATCH:
                 return
@@ -78,12 +72,11 @@ class AuditLog:
 
     def choices(self) -> tuple[list[str], list[str]]:
         """(who changed anything, what was done), for the filters."""
-        found = []
-        with self._db.connect() as connection:
-            for column in (audit.c.operator, audit.c.action):
-                distinct = select(column).distinct().order_by(column).limit(CHOICES)
-                found.append(list(connection.execute(distinct).scalars()))
-        return found[0], found[1]
+        return self._distinct(audit.c.operator), self._distinct(audit.c.action)
+
+    def _distinct(self, column: Column[str]) -> list[str]:
+        rows = self._rows(select(column).distinct().order_by(column).limit(CHOICES))
+        return [row[0] for row in rows]
 
 
 def _wanted(site_id: str, operator: str, action: str, since: datetime | None) -> AnySelect:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from server.domain.roles import Role
 from server.storage.columns import now
-from server.storage.database import Database
-from server.storage.people.operators import Operator
+from server.storage.people.operators import OPERATOR, Operator, hash_of, operator_of
 from server.storage.schema.people import operator_links, operator_sessions, operators
+from server.storage.store import Store, columns_of
 
 SEEN_EVERY = timedelta(minutes=1)
 """How often the requests of a session update `seen_at`."""
@@ -36,17 +35,17 @@ class OperatorSession:
     browser: str
 
 
-class SessionStore:
-    """Sessions by the secret of the browser."""
+SESSION = columns_of(OperatorSession, operator_sessions)
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+
+class SessionStore(Store):
+    """Sessions by the secret of the browser."""
 
     def start(self, operator_id: int, lifetime: timedelta, address: str, browser: str) -> str:
         """Start a session; return its secret. Deletes expired sessions."""
         secret, at = secrets.token_urlsafe(32), now()
         row = {
-            "hash": _hash(secret),
+            "hash": hash_of(secret),
             "id": uuid4().hex,
             "operator_id": operator_id,
             "started_at": at,
@@ -64,71 +63,52 @@ class SessionStore:
         """The session with this secret and its operator; None if it has expired or was ended."""
         at = now()
         theirs = (
-            select(operator_sessions, operators)
+            select(*SESSION, *OPERATOR)
             .join(operators, operators.c.id == operator_sessions.c.operator_id)
-            .where(operator_sessions.c.hash == _hash(secret), operator_sessions.c.ends_at > at)
+            .where(operator_sessions.c.hash == hash_of(secret), operator_sessions.c.ends_at > at)
         )
-        with self._db.connect() as connection:
-            row = connection.execute(theirs).first()
+        row = self._row(theirs)
         if row is None:
             return None
-        values = row._mapping
-        found = OperatorSession(
-            *(values[operator_sessions.c[name]] for name in OperatorSession.__dataclass_fields__)
-        )
-        person = {name: values[operators.c[name]] for name in Operator.__dataclass_fields__}
+        found = OperatorSession(*row[: len(SESSION)])
         if at - found.seen_at > SEEN_EVERY:
-            self._seen(found.id, at)
-        return found, Operator(**{**person, "role": Role(person["role"])})
+            self._write(
+                update(operator_sessions).where(operator_sessions.c.id == found.id).values(seen_at=at)
+            )
+        return found, operator_of(row[len(SESSION) :])
 
     def of(self, operator_id: int) -> list[OperatorSession]:
         """Sessions of an operator, the most recently used first."""
-        columns = [operator_sessions.c[name] for name in OperatorSession.__dataclass_fields__]
         theirs = (
-            select(*columns)
+            select(*SESSION)
             .where(operator_sessions.c.operator_id == operator_id, operator_sessions.c.ends_at > now())
             .order_by(operator_sessions.c.seen_at.desc())
             .limit(SHOWN)
         )
-        with self._db.connect() as connection:
-            return [OperatorSession(*row) for row in connection.execute(theirs)]
+        return [OperatorSession(*row) for row in self._rows(theirs)]
 
     def counts(self) -> dict[int, tuple[int, datetime]]:
         """Operator -> (number of sessions, last use)."""
-        with self._db.connect() as connection:
-            rows = connection.execute(
-                select(operator_sessions.c.operator_id, operator_sessions.c.seen_at).where(
-                    operator_sessions.c.ends_at > now()
-                )
-            ).all()
-        found: dict[int, tuple[int, datetime]] = {}
-        for operator_id, seen_at in rows:
-            count, latest = found.get(operator_id, (0, seen_at))
-            found[operator_id] = (count + 1, max(latest, seen_at))
-        return found
+        theirs = operator_sessions.c
+        counted = select(theirs.operator_id, func.count(), func.max(theirs.seen_at)).group_by(
+            theirs.operator_id
+        )
+        rows = self._rows(counted.where(theirs.ends_at > now()))
+        return {operator_id: (count, latest) for operator_id, count, latest in rows}
 
     def end(self, secret: str) -> None:
         """End the session with this secret. An unknown secret is no error."""
-        with self._db.begin() as connection:
-            connection.execute(delete(operator_sessions).where(operator_sessions.c.hash == _hash(secret)))
+        self._write(delete(operator_sessions).where(operator_sessions.c.hash == hash_of(secret)))
 
     def end_one(self, operator_id: int, id: str) -> bool:
         """Ends a session of this operator; False when there is none with this id."""
         ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id == id)
-        with self._db.begin() as connection:
-            return connection.execute(delete(operator_sessions).where(*ours)).rowcount == 1
+        return self._write(delete(operator_sessions).where(*ours)) == 1
 
     def end_all(self, operator_id: int, but: str = "") -> int:
         """Ends all sessions of an operator, but the one with this id; returns how many."""
         ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id != but)
-        with self._db.begin() as connection:
-            return connection.execute(delete(operator_sessions).where(*ours)).rowcount
-
-    def _seen(self, id: str, at: datetime) -> None:
-        with self._db.begin() as connection:
-            connection.execute(
-                update(operator_sessions).where(operator_sessions.c.id == id).values(seen_at=at)
-            )
+        return self._write(delete(operator_sessions).where(*ours))
 
 
 class LinkKind(StrEnum):
@@ -156,11 +136,8 @@ class OperatorLink:
     ends_at: datetime
 
 
-class LinkStore:
+class LinkStore(Store):
     """At most one invitation for each address, and one password reset for each operator."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def invite(self, email: str, role: Role, made_by: str) -> str:
         """Create an invitation and return its secret; an earlier one for this address stops working."""
@@ -174,18 +151,13 @@ class LinkStore:
 
     def find(self, secret: str) -> OperatorLink | None:
         """The link with this secret; None if it was used, has expired or never existed."""
-        found = self._load((operator_links.c.hash == _hash(secret), operator_links.c.ends_at > now()))
+        found = self._load((operator_links.c.hash == hash_of(secret), operator_links.c.ends_at > now()))
         return found[0] if found else None
 
     def use(self, secret: str) -> OperatorLink | None:
         """Use the link with this secret up and return it: of two requests at once, one gets it."""
         found = self.find(secret)
-        if found is None:
-            return None
-        with self._db.begin() as connection:
-            used = connection.execute(
-                delete(operator_links).where(operator_links.c.hash == _hash(secret))
-            ).rowcount
+        used = self._write(delete(operator_links).where(operator_links.c.hash == hash_of(secret)))
         return found if used else None
 
     def open(self) -> list[OperatorLink]:
@@ -195,8 +167,7 @@ class LinkStore:
     def withdraw(self, id: str) -> OperatorLink | None:
         """Revoke a link; return it, or None if there is none with this id."""
         found = self._load((operator_links.c.id == id,))
-        with self._db.begin() as connection:
-            connection.execute(delete(operator_links).where(operator_links.c.id == id))
+        self._write(delete(operator_links).where(operator_links.c.id == id))
         return found[0] if found else None
 
     def _add(
@@ -210,7 +181,7 @@ class LinkStore:
     ) -> str:
         secret, at = secrets.token_urlsafe(32), now()
         row = {
-            "hash": _hash(secret),
+            "hash": hash_of(secret),
             "id": uuid4().hex,
             "kind": kind.value,
             "email": email,
@@ -227,15 +198,13 @@ class LinkStore:
         return secret
 
     def _load(self, which: tuple[ColumnElement[bool], ...]) -> list[OperatorLink]:
-        columns = [operator_links.c[name] for name in OperatorLink.__dataclass_fields__]
-        wanted = select(*columns).where(*which).order_by(operator_links.c.made_at.desc()).limit(200)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
+        wanted = (
+            select(*columns_of(OperatorLink, operator_links))
+            .where(*which)
+            .order_by(operator_links.c.made_at.desc())
+            .limit(200)
+        )
         return [
             OperatorLink(**{**row._mapping, "kind": LinkKind(row.kind), "role": Role(row.role)})
-            for row in rows
+            for row in self._rows(wanted)
         ]
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

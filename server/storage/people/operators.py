@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.errors import LastOwner, OperatorExists
 from server.storage.schema.people import operators, recovery_codes, setup_tokens
+from server.storage.store import Store, columns_of
 
 _OWNERS_LOCK = 0x6F776E6572
 
@@ -40,22 +41,19 @@ class Operator:
         return bool(self.totp_secret)
 
 
-class OperatorStore:
-    """Operators by e-mail address, in any case. Passwords are hashed by the caller."""
+OPERATOR = columns_of(Operator, operators)
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+
+class OperatorStore(Store):
+    """Operators by e-mail address, in any case. Passwords are hashed by the caller."""
 
     def count(self) -> int:
         """How many operators there are."""
-        with self._db.connect() as connection:
-            return int(connection.execute(select(func.count()).select_from(operators)).scalar_one())
+        return int(self._scalar(select(func.count()).select_from(operators)))
 
     def all(self) -> list[Operator]:
         """All operators, by address."""
-        with self._db.connect() as connection:
-            rows = connection.execute(select(operators).order_by(operators.c.email)).all()
-        return [_operator(row._mapping) for row in rows]
+        return [operator_of(row) for row in self._rows(select(*OPERATOR).order_by(operators.c.email))]
 
     def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
         """Stores an operator; returns the number. Raises OperatorExists."""
@@ -77,9 +75,7 @@ class OperatorStore:
 
     def set_password(self, id: int, password_hash: str) -> None:
         """Replace the hash of the password. An unknown number is no error."""
-        with self._db.begin() as connection:
-            changed = update(operators).where(operators.c.id == id)
-            connection.execute(changed.values(password_hash=password_hash))
+        self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
 
     def set_role(self, id: int, role: Role) -> None:
         """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
@@ -115,45 +111,40 @@ class OperatorStore:
 
     def use_step(self, id: int, step: int) -> bool:
         """True for a later time step than any before, so that a code cannot be used twice."""
-        with self._db.begin() as connection:
-            newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
-            return connection.execute(newer.values(totp_step=step)).rowcount == 1
+        newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
+        return self._write(newer.values(totp_step=step)) == 1
 
     def use_recovery_code(self, id: int, code: str) -> bool:
         """Use a recovery code up; true once for each code."""
-        ours = (recovery_codes.c.operator_id == id, recovery_codes.c.hash == _hash(code))
-        with self._db.begin() as connection:
-            return connection.execute(delete(recovery_codes).where(*ours)).rowcount == 1
+        ours = (recovery_codes.c.operator_id == id, recovery_codes.c.hash == hash_of(code))
+        return self._write(delete(recovery_codes).where(*ours)) == 1
 
     def recovery_codes_left(self, id: int) -> int:
         """Number of recovery codes left."""
         left = select(func.count()).select_from(recovery_codes).where(recovery_codes.c.operator_id == id)
-        with self._db.connect() as connection:
-            return int(connection.execute(left).scalar_one())
+        return int(self._scalar(left))
 
     def setup_token(self) -> str:
         """Create a setup token and return it; an earlier one stops working. Only its hash is stored."""
         token = secrets.token_urlsafe(32)
         with self._db.begin() as connection:
             connection.execute(delete(setup_tokens))
-            connection.execute(insert(setup_tokens).values(token_hash=_hash(token), made_at=now()))
+            connection.execute(insert(setup_tokens).values(token_hash=hash_of(token), made_at=now()))
         return token
 
     def use_setup_token(self, token: str) -> bool:
         """Use the setup token up; true once, for the newest token."""
-        with self._db.begin() as connection:
-            used = connection.execute(delete(setup_tokens).where(setup_tokens.c.token_hash == _hash(token)))
-        return used.rowcount == 1
+        return self._write(delete(setup_tokens).where(setup_tokens.c.token_hash == hash_of(token))) == 1
 
     def _one(self, which: ColumnElement[bool]) -> Operator | None:
-        with self._db.connect() as connection:
-            row = connection.execute(select(operators).where(which)).first()
-        return None if row is None else _operator(row._mapping)
+        row = self._row(select(*OPERATOR).where(which))
+        return None if row is None else operator_of(row)
 
 
-def _operator(row: object) -> Operator:
-    values = dict(row)  # type: ignore[call-overload]
-    return Operator(**{**values, "role": Role(values["role"])})
+def operator_of(row: Sequence[Any]) -> Operator:
+    """The operator of a row of OPERATOR."""
+    found = Operator(*row)
+    return replace(found, role=Role(found.role))
 
 
 def _require_other_owner(connection: Connection, id: int) -> None:
@@ -168,7 +159,7 @@ def _require_other_owner(connection: Connection, id: int) -> None:
 
 def _replace_codes(connection: Connection, id: int, codes: Iterable[str]) -> None:
     connection.execute(delete(recovery_codes).where(recovery_codes.c.operator_id == id))
-    if rows := [{"operator_id": id, "hash": _hash(code)} for code in codes]:
+    if rows := [{"operator_id": id, "hash": hash_of(code)} for code in codes]:
         connection.execute(insert(recovery_codes), rows)
 
 
@@ -176,5 +167,6 @@ def _address(email: str) -> str:
     return email.strip().lower()
 
 
-def _hash(token: str) -> str:
+def hash_of(token: str) -> str:
+    """How a secret of 256 random bits is stored: one pass of SHA-256 is enough for it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
