@@ -12,7 +12,7 @@ from wtforms.validators import Length
 
 from admin.audit import changed
 from admin.content import content as content_list
-from admin.content.search import chunk_blocks
+from admin.content.content import chunk_blocks
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page

@@ -11,7 +11,7 @@ from admin.forms import UNPROCESSABLE, Decimal, Form, WholeNumber, choices, prob
 from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.quality import quality as quality_page
-from admin.quality.words import CHECK_WORDS
+from admin.quality.quality import CHECK_WORDS
 from admin.replies import done, refused
 from server.api.access import configuration, crawling, quality_stores
 from server.domain.site import Site

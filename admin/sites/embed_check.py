@@ -23,7 +23,7 @@ from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
 from admin.sites import site as site_page
-from admin.sites.snippet import snippet_of
+from admin.sites.sites import snippet_of
 from crawler.errors import BadStart, CrawlError
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools

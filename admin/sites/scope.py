@@ -20,7 +20,7 @@ from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
-page = Page(tab="SiteScope", under=sites_page.page)
+page = Page(tab="Scope", under=sites_page.page)
 
 RENDER = [
     SelectChoice("", "As the setting CRAWL_RENDER says"),

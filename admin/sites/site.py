@@ -19,7 +19,7 @@ from admin.page import Page
 from admin.replies import done, progress
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
-from admin.sites.snippet import snippet_of
+from admin.sites.sites import snippet_of
 from server.answering.engine import daily_limit
 from server.api.access import configuration, crawling, dialogue, stores
 from server.domain.roles import Role

@@ -6,7 +6,7 @@ import argparse
 import sys
 from contextlib import closing
 
-from admin.crawls.difference import csv_lines
+from admin.crawls.crawl import csv_lines
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun

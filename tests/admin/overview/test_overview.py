@@ -6,8 +6,7 @@ from html import unescape
 
 import pytest
 
-from admin.overview.charts import Series, lines, stacked
-from admin.overview.overview import Period, change
+from admin.overview.overview import Period, Series, change, lines, stacked
 from server.domain.answer import Outcome
 from server.domain.contact import Channel
 from server.domain.spending import Used
