@@ -1,7 +1,5 @@
 """Addresses and origins as an operator types them."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

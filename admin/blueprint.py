@@ -1,7 +1,5 @@
 """The dashboard: every page behind a login unless it says otherwise, every POST with a CSRF token."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import timedelta
 from functools import cache

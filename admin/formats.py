@@ -1,7 +1,5 @@
 """How figures and times are written on the dashboard: filters of its templates."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What the pages' forms have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from math import isfinite

@@ -1,7 +1,5 @@
 """E-mails to operators."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid

@@ -1,7 +1,5 @@
 """What forms and links answer with: a page that says what happened, a file, a panel, or a failure."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable
 

@@ -9,8 +9,6 @@
 4. When nothing waits and no visit is under way, URLs beyond the limits are reported.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping

@@ -7,8 +7,6 @@ CrawlError
     └── Refused     the address is one that the crawler must not connect to
 """
 
-from __future__ import annotations
-
 
 class CrawlError(Exception):
     """Root of all errors of the crawler."""

@@ -4,8 +4,6 @@ Both use the rules and the visit of a real crawl. `survey` reads robots.txt and 
 sitemaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice

@@ -3,8 +3,6 @@
 So the journal holds an outcome, with all URLs that its visit found, before the consumer gets it.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator

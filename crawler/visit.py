@@ -7,8 +7,6 @@ A step that ends the visit gives its outcome. Decisions that need a comparison o
 text, the page limit) follow later (judging/judge.py).
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The pages of a site that visitors are answered from, and what a question finds in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

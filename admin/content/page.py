@@ -1,7 +1,5 @@
 """One page of a site as it is indexed: its pieces, what it contributes, and how its quotes stand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from difflib import unified_diff
 

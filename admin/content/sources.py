@@ -1,7 +1,5 @@
 """Sources of a site in addition to its website: uploaded files, lists of addresses, pasted answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from flask import flash, redirect, render_template, url_for

@@ -1,7 +1,5 @@
 """What visitors asked, how each question ended, and all of it as a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

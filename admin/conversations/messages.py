@@ -1,7 +1,5 @@
 """One conversation with how each answer was made, what visitors wrote to people, and whether it arrived."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What became of every address in one crawl, and in two of them side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """How crawls and their addresses are called on the dashboard."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 

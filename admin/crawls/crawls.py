@@ -1,7 +1,5 @@
 """Every crawl of a site that is on record, and two of them side by side."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from flask import abort, redirect, render_template, request, url_for

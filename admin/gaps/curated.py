@@ -1,7 +1,5 @@
 """The operator's own answers of one site: list, write, change, remove, try."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

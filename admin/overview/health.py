@@ -1,7 +1,5 @@
 """What went wrong while visitors were served, and whether every part works now."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 from dataclasses import dataclass, replace

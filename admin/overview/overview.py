@@ -1,7 +1,5 @@
 """The entry: are visitors served, how does that compare with before, and what is the matter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """What an operator of any role changes of the own account: password, second factor, sessions."""
 
-from __future__ import annotations
-
 from flask import flash, g, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup

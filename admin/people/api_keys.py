@@ -1,7 +1,5 @@
 """Keys with which other servers use the API."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from flask import abort, g, render_template

@@ -1,7 +1,5 @@
 """Lets operators in and out; the links of invitations, of new passwords and of the first setup lead here."""
 
-from __future__ import annotations
-
 from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField

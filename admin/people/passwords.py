@@ -1,7 +1,5 @@
 """Operators' passwords: argon2id with the first of the parameter sets that OWASP recommends."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Who may use the dashboard: invitations, roles, new passwords, sessions, removal; and who changed what."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """The second factor: one-time codes by time (RFC 6238), as authenticator apps make them."""
 
-from __future__ import annotations
-
 import io
 import secrets
 from time import time

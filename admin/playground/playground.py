@@ -1,7 +1,5 @@
 """The playground: asking with settings that nobody has saved, several ways side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """One question of a test set: added from anywhere on the dashboard, changed, taken out."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

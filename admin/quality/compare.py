@@ -1,7 +1,5 @@
 """Two runs, or two ways of one, question by question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

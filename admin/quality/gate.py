@@ -1,7 +1,5 @@
 """The quality gate of a site: by what a new index is measured, what was held back, and what becomes of it."""
 
-from __future__ import annotations
-
 from flask import render_template, request
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField

@@ -1,7 +1,5 @@
 """Quality: how well each site answers, by its test sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

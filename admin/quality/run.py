@@ -1,7 +1,5 @@
 """Runs of a test set: a new one, how far it is, what it came to, and what to do with that."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

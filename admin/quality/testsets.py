@@ -1,7 +1,5 @@
 """One test set: its questions, and the set as a file."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from flask import redirect, render_template, request, url_for

@@ -1,7 +1,5 @@
 """Everything in one file, and back again."""
 
-from __future__ import annotations
-
 import tempfile
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Settings of the installation as fields of a form: what holds, where it comes from, what is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime

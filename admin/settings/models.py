@@ -1,7 +1,5 @@
 """Which models are asked: tried with what is typed before it is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Settings of the installation: where they are, and what was changed."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from flask import flash, g, render_template, request

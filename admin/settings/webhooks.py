@@ -1,7 +1,5 @@
 """Webhooks: signed POST requests to other systems, and every attempt to deliver them."""
 
-from __future__ import annotations
-
 import secrets
 
 from flask import abort, redirect, render_template, request, url_for

@@ -1,7 +1,5 @@
 """Is the widget on the site's pages, can it work there, and does it answer? Asked the way browsers ask."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Adds a site by its address and has it read at once."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 from flask import redirect, render_template, request, url_for

@@ -1,7 +1,5 @@
 """Which part of a site is read, and a tester for one address."""
 
-from __future__ import annotations
-
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField

@@ -1,7 +1,5 @@
 """The settings of one site: names, language, search, flow, wording, limits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One site: is it read, how to embed it, who may ask."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Every site with the state of its index and its last crawl, and the tag that puts the widget on a page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from flask import render_template, request

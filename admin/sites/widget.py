@@ -1,7 +1,5 @@
 """The widget of one site: what it says, how it looks, what it asks of visitors, whom it hands over to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe

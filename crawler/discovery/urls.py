@@ -10,8 +10,6 @@ What is not done, because servers differ: adding or removing a trailing slash, i
 The crawl learns that two spellings are one page when it sees that both say the same (spellings.py).
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit

@@ -4,8 +4,6 @@ A new extractor is one file with a function `extract(source) -> Extraction` and 
 EXTRACTORS. Extractors are pure: they fetch nothing and keep nothing, so they run in any process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module

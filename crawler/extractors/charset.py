@@ -1,7 +1,5 @@
 """Decoding of bytes, by byte order mark, header, declaration in the markup, or detection."""
 
-from __future__ import annotations
-
 import re
 
 from bs4.dammit import EncodingDetector

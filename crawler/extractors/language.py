@@ -1,7 +1,5 @@
 """Language of a page: as declared, unless its script contradicts; else by its most common words."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter

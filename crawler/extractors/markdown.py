@@ -3,8 +3,6 @@
 HTML blocks are left out; inline HTML loses its tags and keeps its text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Plain text files: paragraphs, lists and indented code."""
 
-from __future__ import annotations
-
 import re
 
 from crawler.extractors import Extraction, SourceDocument

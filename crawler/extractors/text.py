@@ -1,7 +1,5 @@
 """Text of elements as a reader sees it, and helpers for text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import islice

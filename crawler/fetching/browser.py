@@ -7,8 +7,6 @@ needed and replaced when a page breaks it. What keeps pages from the network:
 The driver ends with this process, however that ends, and the browsers end with the driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket

@@ -6,8 +6,6 @@ resolving the name, connecting, the TLS handshake, headers and body. Its socket 
 watching thread shuts it down at that moment of the monotonic clock.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 import time

@@ -5,8 +5,6 @@ the target as an address of its own, and `get_following` (robots.txt, sitemaps) 
 that each hop's address is checked and no header meant for one host reaches another.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -12,8 +12,6 @@ A fault of one address (a reset connection, a broken body, status 500) is report
 nothing about the host.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -5,8 +5,6 @@ time-out, a refused connection, 502, 504) slows it when several addresses are si
 that address's alone, which then waits a moment by itself.
 """
 
-from __future__ import annotations
-
 from crawler.errors import FetchError
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators, Wanted
 from crawler.fetching.pacer import Pacer, retry_after_s

@@ -1,7 +1,5 @@
 """The readable files of a zip archive, in memory: nothing is written to disk."""
 
-from __future__ import annotations
-
 import zlib
 from io import BytesIO
 from zipfile import BadZipFile, ZipFile, ZipInfo

@@ -1,7 +1,5 @@
 """Reading of one file: its page, or the reason why it has none."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

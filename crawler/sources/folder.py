@@ -1,7 +1,5 @@
 """The files of a local folder."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

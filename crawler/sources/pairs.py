@@ -1,7 +1,5 @@
 """Questions with their answers, as pasted by people: text, CSV or JSON lines."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A list of addresses to read, without following links."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Request bodies: JSON, checked against a model, every mistake named in one line."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from flask import current_app, request

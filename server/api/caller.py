@@ -1,7 +1,5 @@
 """Who calls, from which page and network address, and whether it is too often."""
 
-from __future__ import annotations
-
 import ipaddress
 from dataclasses import dataclass
 

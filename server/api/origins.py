@@ -1,7 +1,5 @@
 """Which web pages may call the API, and what browsers are told about it (CORS)."""
 
-from __future__ import annotations
-
 from flask import Response, request
 
 from server.api.access import configuration, recent_sites

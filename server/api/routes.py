@@ -1,7 +1,5 @@
 """Every route of the API: its address, what answers it, and what the OpenAPI document says of it."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from server.api import health, schemas

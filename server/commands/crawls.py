@@ -1,7 +1,5 @@
 """`python -m server crawls`: crawls are listed, paused, resumed and stopped, and looked into."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import closing

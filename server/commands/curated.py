@@ -1,7 +1,5 @@
 """`python -m server curated`: the operator's own answers in the shell."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from contextlib import closing

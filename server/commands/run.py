@@ -1,7 +1,5 @@
 """`python -m server run`: the whole server under one supervisor, and the first site."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import socket

@@ -1,7 +1,5 @@
 """Runs the server's processes side by side with Honcho and shows what they say."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """What a visitor gets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

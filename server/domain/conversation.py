@@ -1,7 +1,5 @@
 """What is kept of the talk between a visitor and a site."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -1,8 +1,6 @@
 """Curated answers as files: CSV for spreadsheets, JSON Lines for programs. What was written is read back
 exactly."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

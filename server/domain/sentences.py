@@ -4,8 +4,6 @@ A split too few only makes a quote longer; a split too many tears "Dr. Smith" ap
 stop may be part of a word, it is taken for one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

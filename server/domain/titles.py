@@ -1,7 +1,5 @@
 """Titles of pages as a visitor would say them, and which pages of a site are its main ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit

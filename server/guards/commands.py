@@ -4,8 +4,6 @@ The rules cannot be changed by a text anyway: the embedded writer only quotes, a
 verified. What is found here is not quoted, proves nothing, and saves the model call.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs

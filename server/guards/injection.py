@@ -4,8 +4,6 @@ The rules cannot be changed by a question anyway: the embedded writer only quote
 are verified. This guard saves the model call and keeps such attempts visible to the operator.
 """
 
-from __future__ import annotations
-
 from server.domain.protocols import Verdict
 from server.domain.question import Question
 from server.guards.commands import command_in_question

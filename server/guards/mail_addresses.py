@@ -1,7 +1,5 @@
 """Whether what a visitor typed is an e-mail address. No name server is asked."""
 
-from __future__ import annotations
-
 from email_validator import EmailNotValidError, validate_email
 
 

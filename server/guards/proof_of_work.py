@@ -4,8 +4,6 @@ and whoever makes thousands of visitors a lot. For sites that are abused; nothin
 The challenge is signed, so nothing is stored when it is given out; it is remembered once it was used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Every guard: a new one is one new file and one new row. They run in this order."""
 
-from __future__ import annotations
-
 from server.domain.registry import Registry
 
 GUARDS = Registry("guard", {"injection": "server.guards.injection:InjectionGuard"})

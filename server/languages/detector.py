@@ -4,8 +4,6 @@ A question has few words, so every hint counts, and the site's language is taken
 of a page has many, so the language that the page declares is doubted only where most of them contradict it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -3,8 +3,6 @@
 The files are read once per process. A new language is a new file; what it lacks, the product does without.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

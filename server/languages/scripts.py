@@ -1,7 +1,5 @@
 """Characters by writing system: what is a word, what is written without spaces, what folds."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

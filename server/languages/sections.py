@@ -6,8 +6,6 @@ of alternatives of one; case never matters. A pattern that others share is named
 file, and stands in them as "{name}".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NewType
 

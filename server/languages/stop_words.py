@@ -4,8 +4,6 @@ Articles, pronouns, prepositions, conjunctions, auxiliaries and question words o
 change what is asked for ("off", "without", "before") stay searchable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from server.languages.loader import languages

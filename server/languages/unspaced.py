@@ -5,8 +5,6 @@ gives those that tell something: what is glued to Korean nouns and verbs, Japane
 endings, and phrases such as "how do I" make pairs of their own that only blur the search.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

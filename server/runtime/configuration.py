@@ -4,8 +4,6 @@ The settings are those that the process was started with, and over them the chan
 process polls the database for changes.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Crawls, edits of pages and the removal of sites: ordered by operators, carried out by the job worker."""
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, datetime, timedelta
 from functools import partial

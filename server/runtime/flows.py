@@ -1,7 +1,5 @@
 """Which graders stand behind a site's flow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from server.answering.engine import SiteParts

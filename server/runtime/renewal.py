@@ -1,7 +1,5 @@
 """What an update of the installation rebuilds before anything is served."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 `SiteEngine.warm_up` opens them before a process reports that it is ready.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread

@@ -1,7 +1,5 @@
 """What the processes of an installation share besides the database: cache, rate limits, signs of life."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What answers before anything is retrieved: the operator's own answers, and those that were given before."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cache, partial

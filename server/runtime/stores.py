@@ -1,7 +1,5 @@
 """The stores of an installation, grouped by who works with them. Each is a view on the one database."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 

@@ -3,8 +3,6 @@
 `server.settings.reading` reads them from the environment and `.env`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self

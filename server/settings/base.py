@@ -1,7 +1,5 @@
 """What every group of settings shares, and the markers that describe one setting."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

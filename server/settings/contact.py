@@ -1,7 +1,5 @@
 """How messages and events reach people and other systems, and what is stored about visitors and how long."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """How websites are crawled, and the sizes of the files that a site has in addition to its website."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The texts about settings: `env.example` and `docs/settings.md`. A test compares both with the files."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Language models, embedding models and rerankers: where they are, how long they may take, what they cost."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field

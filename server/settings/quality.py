@@ -1,7 +1,5 @@
 """Test sets, their runs, the playground, and which questions count as gaps."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field

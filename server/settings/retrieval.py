@@ -1,7 +1,5 @@
 """How pages are cut into chunks and searched, and how conversations and answers are remembered."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator

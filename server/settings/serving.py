@@ -1,7 +1,5 @@
 """The web server: where it listens, where its data is, and what its callers may do in a given time."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal

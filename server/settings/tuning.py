@@ -1,7 +1,5 @@
 """Options of retrieval and answering for every site: TUNE_ and the name in `server.domain.tuning.Tuning`."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from pydantic import Field

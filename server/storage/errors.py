@@ -24,8 +24,6 @@ StorageError               the store itself fails: unreachable, damaged, full, b
 └── BadBackup              the backup is damaged, incomplete or of another version
 """
 
-from __future__ import annotations
-
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout

@@ -4,8 +4,6 @@ One piece of work runs at a time; a piece whose worker was killed goes to the ne
 `state`, `holder` and `beat_at`.
 """
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 from functools import cache

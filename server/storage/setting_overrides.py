@@ -1,7 +1,5 @@
 """Settings that were changed on the dashboard, as text; secrets are sealed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

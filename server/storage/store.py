@@ -1,7 +1,5 @@
 """What every store has: queries and changes of one statement, and the columns of a record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Lists, definition lists and tables as lines of text, in the line conventions of `crawler.page`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element

@@ -6,8 +6,6 @@
 4. the lines between are joined to paragraphs, lists and code (paragraphs.py).
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Headings among the lines of a PDF: lines named by bookmarks, else larger or bold lines."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lines of a PDF joined to paragraphs, lists and code, in the line conventions of crawler.page."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

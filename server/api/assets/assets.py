@@ -1,7 +1,5 @@
 """Files and pages that are the same for everyone: compressed once, with an ETag."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 under their address, for the address holds a hash of all of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re

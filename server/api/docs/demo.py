@@ -1,7 +1,5 @@
 """/demo/<site>: pages with the widget on them, one for each of its forms, to try before it is embedded."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response, redirect, render_template
 from markupsafe import escape
 

@@ -1,7 +1,5 @@
 """/docs/: Docent's documentation, which is also the default site that is crawled."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Curated answers for other servers, scope answers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from flask import Response, jsonify

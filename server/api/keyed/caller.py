@@ -1,7 +1,5 @@
 """Other servers that call with an API key, what each may do, and whether it is too often."""
 
-from __future__ import annotations
-
 from flask import request
 
 from server.api.access import configuration, people_stores

@@ -1,7 +1,5 @@
 """The routes for other servers, each with the scope that its key needs."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from typing import Any

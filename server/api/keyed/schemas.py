@@ -1,7 +1,5 @@
 """Requests and answers of the routes for other servers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StrictBool, StringConstraints

@@ -1,7 +1,5 @@
 """The state of each address of a crawl: filtered, searched, counted, paged."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator

@@ -1,7 +1,5 @@
 """Differences between two crawls of a site, computed by the database."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

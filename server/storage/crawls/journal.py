@@ -1,7 +1,5 @@
 """The journal of one crawl in the database: the result of each address, and what is still waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cache

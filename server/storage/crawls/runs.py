@@ -9,8 +9,6 @@ The database decides which process works on a crawl: any number of workers may t
 runs at a time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """When each site is crawled again automatically."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, dataclass
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Messages from visitors to people, and the replies of operators."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict

@@ -3,8 +3,6 @@
 Messages to people, replies and events each have such tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta

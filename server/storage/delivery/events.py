@@ -1,7 +1,5 @@
 """Events for other systems, and the webhooks that receive them. The database is the queue."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

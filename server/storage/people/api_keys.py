@@ -1,7 +1,5 @@
 """Keys for the API of other servers."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass

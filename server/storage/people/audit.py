@@ -1,7 +1,5 @@
 """Who changed what on the dashboard, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Sessions of operators, and the links for invitations and password resets."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Accounts of the dashboard, and the setup token for the first one."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Iterable, Sequence

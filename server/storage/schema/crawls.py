@@ -1,7 +1,5 @@
 """Crawls, their addresses, and when the next crawl is due."""
 
-from __future__ import annotations
-
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, false
 
 from server.storage.columns import Json, Moment, Words

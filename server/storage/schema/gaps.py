@@ -1,7 +1,5 @@
 """Questions that a site cannot answer."""
 
-from __future__ import annotations
-
 from sqlalchemy import Column, Index, LargeBinary, Table
 
 from server.storage.columns import Json, Moment, Words

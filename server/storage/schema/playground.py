@@ -1,7 +1,5 @@
 """Runs of the playground."""
 
-from __future__ import annotations
-
 from sqlalchemy import Column, Index, Integer, Table
 
 from server.storage.columns import Words

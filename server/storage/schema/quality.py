@@ -1,7 +1,5 @@
 """Test sets, their runs, and quality gates."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

@@ -1,7 +1,5 @@
 """Sites, what their crawls keep, and incidents."""
 
-from __future__ import annotations
-
 from sqlalchemy import Boolean, Column, Index, Table, false
 
 from server.storage.schema.base import Number, integers, jsons, key, metadata, moments, site_key, texts

@@ -1,7 +1,5 @@
 """Problems during which visitors were still served."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass

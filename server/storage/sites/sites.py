@@ -1,7 +1,5 @@
 """The sites that Docent answers for: their rows, their notes, and removing all rows of a site."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
