@@ -8,7 +8,7 @@ from server.api.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings
-from server.storage.people.logins import LinkKind
+from server.storage.people.operators import LinkKind
 
 INVITED = """You are invited to the dashboard of Docent at {base}.
 

@@ -20,8 +20,7 @@ from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
-from crawler.fetching.pacer import Pacer
-from crawler.fetching.retrying import OVERLOADED, RetryingFetcher
+from crawler.fetching.pacer import OVERLOADED, Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 from crawler.judging.soft_404 import Soft404
 from crawler.options import CrawlOptions

@@ -18,8 +18,8 @@ from admin.people.sessions import operator_email
 from admin.replies import done
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, database, delivery, dialogue, engine, quality_stores, stores
+from server.domain.answer import Conversation
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
-from server.domain.conversation import Conversation
 from server.domain.roles import Role
 from server.storage.conversations.feedback import LONGEST as LONGEST_LABEL
 from server.storage.conversations.feedback import MOST, FeedbackStore

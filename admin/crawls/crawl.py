@@ -18,15 +18,16 @@ from admin.sites import sites as sites_page
 from server.api.access import configuration, crawling, database, shared, stores
 from server.domain.addresses import absolute
 from server.domain.site import OFF, PERIODS, Site, next_time
-from server.storage.crawls.addresses import KEPT_OUT, UrlRow
-from server.storage.crawls.difference import (
+from server.storage.crawls.addresses import (
     ADDED,
     CHANGED,
     DIFFERENCES,
+    KEPT_OUT,
     MISSING,
     STATE,
     CrawlDifference,
     Difference,
+    UrlRow,
 )
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import PAUSED, RUNNING, STOPPED, WAITING, WHOLE, CrawlRun

@@ -20,8 +20,15 @@ from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, dialogue, gap_work, own_answers, stores
 from server.domain.answer import Answer, Outcome
-from server.domain.curated import CuratedAnswer, CuratedState
-from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
+from server.domain.curated import (
+    COLUMNS,
+    CuratedAnswer,
+    CuratedFileError,
+    CuratedState,
+    read_answers,
+    written_csv,
+    written_jsonl,
+)
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 

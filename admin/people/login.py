@@ -29,8 +29,7 @@ from admin.people.totp import accepts
 from admin.replies import done, refused
 from server.api.access import configuration, people_stores
 from server.storage.errors import OperatorExists, SealBroken
-from server.storage.people.logins import LinkKind, OperatorLink
-from server.storage.people.operators import Operator
+from server.storage.people.operators import LinkKind, Operator, OperatorLink
 
 page = Page(public=True)
 

@@ -20,9 +20,8 @@ from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role
 from server.storage.csv_file import written
 from server.storage.errors import LastOwner
-from server.storage.people.audit import Change
-from server.storage.people.logins import LinkKind
-from server.storage.people.operators import Operator
+from server.storage.people.api_keys import Change
+from server.storage.people.operators import LinkKind, Operator
 
 page = Page(section="People", under=settings_page.page)
 

@@ -17,8 +17,7 @@ from flask import g, request, session, url_for
 from server.api.access import configuration, people_stores
 
 if TYPE_CHECKING:
-    from server.storage.people.logins import OperatorSession
-    from server.storage.people.operators import Operator
+    from server.storage.people.operators import Operator, OperatorSession
 
 
 SECOND_FACTOR_S = 300.0

@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from server.runtime.crawling import Crawling
     from server.runtime.engine import SiteEngine
     from server.runtime.runtime import Runtime
-    from server.runtime.shared import Shared
-    from server.runtime.stores import DeliveryStores, DialogueStores, PeopleStores, QualityStores, SiteStores
+    from server.runtime.stores import (
+        DeliveryStores,
+        DialogueStores,
+        PeopleStores,
+        QualityStores,
+        Shared,
+        SiteStores,
+    )
     from server.storage.database import Database
 
 

@@ -16,7 +16,7 @@ from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
 from server.contact.channel import ContactMessage, NotDelivered
-from server.domain.conversation import Message
+from server.domain.answer import Message
 
 PORTS = {"smtp": 587, "smtps": 465}
 

@@ -16,7 +16,7 @@ from crawler.errors import FetchError
 from crawler.fetching.addresses import AddressGuard
 from crawler.fetching.connections import Deadlines, guarded_pools
 from server.contact.channel import ContactMessage, NotDelivered
-from server.domain.conversation import Message
+from server.domain.answer import Message
 
 SIGNATURE = "X-Docent-Signature"
 

@@ -2,4 +2,4 @@
 
 from server.domain.registry import Registry
 
-GUARDS = Registry("guard", {"injection": "server.guards.injection:InjectionGuard"})
+GUARDS = Registry("guard", {"injection": "server.guards.commands:InjectionGuard"})

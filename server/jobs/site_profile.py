@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from crawler.journal import CrawlJournal
 from server.domain.look import CHOSEN
+from server.domain.sentences import main_first, plain_title
 from server.domain.site import LANGUAGE, Site
-from server.domain.titles import main_first, plain_title
 from server.indexing.calibration import calibrate
 from server.jobs.site_index import SiteIndex
 from server.storage.content.content import ContentStore

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from crawler.errors import BadFile
 from crawler.options import start_address
-from crawler.sources.archives import unpack
-from crawler.sources.files import is_readable, not_readable
-from crawler.sources.folder import FolderOptions, files_in
+from crawler.sources.files import FolderOptions, files_in, is_readable, not_readable, unpack
 from crawler.sources.pairs import parse_pairs
 from crawler.sources.url_list import parse_addresses
 from server.settings import Settings

@@ -12,8 +12,7 @@ from crawler.errors import BadFile, BadStart, CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.page import Page
 from crawler.report import UrlOutcome, UrlState
-from crawler.sources.files import READER, read_file
-from crawler.sources.folder import FolderOptions, FoundFile, files_in, public_url
+from crawler.sources.files import READER, FolderOptions, FoundFile, files_in, public_url, read_file
 from crawler.sources.pairs import pair_page, parse_pairs
 from crawler.sources.url_list import parse_addresses, read_addresses
 from server.domain.site import Site

@@ -23,9 +23,8 @@ from server.jobs.sources import site_sources
 from server.jobs.upkeep import Upkeep
 from server.runtime.configuration import Configuration
 from server.runtime.engine import SiteEngine
-from server.runtime.shared import Shared
 from server.runtime.sites import open_indexer
-from server.runtime.stores import SiteStores
+from server.runtime.stores import Shared, SiteStores
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.sites.sites import talked_since

@@ -26,12 +26,12 @@ from server.runtime.configuration import Configuration, open_configuration
 from server.runtime.crawling import Crawling
 from server.runtime.engine import SiteEngine
 from server.runtime.renewal import renew_words
-from server.runtime.shared import Shared
 from server.runtime.stores import (
     DeliveryStores,
     DialogueStores,
     PeopleStores,
     QualityStores,
+    Shared,
     SiteStores,
     WatchedIncidents,
 )

@@ -11,7 +11,7 @@ from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl
-from server.storage.schema.crawls import crawl_notes, crawl_urls
+from server.storage.schema.sites import crawl_notes, crawl_urls
 from server.storage.statements import among, upsert
 from server.storage.store import Store, Values
 

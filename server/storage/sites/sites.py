@@ -14,8 +14,7 @@ from server.storage.database import Database
 from server.storage.errors import SiteExists, UnknownSite
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
-from server.storage.schema.crawls import crawl_urls, crawls
-from server.storage.schema.sites import incidents, site_notes, sites
+from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
 from server.storage.statements import AnyRow, upsert
 from server.storage.store import Store
 
