@@ -194,7 +194,6 @@ def read_page(
     *,
     template: str = "",
     stop: threading.Event | None = None,
-    guard: AddressGuard | None = None,
 ) -> list[UrlOutcome]:
     """Visit one page again as a crawl would: the same rules, the same visit, the same cleaning.
 
@@ -217,7 +216,7 @@ def read_page(
         use_sitemaps=False,
         max_feeds=0,
     )
-    found = crawl(chosen, {target: known}, stop, guard=guard, template=template)
+    found = crawl(chosen, {target: known}, stop, template=template)
     with closing(found) as outcomes:
         return list(_on_the_way({outcome.url: outcome for outcome in outcomes}, target))
 

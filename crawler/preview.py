@@ -31,11 +31,11 @@ class Finding:
     """Whether the crawl does nothing more with this URL."""
 
 
-def explain(options: CrawlOptions, url: str, guard: AddressGuard | None = None) -> Iterator[Finding]:
+def explain(options: CrawlOptions, url: str) -> Iterator[Finding]:
     """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
     target = start_address(url)
     yield Finding("address", target if target == url.strip() else f"counts as {target}")
-    guard = guard or AddressGuard(options.allow_private)
+    guard = AddressGuard(options.allow_private)
     tools = CrawlTools(options, guard, {})
     try:
         tools.require()
@@ -132,12 +132,12 @@ class Survey:
     """What of the sitemaps could not be read."""
 
 
-def survey(options: CrawlOptions, guard: AddressGuard | None = None) -> list[Survey]:
+def survey(options: CrawlOptions) -> list[Survey]:
     """Return one survey for each start address, in their order.
 
     Raises nothing for a site that does not answer: the summary of its robots.txt says so.
     """
-    tools = CrawlTools(options, guard or AddressGuard(options.allow_private), {})
+    tools = CrawlTools(options, AddressGuard(options.allow_private), {})
     try:
         return [_survey(options, tools, url) for url in options.start_urls]
     finally:

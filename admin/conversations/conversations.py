@@ -24,23 +24,10 @@ from server.storage.csv_file import written
 LONGEST = 200
 """Letters of a search."""
 THUMBS = {"up": True, "down": False}
-KEYS = (
-    *(
-        "site",
-        "search",
-        "outcome",
-        "days",
-        "from",
-        "to",
-        "thumbs",
-        "language",
-        "strategy",
-        "label",
-        "page_url",
-    ),
+RARE = (
+    *("from", "to", "thumbs", "language", "strategy", "label", "page_url"),
     *("support", "written", "first", "slower", "paid"),
 )
-RARE = ("from", "to", "thumbs", "language", "strategy", "label", "page_url", *KEYS[KEYS.index("support") :])
 """Filters under "More filters"."""
 
 

@@ -136,12 +136,7 @@ def ended(run: CrawlRun) -> int:
 
 
 FILTERS: dict[str, Callable[..., object]] = {
-    "crawl_word": crawl_word,
-    "url_word": url_word,
-    "counted": counted,
-    "is_active": is_active,
-    "can": can,
-    "pace": pace,
+    **{shown.__name__: shown for shown in (crawl_word, url_word, counted, is_active, can, pace)},
     "kind_word": lambda run: KIND_WORDS.get(run.kind, run.kind),
     "took": took,
     "speed": speed,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from server.domain.addresses import origin_of
 from server.domain.events import EventKind
@@ -69,7 +69,6 @@ class SiteStores:
     """The sites, what is crawled of them, and what is known of their answers."""
 
     def __init__(self, database: Database, crawls_kept: int) -> None:
-        self._database = database
         self.sites = SiteStore(database)
         self.sources = SourceStore(database)
         self.schedules = ScheduleStore(database)
@@ -79,34 +78,16 @@ class SiteStores:
         self.usage = UsageStore(database)
         self.incidents = IncidentStore(database)
         self.playground_runs = PlaygroundStore(database)
-
-    def content(self, site_id: str) -> ContentReader:
-        """Pages and chunks of a site."""
-        return ContentReader(self._database, site_id)
-
-    def page_list(self, site_id: str, base_url: str) -> PageList:
-        """Pages of a site with what each contributes to answers."""
-        return PageList(self._database, site_id, base_url)
-
-    def cited_pages(self, site_id: str) -> CitedPages:
-        """How often pages of a site are cited, and with which words."""
-        return CitedPages(self._database, site_id)
-
-    def decisions(self, site_id: str) -> PageDecisions:
-        """What operators decided about pages of a site."""
-        return PageDecisions(self._database, site_id)
-
-    def quotes(self, site_id: str) -> PageQuotes:
-        """Whether the quotes given on pages of a site are still there."""
-        return PageQuotes(self._database, site_id)
-
-    def source_pages(self, site_id: str) -> SourcePages:
-        """Pages that the sources of a site gave."""
-        return SourcePages(self._database, site_id)
-
-    def difference(self, earlier_id: int, later_id: int) -> CrawlDifference:
-        """What two crawls of one site found differently."""
-        return CrawlDifference(self._database, earlier_id, later_id)
+        self.content = partial(ContentReader, database)
+        """Pages and chunks of a site, by its id; so are the next four."""
+        self.cited_pages = partial(CitedPages, database)
+        self.decisions = partial(PageDecisions, database)
+        self.quotes = partial(PageQuotes, database)
+        self.source_pages = partial(SourcePages, database)
+        self.page_list = partial(PageList, database)
+        """Pages of a site with what each contributes to answers, by its id and the server's address."""
+        self.difference = partial(CrawlDifference, database)
+        """What two crawls of one site found differently, by the numbers of the earlier and the later one."""
 
 
 class DialogueStores:

@@ -58,19 +58,19 @@ def allowed(scope: Scope, site_id: str) -> tuple[ApiKey, Site]:
     return key, site_for(key, scope, site_id)
 
 
-def page_of_list(most: int = 100) -> tuple[int, int]:
+def page_of_list() -> tuple[int, int]:
     """(limit, offset) that `limit` and `page` ask for. Raises ApiError 422."""
     rows, page = _number("limit", 50), _number("page", 1)
-    if not 1 <= rows <= most or not 1 <= page <= 1_000_000:
-        raise ApiError(422, "page_invalid", f"limit is a number from 1 to {most}, page one from 1 on.")
+    if not 1 <= rows <= 100 or not 1 <= page <= 1_000_000:
+        raise ApiError(422, "page_invalid", "limit is a number from 1 to 100, page one from 1 on.")
     return rows, (page - 1) * rows
 
 
-def days_asked(default: int, most: int = 3660) -> int:
+def days_asked(default: int) -> int:
     """What `days` asks for. Raises ApiError 422."""
     days = _number("days", default)
-    if not 1 <= days <= most:
-        raise ApiError(422, "days_invalid", f"days is a number from 1 to {most}.")
+    if not 1 <= days <= 3660:
+        raise ApiError(422, "days_invalid", "days is a number from 1 to 3660.")
     return days
 
 

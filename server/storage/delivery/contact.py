@@ -68,33 +68,15 @@ class ContactStore(Store):
         theirs = select(contact_requests).where(contact_requests.c.conversation_id == conversation_id)
         return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
 
-    def recent(
-        self,
-        *,
-        site_id: str | None = None,
-        state: DeliveryState | None = None,
-        since: datetime | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[ContactRequest]:
-        """Messages, newest first: of one site or all, with any delivery in this state, since then or ever."""
+    def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
+        """Messages, newest first: of one `site_id` or all, with any delivery in a `state`, `since` then or
+        ever, `until` just before a moment or now."""
         wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
-        wanted = wanted.where(*_held(site_id, state, since))
-        return self._load(wanted.limit(limit).offset(offset))
+        return self._load(wanted.where(*_held(**filters)).limit(limit).offset(offset))
 
-    def total(
-        self,
-        *,
-        site_id: str | None = None,
-        state: DeliveryState | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> int:
-        """Length of that list, until just before a moment or now."""
-        counted = (
-            select(func.count()).select_from(contact_requests).where(*_held(site_id, state, since, until))
-        )
-        return int(self._scalar(counted))
+    def total(self, **filters: Any) -> int:
+        """Length of that list."""
+        return int(self._scalar(select(func.count()).select_from(contact_requests).where(*_held(**filters))))
 
     def handed_over(self, conversation_ids: Collection[str]) -> frozenset[str]:
         """The conversations among these with a message to people."""
@@ -119,9 +101,10 @@ class ContactStore(Store):
 
 
 def _held(
-    site_id: str | None,
-    state: DeliveryState | None,
-    since: datetime | None,
+    *,
+    site_id: str | None = None,
+    state: DeliveryState | None = None,
+    since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[Any]:
     if site_id is not None:

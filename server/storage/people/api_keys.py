@@ -153,25 +153,14 @@ class AuditLog(Store):
         row = {"operator": operator, "site_id": site_id, "action": action, "details": details or {}}
         self._write(insert(audit).values(at=now(), **row))
 
-    def recent(
-        self,
-        limit: int,
-        offset: int = 0,
-        *,
-        site_id: str = "",
-        operator: str = "",
-        action: str = "",
-        since: datetime | None = None,
-    ) -> list[Change]:
-        """Entries, newest first; of one site, one operator, one action, since then, or all."""
-        wanted = _wanted(site_id, operator, action, since).limit(limit).offset(offset)
+    def recent(self, limit: int, offset: int = 0, **filters: Any) -> list[Change]:
+        """Entries, newest first; of one `site_id`, `operator` and `action`, `since` then, or all."""
+        wanted = _wanted(**filters).limit(limit).offset(offset)
         return [Change(**row._mapping) for row in self._rows(wanted)]
 
-    def every(
-        self, *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
-    ) -> Iterator[Change]:
+    def every(self, **filters: Any) -> Iterator[Change]:
         """All entries of the same list, newest first, read in batches."""
-        wanted, before = _wanted(site_id, operator, action, since), None
+        wanted, before = _wanted(**filters), None
         while True:
             batch = wanted if before is None else wanted.where(audit.c.id < before)
             rows = self._rows(batch.limit(BATCH))
@@ -189,7 +178,9 @@ class AuditLog(Store):
         return [row[0] for row in rows]
 
 
-def _wanted(site_id: str, operator: str, action: str, since: datetime | None) -> AnySelect:
+def _wanted(
+    *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
+) -> AnySelect:
     wanted = select(audit).order_by(audit.c.id.desc())
     for column, value in ((audit.c.site_id, site_id), (audit.c.operator, operator), (audit.c.action, action)):
         if value:
