@@ -13,15 +13,14 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
 from admin import formats
-from admin.audit import write_audit
 from admin.conversations import trace_view
-from admin.crawls import crawl_state
+from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import quality
-from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large
+from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
 from admin.table import PAGES
 from server.api.access import configuration
 from server.domain.roles import Role
@@ -86,7 +85,7 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    filters = formats.FILTERS | crawl_state.FILTERS | trace_view.FILTERS
+    filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
     filters |= quality.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 

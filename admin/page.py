@@ -78,7 +78,7 @@ class Page:
         return self._route(rule, "GET", role, framed=framed)
 
     def post(self, rule: str, *, large: bool = False, role: Role = Role.EDITOR) -> Callable[[View], View]:
-        """Changes something: what it was goes to the audit log, see admin.audit."""
+        """Changes something: what it was goes to the audit log, see admin.replies."""
         return self._route(rule, "POST", role, large=large)
 
     def _route(

@@ -8,12 +8,12 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, api_keys, login, people
+from admin.people import account, login, people
 from admin.playground import playground
-from admin.quality import case, compare, gate, quality, run, testsets
+from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
-from admin.sites import embed_check, new, scope, site, sites, widget
+from admin.sites import embed_check, scope, site, sites, widget
 from admin.sites import settings as site_settings
 
 PAGES: tuple[Page, ...] = (
@@ -25,7 +25,7 @@ PAGES: tuple[Page, ...] = (
     gaps.page,
     gaps.gap_page,
     sites.page,
-    new.page,
+    sites.new_page,
     scope.dry_run_page,
     site.page,
     crawls.page,
@@ -47,7 +47,7 @@ PAGES: tuple[Page, ...] = (
     quality.page,
     compare.page,
     case.page,
-    gate.page,
+    quality.gate_page,
     run.page,
     run.new_page,
     quality.site_page,
@@ -60,7 +60,7 @@ PAGES: tuple[Page, ...] = (
     installation_settings.privacy_page,
     installation_settings.mail_page,
     webhooks.page,
-    api_keys.page,
+    people.api_keys_page,
     people.page,
     people.audit_page,
     backup.page,

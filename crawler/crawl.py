@@ -21,7 +21,7 @@ from crawler.discovery.scope import CrawlScope
 from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.fetcher import Validators
 from crawler.journal import CrawlJournal
 from crawler.judging.judge import PageJudge

@@ -14,7 +14,7 @@ from crawler.discovery.frontier import Item
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.robots import RobotsSummary
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState

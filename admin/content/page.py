@@ -8,14 +8,13 @@ from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.audit import changed
 from admin.content import content as content_list
 from admin.content.content import chunk_blocks
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done, refused
+from admin.replies import changed, done, refused
 from crawler.errors import BadFile
 from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute, stored

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.crawls.crawl_state import is_active
+from admin.crawls.crawls import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed

@@ -9,13 +9,12 @@ from markupsafe import Markup
 from wtforms import StringField, TextAreaField
 from wtforms.validators import Length, StopValidation
 
-from admin.audit import changed, unchanged
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import Listing, chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done
+from admin.replies import changed, done, unchanged
 from server.answering.writing.markup import answer_html
 from server.api.access import configuration, database, delivery, dialogue, engine, quality_stores, stores
 from server.domain.answer import Conversation

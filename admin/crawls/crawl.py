@@ -8,8 +8,7 @@ from flask import abort, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from admin.crawls import crawls as crawls_page
-from admin.crawls.crawl_state import BAD_URL_STATES, URL_WORDS, is_active
-from admin.crawls.crawls import run_of, version_of
+from admin.crawls.crawls import BAD_URL_STATES, URL_WORDS, is_active, run_of, version_of
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import safe_next

@@ -8,13 +8,12 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
 
-from admin.audit import changed
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done, download
+from admin.replies import changed, done, download
 from admin.sites import sites as sites_page
 from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html

@@ -4,11 +4,11 @@ from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import EmailField, HiddenField, PasswordField, StringField
 
-from admin.audit import note, note_login
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
 from admin.people.passwords import (
     LONGEST,
+    accepts,
     chosen_password,
     hash_password,
     is_outdated,
@@ -25,8 +25,7 @@ from admin.people.sessions import (
     wait_for_second_factor,
     waiting_operator,
 )
-from admin.people.totp import accepts
-from admin.replies import done, refused
+from admin.replies import done, note, note_login, refused
 from server.api.access import configuration, people_stores
 from server.storage.errors import OperatorExists, SealBroken
 from server.storage.people.operators import LinkKind, Operator, OperatorLink

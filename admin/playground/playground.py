@@ -11,12 +11,11 @@ from werkzeug.datastructures import MultiDict
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.audit import changed, unchanged
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import progress
+from admin.replies import changed, progress, unchanged
 from admin.sites.settings import TONE_LABELS
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html

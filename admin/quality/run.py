@@ -10,11 +10,10 @@ from markupsafe import Markup
 from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import done, download, progress, refused
+from admin.replies import changed, done, download, progress, refused, unchanged
 from server.answering.flows.table import FLOWS
 from server.api.access import configuration, crawling, quality_stores, stores
 from server.domain.registry import UnknownName

@@ -7,12 +7,11 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import done, download, progress, refused
+from admin.replies import changed, done, download, progress, refused
 from server.api.access import configuration, database, quality_stores
 from server.domain.roles import Role
 from server.domain.site import Site

@@ -7,10 +7,10 @@ from flask import flash, g, redirect, render_template, request, send_file, url_f
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, StringField
 
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, problem
 from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password
+from admin.replies import changed, unchanged
 from admin.settings import settings as settings_page
 from server.api.access import configuration, crawling, database, people_stores
 from server.backup.reading import open_backup

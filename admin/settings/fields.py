@@ -7,8 +7,8 @@ from datetime import datetime
 from flask import flash, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
+from admin.replies import changed, unchanged
 from server.api.access import configuration
 from server.settings import SETTINGS
 from server.settings.changes import WrongSetting, in_forms, shown

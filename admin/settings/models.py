@@ -7,9 +7,9 @@ from time import perf_counter
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
+from admin.replies import unchanged
 from admin.settings import settings as settings_page
 from admin.settings.fields import form_fields, save, sentence_of, typed_values
 from server.api.access import configuration, crawling, stores

@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
-from admin.replies import done, refused
+from admin.replies import changed, done, refused, unchanged
 from admin.settings.fields import form_fields, label_of, saved, sentence_of, typed_values
 from server.answering.engine import daily_limit
 from server.api.access import configuration, database, delivery, people_stores, shared, stores

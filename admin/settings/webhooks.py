@@ -8,12 +8,10 @@ from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.addresses import BadAddress, parse_address
-from admin.audit import changed
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_address
 from admin.lists import listed, site_choices
 from admin.page import Page
-from admin.replies import done
+from admin.replies import changed, done
 from admin.settings import settings as settings_page
 from server.api.access import configuration, delivery, stores
 from server.domain.contact import DeliveryState

@@ -16,15 +16,13 @@ from urllib3.util import Timeout
 from wtforms import StringField
 from wtforms.validators import StopValidation
 
-from admin.addresses import BadAddress, is_private, parse_address
-from admin.audit import unchanged
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, is_private, parse_address
 from admin.page import Page
+from admin.replies import unchanged
 from admin.sites import site as site_page
 from admin.sites.sites import snippet_of
 from crawler.errors import BadStart, CrawlError
-from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from server.api.access import configuration, shared
 from server.domain.addresses import origin_of

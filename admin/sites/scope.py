@@ -5,10 +5,9 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
-from admin.replies import done, progress, refused
+from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.preview import Finding

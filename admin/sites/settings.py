@@ -11,10 +11,9 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
-from admin.replies import done
+from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
 from server.answering.flows.table import FLOWS

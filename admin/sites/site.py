@@ -8,13 +8,10 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField, TextAreaField
 from wtforms.validators import StopValidation
 
-from admin.addresses import BadAddress, parse_origin
-from admin.audit import changed
-from admin.crawls.crawl_state import is_active
-from admin.crawls.crawls import version_of
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.crawls.crawls import is_active, version_of
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_origin, problem
 from admin.page import Page
-from admin.replies import done, progress
+from admin.replies import changed, done, progress
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
 from admin.sites.sites import snippet_of

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from dataclasses import dataclass, replace
 
-from crawler.judging.spellings import Spellings
+from crawler.discovery.urls import Spellings
 
 
 @dataclass(frozen=True, slots=True)

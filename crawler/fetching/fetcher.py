@@ -21,8 +21,7 @@ from urllib3.response import HTTPResponse
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
 from crawler.options import CrawlOptions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -4,10 +4,10 @@ from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from server.api import health, schemas
 from server.api.access import configuration
+from server.api.caller import add_cors, preflight
 from server.api.docs.openapi import LAST_EVENT, ApiRoute, document, query, stream_of
 from server.api.keyed import routes
 from server.api.keyed import schemas as keyed
-from server.api.origins import add_cors, preflight
 from server.api.visitor import chat, contact, visitors, widget
 
 ROOT = "/api/v1"

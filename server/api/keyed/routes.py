@@ -8,8 +8,7 @@ from flask import Response, jsonify, request
 
 from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
-from server.api.bodies import json_body, message_text
-from server.api.caller import known_site, limit, network_address
+from server.api.caller import json_body, known_site, limit, message_text, network_address
 from server.api.errors import ApiError
 from server.api.keyed.schemas import AnswerRequest, AskRequest
 from server.domain.answer import Answer
