@@ -47,6 +47,14 @@ def check_email(form: Form, field: Field) -> None:
         raise StopValidation("Write a whole e-mail address, such as name@example.com.")
 
 
+def check_address(form: Form, field: Field) -> None:
+    """The address of a page; completes it."""
+    try:
+        field.data = parse_address(field.data or "")
+    except BadAddress as error:
+        raise StopValidation(str(error)) from error
+
+
 class WholeNumber(IntegerField):  # type: ignore[misc]  # WTForms has no types
     """From `least` to `most`, both included."""
 

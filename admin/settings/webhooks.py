@@ -8,7 +8,7 @@ from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_address
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address
 from admin.lists import listed, site_choices
 from admin.page import Page
 from admin.replies import changed, done
@@ -46,15 +46,9 @@ class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
 class HookForm(Form):
     """Where events go."""
 
-    url = StringField("Address", [Needed("Write the address that is to be told.")])
+    url = StringField("Address", [Needed("Write the address that is to be told."), check_address])
     kinds = Ticks("Events", choices=[SelectChoice(*kind) for kind in KINDS])
     site = SelectField("Site", validate_choice=True)
-
-    def validate_url(self, field: StringField) -> None:
-        try:
-            field.data = parse_address(field.data or "")
-        except BadAddress as error:
-            raise StopValidation(str(error)) from error
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:

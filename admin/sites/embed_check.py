@@ -14,9 +14,8 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
-from wtforms.validators import StopValidation
 
-from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, is_private, parse_address
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, is_private
 from admin.page import Page
 from admin.replies import unchanged
 from admin.sites import site as site_page
@@ -271,14 +270,7 @@ page = Page(under=site_page.page)
 class PageForm(Form):
     """A page that has, or should have, the widget."""
 
-    address = StringField("Page", [Needed("Write the address of a page that has the chat.")])
-
-    def validate_address(self, field: StringField) -> None:
-        """Completes the address and refuses what may not be opened."""
-        try:
-            field.data = parse_address(field.data)
-        except BadAddress as error:
-            raise StopValidation(str(error)) from error
+    address = StringField("Page", [Needed("Write the address of a page that has the chat."), check_address])
 
 
 @page.get("/sites/<site_id>/embed-check")

@@ -9,17 +9,7 @@ from markupsafe import escape
 from wtforms import StringField
 from wtforms.validators import Length, StopValidation
 
-from admin.forms import (
-    UNPROCESSABLE,
-    BadAddress,
-    Form,
-    Needed,
-    free_id,
-    is_private,
-    parse_address,
-    problem,
-    suggest_id,
-)
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
 from admin.replies import done, unchanged
 from crawler.errors import BadStart
@@ -69,10 +59,7 @@ class SiteForm(Form):
 
     def validate_address(self, field: StringField) -> None:
         """Completes the address and refuses what cannot or may not be crawled."""
-        try:
-            field.data = parse_address(field.data)
-        except BadAddress as error:
-            raise StopValidation(str(error)) from error
+        check_address(self, field)
         if is_private(field.data) and not configuration().settings.crawling.allow_private:
             raise StopValidation(
                 "This is an address of this machine or of a private network. To let Docent read such sites, "

@@ -1,7 +1,7 @@
 """The routes for other servers, each with the scope that its key needs."""
 
 from dataclasses import asdict, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask import Response, jsonify, request
@@ -10,12 +10,18 @@ from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
 from server.api.caller import json_body, known_site, limit, message_text, network_address
 from server.api.errors import ApiError
-from server.api.keyed.schemas import AnswerRequest, AskRequest
+from server.api.keyed.schemas import (
+    AnswerRequest,
+    AskRequest,
+    CrawlResponse,
+    GapResponse,
+    SiteResponse,
+    shown,
+)
 from server.domain.answer import Answer
 from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
 from server.domain.site import Site
-from server.storage.crawls.runs import CrawlRun
 from server.storage.errors import UnknownConversation, UnknownCuratedAnswer
 from server.storage.people.api_keys import MARK, ApiKey, Scope
 
@@ -102,7 +108,7 @@ def sites() -> Response:
     """GET /sites, any scope: the sites that the key is for."""
     key = known_key()
     found = [site for site in stores().sites.all() if key.site_id in (None, site.id)]
-    return jsonify(sites=[_site(site) for site in found])
+    return jsonify(sites=[shown(SiteResponse, site) for site in found])
 
 
 def conversations(site_id: str) -> Response:
@@ -110,8 +116,8 @@ def conversations(site_id: str) -> Response:
     _, site = allowed(Scope.READ, site_id)
     rows, offset = page_of_list()
     found = dialogue().conversations.recent(site.id, rows + 1, offset)
-    shown = [_conversation(one, short=True) for one in found[:rows]]
-    return jsonify(conversations=shown, more=len(found) > rows)
+    short = [_conversation(one, short=True) for one in found[:rows]]
+    return jsonify(conversations=short, more=len(found) > rows)
 
 
 def conversation(site_id: str, conversation_id: str) -> Response:
@@ -137,20 +143,7 @@ def gaps(site_id: str) -> Response:
         raise ApiError(422, "status_invalid", f"status is one of {', '.join(known)}.")
     wanted = [GapStatus(status)] if status else []
     found = stores().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
-    shown = [
-        {
-            "id": gap.id,
-            "question": gap.question,
-            "language": gap.language,
-            "status": gap.status.value,
-            "asked": gap.asked,
-            "visitors": gap.visitors,
-            "first_asked": gap.first_asked.isoformat(),
-            "last_asked": gap.last_asked.isoformat(),
-        }
-        for gap in found[:rows]
-    ]
-    return jsonify(gaps=shown, more=len(found) > rows)
+    return jsonify(gaps=[shown(GapResponse, gap) for gap in found[:rows]], more=len(found) > rows)
 
 
 def figures(site_id: str) -> Response:
@@ -161,19 +154,19 @@ def figures(site_id: str) -> Response:
     store = dialogue().figures
     by_day = store.by_day([site.id], first, last)
     total = store.total([site.id], first, last)
-    shown: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
-    shown |= {"p50_ms": total.within(0.5), "p95_ms": total.within(0.95)}
+    whole: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
+    whole |= {"p50_ms": total.within(0.5), "p95_ms": total.within(0.95)}
     days = [
         {"day": day, **{name: value for name, value in asdict(one).items() if name != "times"}}
         for day, one in sorted(by_day.items())
     ]
-    return jsonify(since=_day(first), until=_day(last), total=shown, days=days)
+    return jsonify(since=first.isoformat(), until=last.isoformat(), total=whole, days=days)
 
 
 def crawls(site_id: str) -> Response:
     """GET, scope crawl: how the newest crawls stand."""
     _, site = allowed(Scope.CRAWL, site_id)
-    return jsonify(crawls=[_crawl(run) for run in stores().crawls.history(site.id, 20)])
+    return jsonify(crawls=[shown(CrawlResponse, run) for run in stores().crawls.history(site.id, 20)])
 
 
 def crawl(site_id: str) -> tuple[Response, int]:
@@ -181,30 +174,12 @@ def crawl(site_id: str) -> tuple[Response, int]:
     key, site = allowed(Scope.CRAWL, site_id)
     latest = stores().crawls.latest(site.id)
     if latest is not None and latest.is_open:
-        return jsonify(_crawl(latest)), 200
+        return jsonify(shown(CrawlResponse, latest)), 200
     crawling().start(site.id)
     people_stores().audit.add(f"API key {key.shown}", "started a crawl", site.id, {"key": key.name})
     run = stores().crawls.latest(site.id)
     assert run is not None, "one was just begun"
-    return jsonify(_crawl(run)), 202
-
-
-def _site(site: Site) -> dict[str, object]:
-    return {"id": site.id, "name": site.name, "title": site.title, "language": site.language}
-
-
-def _crawl(run: CrawlRun) -> dict[str, object]:
-    ended = run.finished_at
-    return {
-        "id": run.id,
-        "state": run.state,
-        "started_at": run.started_at.isoformat(),
-        "finished_at": ended.isoformat() if ended else None,
-        "found": run.found,
-        "fetched": run.fetched,
-        "indexed": run.indexed,
-        "message": run.message,
-    }
+    return jsonify(shown(CrawlResponse, run)), 202
 
 
 def _conversation(found: Any, *, short: bool = False) -> dict[str, object]:
@@ -216,7 +191,7 @@ def _conversation(found: Any, *, short: bool = False) -> dict[str, object]:
 
 
 def _message(one: Any, short: bool) -> dict[str, object]:
-    shown = {
+    said = {
         "id": one.id,
         "asked_at": one.asked_at.isoformat(),
         "question": one.question,
@@ -226,11 +201,7 @@ def _message(one: Any, short: bool) -> dict[str, object]:
         "model": one.answer.model,
         "strategy": one.answer.strategy,
     }
-    return shown if short else shown | {"citations": [asdict(citation) for citation in one.answer.citations]}
-
-
-def _day(day: date) -> str:
-    return day.isoformat()
+    return said if short else said | {"citations": [asdict(citation) for citation in one.answer.citations]}
 
 
 def answers(site_id: str) -> Response:
@@ -238,12 +209,12 @@ def answers(site_id: str) -> Response:
     _, site = allowed(Scope.ANSWERS, site_id)
     rows, offset = page_of_list()
     found = stores().curated.all(site.id, rows + 1, offset)
-    return jsonify(answers=[_shown(one) for one in found[:rows]], more=len(found) > rows)
+    return jsonify(answers=[_curated(one) for one in found[:rows]], more=len(found) > rows)
 
 
 def answer(site_id: str, number: str) -> Response:
     _, site = allowed(Scope.ANSWERS, site_id)
-    return jsonify(_shown(_found(site.id, number)))
+    return jsonify(_curated(_found(site.id, number)))
 
 
 def add(site_id: str) -> tuple[Response, int]:
@@ -252,7 +223,7 @@ def add(site_id: str) -> tuple[Response, int]:
     made = _written(site.id)
     kept = stores().curated.save(made, _name(key))
     _note(key, "added an answer", site.id, kept.id)
-    return jsonify(_shown(kept)), 201
+    return jsonify(_curated(kept)), 201
 
 
 def change(site_id: str, number: str) -> Response:
@@ -263,7 +234,7 @@ def change(site_id: str, number: str) -> Response:
         replace(made, id=found.id, hits=found.hits, last_given=found.last_given), _name(key)
     )
     _note(key, "changed an answer", site.id, kept.id)
-    return jsonify(_shown(kept))
+    return jsonify(_curated(kept))
 
 
 def remove(site_id: str, number: str) -> Response:
@@ -303,7 +274,7 @@ def _note(key: ApiKey, action: str, site_id: str, number: int) -> None:
     people_stores().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
 
 
-def _shown(one: CuratedAnswer) -> dict[str, object]:
+def _curated(one: CuratedAnswer) -> dict[str, object]:
     return {
         "number": one.id,
         "questions": list(one.questions),
