@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from flask import render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from markupsafe import Markup, escape
 
 from admin.formats import FILTERS, milliseconds, money, number
 from admin.lists import DAY_OPTIONS, began, chosen_site
@@ -38,15 +38,23 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture with its title, legend and scale."""
+    """What `_charts.html` draws."""
 
     title: str
-    picture: Markup
-    legend: Sequence[tuple[str, str]]
-    """(name, class)"""
+    days: Sequence[str]
     top: float
     """The value of the upper edge; the lower edge is 0."""
-    days: Sequence[str]
+    legend: Sequence[tuple[str, str]]
+    """(name, class)"""
+    paths: Sequence[tuple[str, str]]
+    """(class, what is drawn)"""
+    told: Sequence[str] = ()
+    """The tooltip of each day."""
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Width, height, and width of a day."""
+        return max(FEWEST_DAYS, len(self.days)) * STEP, HEIGHT, STEP
 
 
 def stacked(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
@@ -54,82 +62,55 @@ def stacked(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
     sums = [sum(one.values[at] or 0 for one in series) for at in range(len(days))]
     top = _nice(max(sums, default=0))
     below = [0.0] * len(days)
-    drawn = [_grounds(days, series)]
+    paths, told = [], []
     for one in series:
-        pieces = []
+        path = ""
         for at, value in enumerate(one.values):
             if value:
                 left, height = at * STEP + (STEP - BAR) / 2, HEIGHT * value / top
                 below[at] += height
-                pieces.append(f"M{left:g} {HEIGHT - below[at]:.2f}h{BAR}v{height:.2f}h-{BAR}z")
-        if pieces:
-            drawn.append(Markup('<path class="{}" d="{}"/>').format(one.colour, "".join(pieces)))
-    return _chart(title, days, series, top, drawn)
+                path += f"M{left:g} {HEIGHT - below[at]:.2f}h{BAR}v{height:.2f}h-{BAR}z"
+        if path:
+            paths.append((one.colour, path))
+    for at, day in enumerate(days):
+        parts = "; ".join(f"{one.name} {one.values[at]:g}" for one in series if one.values[at])
+        told.append(f"{day}: {parts or 'nothing'}")
+    return Chart(title, days, top, _legend(series), paths, told)
 
 
 def lines(title: str, days: Sequence[str], series: Sequence[Series]) -> Chart:
     """One line for each series, broken where a day has no value."""
     top = _nice(max((value for one in series for value in one.values if value is not None), default=0))
-    drawn = [_line(one, top) for one in series]
-    return _chart(title, days, series, top, drawn)
-
-
-def _chart(
-    title: str, days: Sequence[str], series: Sequence[Series], top: float, drawn: Sequence[Markup]
-) -> Chart:
-    picture = Markup(
-        '<svg class="picture" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" '
-        'aria-label="{}">{}</svg>'
-    ).format(
-        max(FEWEST_DAYS, len(days)) * STEP,
-        HEIGHT,
-        f"{title}. The numbers stand in the table.",
-        Markup("").join(drawn),
+    return Chart(
+        title, days, top, _legend(series), [(f"line {one.colour}", _line(one, top)) for one in series]
     )
-    legend = [(one.name, one.colour) for one in series if any(one.values)]
-    # Whole numbers are written as such.
-    return Chart(title, picture, legend, int(top) if top == int(top) else top, days)
 
 
-def _grounds(days: Sequence[str], series: Sequence[Series]) -> Markup:
-    """Tooltips of each day, over its whole height and not only on its bar."""
-    grounds = []
-    for at, day in enumerate(days):
-        told = "; ".join(f"{one.name} {one.values[at]:g}" for one in series if one.values[at])
-        title = escape(f"{day}: {told or 'nothing'}")
-        ground = f'<rect class="ground" x="{at * STEP}" y="0" width="{STEP}" height="{HEIGHT}">'
-        grounds.append(f"{ground}<title>{title}</title></rect>")
-    return Markup("".join(grounds))
+def _legend(series: Sequence[Series]) -> list[tuple[str, str]]:
+    return [(one.name, one.colour) for one in series if any(one.values)]
 
 
-def _line(series: Series, top: float) -> Markup:
-    pieces: list[list[str]] = [[]]
-    for at, value in enumerate(series.values):
-        if value is None:
-            pieces.append([])
-        else:
-            pieces[-1].append(f"{at * STEP + STEP / 2:g},{HEIGHT - HEIGHT * value / top:.2f}")
+def _line(series: Series, top: float) -> str:
+    points = [
+        None if value is None else f"{at * STEP + STEP / 2:g} {HEIGHT - HEIGHT * value / top:.2f}"
+        for at, value in enumerate(series.values)
+    ]
+    pieces = [list(filter(None, piece)) for drawn, piece in groupby(points, bool) if drawn]
     # A day between two without a value would be no line: it is drawn as a short one.
-    paths = [piece if len(piece) > 1 else [*piece, _beside(piece[0])] for piece in pieces if piece]
-    drawn = "".join(f'<polyline class="line {escape(series.colour)}" points="{" ".join(p)}"/>' for p in paths)
-    return Markup(drawn)
-
-
-def _beside(point: str) -> str:
-    x, y = point.split(",")
-    return f"{float(x) + 1:g},{y}"
+    return "".join(f"M{'L'.join(piece)}{'h1' if len(piece) == 1 else ''}" for piece in pieces)
 
 
 def _nice(most: float) -> float:
-    """The next round number."""
+    """The next round number; a whole one without a point."""
     if most <= 0:
-        return 1.0
+        return 1
     power = 1.0
     while power * 10 < most:
         power *= 10
     while power > most:
         power /= 10
-    return next(step * power for step in NICE if step * power >= most * 0.999999)
+    nice = next(step * power for step in NICE if step * power >= most * 0.999999)
+    return int(nice) if nice == int(nice) else nice
 
 
 OUTCOMES = (
