@@ -18,8 +18,8 @@ from math import log
 from server.indexes.tokens import query_tokens
 from server.indexes.vocabulary import LONGEST, SHORTEST, Vocabulary
 from server.indexes.words import SqlWordIndex
-from server.languages.loader import is_function_word
 from server.languages.scripts import UNSPACED_CHARACTER
+from server.languages.stop_words import is_function_word
 
 _WORD = re.compile(r"\S+")
 _LETTERS = re.compile(r"[^\W\d_]+")

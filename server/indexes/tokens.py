@@ -25,9 +25,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from server.languages.loader import STOP_WORDS
 from server.languages.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
 from server.languages.stems import language_of_word, stem
+from server.languages.stop_words import STOP_WORDS
 from server.languages.unspaced import asked_pairs, pairs, singles
 
 LONGEST_TOKEN = 64

@@ -9,8 +9,9 @@ import unicodedata
 from collections import Counter
 from functools import cache
 
-from server.languages.loader import STOP_WORDS, language, languages
+from server.languages.loader import language, languages
 from server.languages.scripts import SCRIPTS, Script
+from server.languages.stop_words import STOP_WORDS
 
 ENOUGH_VOTES = 5
 """Function words that must agree before a page's own word on its language is not believed."""

@@ -5,7 +5,7 @@ The files are read once per process. A new language is a new file; what it lacks
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -225,13 +225,3 @@ class _Reader:
 
 def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
-
-
-STOP_WORDS: dict[str, frozenset[str]] = {
-    code: frozenset(one.stop_words.search) for code, one in languages().items() if one.stop_words.search
-}
-
-
-def is_function_word(word: str, languages: Iterable[str]) -> bool:
-    """Return whether a lower-case word says nothing in English or one of these languages."""
-    return any(word in STOP_WORDS.get(language, ()) for language in ("en", *languages))

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from server.languages.loader import STOP_WORDS
 from server.languages.loader import language as known
 from server.languages.loader import languages as all_known
 from server.languages.stems import stem
+from server.languages.stop_words import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 LONGEST_PHRASE = 4

@@ -26,7 +26,7 @@ from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
 from server.domain.sentences import lines, plain_heading, plain_title, split_sentences
 from server.indexes.tokens import letters_of
-from server.languages.loader import STOP_WORDS
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.asking import ModelTask
 from server.retrieval.published.derived.build import Kit
 from server.retrieval.published.graph.phrases import phrase_key, phrases

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from server.languages.loader import every_word, is_function_word
+from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED, UNSPACED_CHARACTER
+from server.languages.stop_words import is_function_word
 from server.retrieval.published.graph.phrases import phrase_key, phrase_words, singular
 
 LONGEST = 8

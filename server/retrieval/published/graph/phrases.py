@@ -14,8 +14,9 @@ from functools import lru_cache
 from operator import itemgetter
 from unicodedata import normalize
 
-from server.languages.loader import STOP_WORDS, alternatives, compiled, every_word
+from server.languages.loader import alternatives, compiled, every_word
 from server.languages.scripts import MARKS, UNSPACED, UNSPACED_CHARACTER, fold
+from server.languages.stop_words import STOP_WORDS
 from server.languages.unspaced import KOREAN_FUNCTION_WORDS, bare_noun
 
 _RUN = re.compile(f"[{UNSPACED}]+")

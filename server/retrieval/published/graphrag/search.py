@@ -25,7 +25,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.derived import Record
 from server.domain.protocols import ChatModel, Prompt, Vector
 from server.domain.question import Query
-from server.languages.loader import STOP_WORDS
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.fusion import WordScores
 from server.retrieval.published.derived.asking import AT_ONCE
 from server.retrieval.published.derived.replies import reply_list

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from server.domain.protocols import ChatModel, Prompt
 from server.indexes.tokens import letters_of
-from server.languages.loader import STOP_WORDS, every_word
+from server.languages.loader import every_word
 from server.languages.scripts import UNSPACED_CHARACTER
+from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.replies import reply_object
 from server.retrieval.published.graph.phrases import phrase_key, phrases
 
