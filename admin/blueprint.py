@@ -1,7 +1,5 @@
 """The dashboard: every page behind a login unless it says otherwise, every POST with a CSRF token."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import timedelta
 from functools import cache
@@ -15,17 +13,16 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from jinja2 import FileSystemLoader, PrefixLoader
 
 from admin import formats
-from admin.access import configuration
-from admin.audit import write_audit
 from admin.conversations import trace_view
-from admin.crawls import crawl_state
-from admin.failures import form_expired, not_allowed, not_found, store_failed, too_large
+from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
-from admin.quality import words as quality_words
+from admin.quality import quality
+from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
 from admin.table import PAGES
+from server.api.access import configuration
 from server.domain.roles import Role
 from server.storage.errors import StorageError, UnknownRecord
 
@@ -88,8 +85,8 @@ def _configure(state: BlueprintSetupState) -> None:
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf.init_app(state.app)
-    filters = formats.FILTERS | crawl_state.FILTERS | trace_view.FILTERS
-    filters |= quality_words.FILTERS | gap_words.FILTERS
+    filters = formats.FILTERS | crawls.FILTERS | trace_view.FILTERS
+    filters |= quality.FILTERS | gap_words.FILTERS
     state.app.jinja_env.filters.update(filters)
 
 

@@ -1,8 +1,7 @@
 """How figures and times are written on the dashboard: filters of its templates."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -128,17 +127,8 @@ def model_word(model: str) -> str:
     return "quoted, no model" if model == "embedded" else model
 
 
-FILTERS = {
-    "browser": browser,
-    "path_of": path_of,
-    "number": number,
-    "ago": ago,
-    "ahead": ahead,
-    "duration": duration,
-    "milliseconds": milliseconds,
-    "money": money,
-    "sentence": sentence,
-    "outside_link": outside_link,
-    "plain": plain,
-    "model_word": model_word,
-}
+_SHOWN: tuple[Callable[..., object], ...] = (
+    *(browser, path_of, number, ago, ahead, duration, milliseconds, money),
+    *(sentence, outside_link, plain, model_word),
+)
+FILTERS = {shown.__name__: shown for shown in _SHOWN}

@@ -1,16 +1,14 @@
 """E-mails to operators."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 
-from admin.access import configuration
+from server.api.access import configuration
 from server.contact.channel import NotDelivered
 from server.contact.mail import MailServer
 from server.settings import Settings
-from server.storage.people.logins import LinkKind
+from server.storage.people.operators import LinkKind
 
 INVITED = """You are invited to the dashboard of Docent at {base}.
 

@@ -3,8 +3,6 @@
 Days are days in UTC, today the last of them: so a list, a figure and a bar of a chart mean the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +11,7 @@ from typing import Generic, TypeVar
 from flask import request
 from wtforms import SelectChoice
 
-from admin.access import stores
+from server.api.access import stores
 from server.domain.site import Site
 
 DAY_OPTIONS = (

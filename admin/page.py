@@ -10,7 +10,7 @@ from typing import TypeVar
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import stores
+from server.api.access import stores
 from server.domain.roles import Role
 
 View = TypeVar("View", bound=Callable[..., ResponseReturnValue])
@@ -78,7 +78,7 @@ class Page:
         return self._route(rule, "GET", role, framed=framed)
 
     def post(self, rule: str, *, large: bool = False, role: Role = Role.EDITOR) -> Callable[[View], View]:
-        """Changes something: what it was goes to the audit log, see admin.audit."""
+        """Changes something: what it was goes to the audit log, see admin.replies."""
         return self._route(rule, "POST", role, large=large)
 
     def _route(

@@ -1,13 +1,59 @@
-"""What forms and links answer with: a page that says what happened, a file, or the progress of a panel."""
+"""What forms answer with, and the audit log that keeps what each of them changed."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from flask import Response, current_app, flash, redirect, render_template, request, url_for
+from flask import Response, abort, current_app, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.audit import unchanged
+from admin.page import Page
+from server.api.access import people_stores
+from server.domain.roles import Role
+
+if TYPE_CHECKING:
+    from server.storage.people.operators import Operator
+
+
+_UNWRITTEN = 400
+"""Responses from this status on changed nothing."""
+
+
+def changed(action: str, site_id: str = "", **details: object) -> None:
+    """What this request did. Called again, it adds a further entry. `details` are JSON-like."""
+    g.setdefault("changes", []).append((action, site_id, details))
+
+
+def unchanged() -> None:
+    """This form only looked something up, or ended in nothing: no entry."""
+    g.changes = None
+
+
+def note(operator: Operator, action: str, **details: object) -> None:
+    """What somebody did who was not logged in when the request began."""
+    people_stores().audit.add(operator.email, action, "", details)
+
+
+def note_login(operator: Operator) -> None:
+    """Each login, with the address that it came from."""
+    note(operator, "logged in", address=request.remote_addr or "")
+
+
+def write_audit(response: Response) -> Response:
+    """After each request: the entries of what it changed, by whom."""
+    operator = g.get("operator")
+    noted = g.get("changes", [])
+    if request.method != "POST" or operator is None or response.status_code >= _UNWRITTEN or noted is None:
+        return response
+    values = request.view_args or {}
+    if not noted:
+        action = (request.endpoint or "").removeprefix("admin.").replace("_", " ")
+        noted = [(action, "", {name: value for name, value in values.items() if name != "site_id"})]
+    for action, site_id, details in noted:
+        people_stores().audit.add(operator.email, action, site_id or str(values.get("site_id", "")), details)
+    return response
 
 
 def done(message: str, endpoint: str, **values: str | int) -> ResponseReturnValue:
@@ -39,3 +85,69 @@ def progress(template: str, *, active: bool, version: str, **shown: object) -> R
     """A panel as it is now, polled by progress.js: `active` asks for another poll, and another `version` says
     that there is something new to see."""
     return {"active": active, "version": version, "html": render_template(template, **shown)}
+
+
+log = logging.getLogger(__name__)
+
+
+def form_expired(error: Exception) -> ResponseReturnValue:
+    """A form without a valid token: from another site, or older than the session."""
+    log.warning("form refused at %s: %s", request.path, error)
+    return _failure(
+        "This form was not sent",
+        "It was opened before you logged in or out, or it does not come from this dashboard. "
+        "Nothing was changed. Go back, load the page again and send it once more.",
+        400,
+    )
+
+
+def not_found(error: Exception) -> ResponseReturnValue:
+    """A site, crawl, conversation or page that does not exist, or does not exist any more."""
+    return _failure(
+        "Not found",
+        "There is nothing at this address: it was deleted, or the link is wrong. "
+        "Start from the overview, or choose from the menu.",
+        404,
+    )
+
+
+def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
+    """What this operator's role is not enough for."""
+    if request.accept_mimetypes.best == "application/json":
+        return {"error": {"code": "not_allowed", "message": f"This needs the role {needed}."}}, 403
+    return _failure(
+        "Your role is not enough for this",
+        f"Your role is {role}; this needs the role {needed}. Nothing was changed. Ask an owner of this "
+        "Docent to do it, or to change your role under Settings.",
+        403,
+    )
+
+
+def too_large(error: Exception) -> ResponseReturnValue:
+    """A form that is larger than it may be."""
+    return _failure(
+        "This is too large",
+        "Nothing was stored. Upload fewer files at once, or raise SOURCES_UPLOAD_BYTES and "
+        "SOURCES_FILE_BYTES. A folder on the server is added in the shell with “sources add”.",
+        413,
+    )
+
+
+def store_failed(error: Exception) -> ResponseReturnValue:
+    """The database did not answer."""
+    log.error("%s failed: %s", request.path, error)
+    return _failure(
+        "The database does not answer", f"{error}. Load the page again when that is repaired.", 503
+    )
+
+
+def _failure(title: str, explanation: str, status: int) -> ResponseReturnValue:
+    return render_template("admin/failure.html", title=title, explanation=explanation), status
+
+
+page = Page()
+
+
+@page.get("/<path:anything>")
+def missing(anything: str) -> ResponseReturnValue:
+    abort(404)

@@ -1,40 +1,40 @@
 """The pages of the dashboard. A new one is a module with its `page`, a template and a row here."""
 
-from admin import failures
-from admin.content import content, search, sources
+from admin import replies
+from admin.content import content, sources
 from admin.content import page as content_page
-from admin.conversations import conversation, conversations, export, messages
-from admin.crawls import crawl, crawls, difference
+from admin.conversations import conversations, messages
+from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, api_keys, audit_log, login, people, welcome
+from admin.people import account, login, people
 from admin.playground import playground
-from admin.quality import case, compare, gate, quality, run, run_new, testsets
+from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
 from admin.settings import settings as installation_settings
-from admin.sites import embed_check, new, scope, site, sites, widget
+from admin.sites import embed_check, scope, site, sites, widget
 from admin.sites import settings as site_settings
 
 PAGES: tuple[Page, ...] = (
     overview.page,
     conversations.page,
-    conversation.page,
-    export.page,
+    messages.conversation_page,
+    conversations.export_page,
     messages.page,
     gaps.page,
     gaps.gap_page,
     sites.page,
-    new.page,
+    sites.new_page,
     scope.dry_run_page,
     site.page,
     crawls.page,
     crawl.page,
     crawl.control_page,
-    difference.page,
+    crawl.difference_page,
     content.page,
     content_page.page,
-    search.page,
+    content.search_page,
     sources.page,
     curated.page,
     curated.files_page,
@@ -47,9 +47,9 @@ PAGES: tuple[Page, ...] = (
     quality.page,
     compare.page,
     case.page,
-    gate.page,
+    quality.gate_page,
     run.page,
-    run_new.page,
+    run.new_page,
     quality.site_page,
     testsets.page,
     health.page,
@@ -60,11 +60,11 @@ PAGES: tuple[Page, ...] = (
     installation_settings.privacy_page,
     installation_settings.mail_page,
     webhooks.page,
-    api_keys.page,
+    people.api_keys_page,
     people.page,
-    audit_log.page,
+    people.audit_page,
     backup.page,
-    welcome.page,
+    login.welcome_page,
     login.page,
-    failures.page,
+    replies.page,
 )

@@ -1,7 +1,5 @@
 """`python -m crawler URL --out pages.jsonl`: the crawler alone."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """The command line of `python -m crawler`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -38,19 +36,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def options_of(args: argparse.Namespace) -> CrawlOptions:
     """Return the crawl's options from parsed arguments. Raises BadStart."""
-    chosen: dict[str, Any] = {
-        "start_urls": tuple(args.url),
-        "path_prefix": args.path,
-        "include": tuple(args.include),
-        "exclude": tuple(args.exclude),
-        "max_pages": args.max_pages,
-        "max_depth": args.max_depth,
-        "concurrency": args.concurrency,
-        "processes": args.processes,
-        "delay_s": args.delay,
-        "contact": args.contact,
-        "allow_private": args.allow_private,
-    }
+    chosen: dict[str, Any] = {name: getattr(args, name) for name in (*_FLAGS, "path_prefix")}
+    chosen |= {"start_urls": tuple(args.url), "include": tuple(args.include), "exclude": tuple(args.exclude)}
     return CrawlOptions(**chosen | dict(_named(text) for text in args.set))
 
 
@@ -81,7 +68,13 @@ def parser() -> argparse.ArgumentParser:
     add("url", nargs="+", help="where to begin, such as https://example.com/docs/")
     add("--out", metavar="FILE", help='file for the pages; "-" writes to standard output')
     add("--report", metavar="FILE", help="file for the end of every URL, with its reason")
-    add("--path", default="", metavar="PREFIX", help="only addresses whose path starts like this")
+    add(
+        "--path",
+        dest="path_prefix",
+        default="",
+        metavar="PREFIX",
+        help="only addresses whose path starts like this",
+    )
     add(
         "--include",
         action="append",
@@ -101,7 +94,12 @@ def parser() -> argparse.ArgumentParser:
         help="extra processes that read pages of a big crawl; -1 is one for each core but one (default)",
     )
     add(
-        "--delay", type=float, default=0.0, metavar="SECONDS", help="least time between requests (default: 0)"
+        "--delay",
+        dest="delay_s",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="least time between requests (default: 0)",
     )
     add("--contact", default="", help="e-mail or address sent with every request, for the site's owner")
     add("--allow-private", action="store_true", help="crawl private and loopback addresses too")

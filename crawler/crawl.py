@@ -9,8 +9,6 @@
 4. When nothing waits and no visit is under way, URLs beyond the limits are reported.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -23,7 +21,7 @@ from crawler.discovery.scope import CrawlScope
 from crawler.discovery.traps import Traps
 from crawler.errors import BadStart, FetchError, Refused
 from crawler.explorer import Explorer
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.fetcher import Validators
 from crawler.journal import CrawlJournal
 from crawler.judging.judge import PageJudge
@@ -196,7 +194,6 @@ def read_page(
     *,
     template: str = "",
     stop: threading.Event | None = None,
-    guard: AddressGuard | None = None,
 ) -> list[UrlOutcome]:
     """Visit one page again as a crawl would: the same rules, the same visit, the same cleaning.
 
@@ -219,7 +216,7 @@ def read_page(
         use_sitemaps=False,
         max_feeds=0,
     )
-    found = crawl(chosen, {target: known}, stop, guard=guard, template=template)
+    found = crawl(chosen, {target: known}, stop, template=template)
     with closing(found) as outcomes:
         return list(_on_the_way({outcome.url: outcome for outcome in outcomes}, target))
 

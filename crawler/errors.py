@@ -1,13 +1,4 @@
-"""What can go wrong, each with a message fit for the operator.
-
-CrawlError
-├── BadFile         a file cannot be read: protected, damaged, or more than the limits allow
-├── BadStart        the crawl cannot begin: the address or an option is unusable
-└── FetchError      one URL could not be fetched; `kind` says why, `retry` whether trying again helps
-    └── Refused     the address is one that the crawler must not connect to
-"""
-
-from __future__ import annotations
+"""What can go wrong, each with a message fit for the operator."""
 
 
 class CrawlError(Exception):

@@ -4,8 +4,6 @@ Each visit becomes a Step: its result together with everything it led to, so tha
 or neither.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable

@@ -8,8 +8,6 @@ without fetching it, and leaves the rest alone.
 Journal is the contract; FileJournal implements it in one SQLite file, for crawls from the shell.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Everything about a crawl that can be chosen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

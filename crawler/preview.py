@@ -4,8 +4,6 @@ Both use the rules and the visit of a real crawl. `survey` reads robots.txt and 
 sitemaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +14,7 @@ from crawler.discovery.frontier import Item
 from crawler.discovery.scope import CrawlScope
 from crawler.discovery.sitemap import Sitemaps
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.robots import RobotsSummary
 from crawler.options import CrawlOptions, start_address
 from crawler.report import UrlState
@@ -33,11 +31,11 @@ class Finding:
     """Whether the crawl does nothing more with this URL."""
 
 
-def explain(options: CrawlOptions, url: str, guard: AddressGuard | None = None) -> Iterator[Finding]:
+def explain(options: CrawlOptions, url: str) -> Iterator[Finding]:
     """Yield findings in the order of a crawl, following redirects. Raises BadStart for a bad address."""
     target = start_address(url)
     yield Finding("address", target if target == url.strip() else f"counts as {target}")
-    guard = guard or AddressGuard(options.allow_private)
+    guard = AddressGuard(options.allow_private)
     tools = CrawlTools(options, guard, {})
     try:
         tools.require()
@@ -134,12 +132,12 @@ class Survey:
     """What of the sitemaps could not be read."""
 
 
-def survey(options: CrawlOptions, guard: AddressGuard | None = None) -> list[Survey]:
+def survey(options: CrawlOptions) -> list[Survey]:
     """Return one survey for each start address, in their order.
 
     Raises nothing for a site that does not answer: the summary of its robots.txt says so.
     """
-    tools = CrawlTools(options, guard or AddressGuard(options.allow_private), {})
+    tools = CrawlTools(options, AddressGuard(options.allow_private), {})
     try:
         return [_survey(options, tools, url) for url in options.start_urls]
     finally:

@@ -4,8 +4,6 @@ A helper takes a second to start and some 60 MB, so only big crawls start them. 
 whenever all of them are busy, the thread that has a page extracts it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -3,8 +3,6 @@
 So the journal holds an outcome, with all URLs that its visit found, before the consumer gets it.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -15,10 +13,10 @@ from queue import Empty, SimpleQueue
 from crawler.discovery import urls
 from crawler.discovery.frontier import Frontier, Item
 from crawler.discovery.traps import Traps
+from crawler.discovery.urls import Spellings
 from crawler.explorer import ExplainedStep, Explorer
 from crawler.journal import READ, WAITING, CrawlJournal, JournalEntry
 from crawler.judging.judge import Ending, PageJudge
-from crawler.judging.spellings import Spellings
 from crawler.judging.templates import Template
 from crawler.page import Page
 from crawler.report import HAS_PAGE, CrawlReport, UrlOutcome, UrlState

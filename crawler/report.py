@@ -1,7 +1,5 @@
 """How each URL ended, and how far the whole crawl is."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from dataclasses import dataclass, field

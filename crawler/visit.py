@@ -7,8 +7,6 @@ A step that ends the visit gives its outcome. Decisions that need a comparison o
 text, the page limit) follow later (judging/judge.py).
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,10 +18,9 @@ from crawler.discovery.sitemap import Feeds
 from crawler.errors import FetchError
 from crawler.extractors import Extraction
 from crawler.extractors.html.metadata import robots_words
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators
-from crawler.fetching.pacer import Pacer
-from crawler.fetching.retrying import OVERLOADED, RetryingFetcher
+from crawler.fetching.pacer import OVERLOADED, Pacer, RetryingFetcher
 from crawler.fetching.robots import Robots
 from crawler.judging.soft_404 import Soft404
 from crawler.options import CrawlOptions

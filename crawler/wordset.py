@@ -1,7 +1,5 @@
 """Sets of words, written as text."""
 
-from __future__ import annotations
-
 
 def wordset(text: str) -> frozenset[str]:
     """Return the words of a text: "a b c" -> {"a", "b", "c"}. Keeps long tables of names readable."""

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from markdown_it import MarkdownIt
 
-from admin.overview.incident_kinds import KINDS
+from admin.overview.health import KINDS
 from admin.table import PAGES
 from crawler.command_line import parser as crawler_parser
 from crawler.report import UrlState

@@ -1,7 +1,5 @@
 """One page of a site as it is indexed: its pieces, what it contributes, and how its quotes stand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from difflib import unified_diff
 
@@ -10,16 +8,15 @@ from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import configuration, crawling, stores
-from admin.audit import changed
 from admin.content import content as content_list
-from admin.content.search import chunk_blocks
+from admin.content.content import chunk_blocks
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done, refused
+from admin.replies import changed, done, refused
 from crawler.errors import BadFile
+from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute, stored
 from server.domain.chunk import PageWords, joined_text
 from server.domain.roles import Role

@@ -1,7 +1,5 @@
 """Sources of a site in addition to its website: uploaded files, lists of addresses, pasted answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from flask import flash, redirect, render_template, url_for
@@ -9,8 +7,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import MultipleFileField, StringField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import configuration, crawling, stores
-from admin.crawls.crawl_state import is_active
+from admin.crawls.crawls import is_active
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed
@@ -18,6 +15,7 @@ from admin.page import Page
 from admin.replies import done
 from admin.sites import sites as sites_page
 from crawler.errors import CrawlError
+from server.api.access import configuration, crawling, stores
 from server.domain.addresses import absolute
 from server.domain.site import Site
 from server.storage.content.sources import Source, SourceKind

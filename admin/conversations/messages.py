@@ -1,24 +1,28 @@
-"""What visitors wrote to people, and whether it arrived."""
-
-from __future__ import annotations
+"""One conversation with how each answer was made, what visitors wrote to people, and whether it arrived."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import TextAreaField
+from markupsafe import Markup
+from wtforms import StringField, TextAreaField
 from wtforms.validators import Length, StopValidation
 
-from admin.access import configuration, database, delivery, stores
-from admin.audit import changed
 from admin.conversations import conversations as conversations_page
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.lists import Listing, chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done
+from admin.replies import changed, done, unchanged
+from server.answering.writing.markup import answer_html
+from server.api.access import configuration, database, delivery, dialogue, engine, quality_stores, stores
+from server.domain.answer import Conversation
 from server.domain.contact import Channel, ContactOptions, ContactRequest, Delivery, DeliveryState, Reply
+from server.domain.roles import Role
+from server.storage.conversations.feedback import LONGEST as LONGEST_LABEL
+from server.storage.conversations.feedback import MOST, FeedbackStore
+from server.storage.conversations.history import erase_visitor
 from server.storage.delivery.contact import reply_deliveries
 from server.storage.errors import UnknownContactRequest
 
@@ -158,3 +162,99 @@ def with_deliveries(requests: Sequence[ContactRequest]) -> list[Written]:
 def words() -> dict[str, object]:
     """What the templates call states and ways."""
     return {"states": STATES, "channels": CHANNELS}
+
+
+conversation_page = Page(under=conversations_page.page)
+
+
+class LabelForm(Form):
+    """One label."""
+
+    label = StringField(
+        "New label",
+        [
+            Needed("Write a word or two, or choose a label that is in use."),
+            Length(max=LONGEST_LABEL, message=f"Keep a label to {LONGEST_LABEL} characters."),
+        ],
+        filters=[lambda text: " ".join((text or "").split())],
+    )
+
+
+@conversation_page.get("/conversations/<conversation_id>")
+def conversation(conversation_id: str) -> ResponseReturnValue:
+    return _shown(dialogue().conversations.get(conversation_id), LabelForm(formdata=None))
+
+
+@conversation_page.post("/conversations/<conversation_id>/labels")
+def conversation_label(conversation_id: str) -> ResponseReturnValue:
+    found = dialogue().conversations.get(conversation_id)
+    form = LabelForm(request.form)
+    if not form.validate():
+        return _shown(found, form), UNPROCESSABLE
+    label = form.label.data
+    store = dialogue().labels
+    if store.add(found.site_id, found.id, label, operator_email()):
+        changed("labelled a conversation", found.site_id, conversation=found.id, label=label)
+    else:
+        unchanged()
+        flash(
+            f"Nothing changed: the label is on already, or {MOST} are, which is all there may be.", "problem"
+        )
+    return redirect(url_for("admin.conversation", conversation_id=conversation_id))
+
+
+@conversation_page.post("/conversations/<conversation_id>/labels/remove")
+def conversation_unlabel(conversation_id: str) -> ResponseReturnValue:
+    found = dialogue().conversations.get(conversation_id)
+    label = request.form.get("label", "")
+    if dialogue().labels.remove(found.id, label):
+        changed("took a label off a conversation", found.site_id, conversation=found.id, label=label)
+    else:
+        unchanged()
+    return redirect(url_for("admin.conversation", conversation_id=conversation_id))
+
+
+def _shown(found: Conversation, form: LabelForm) -> str:
+    store = dialogue().labels
+    labels = store.of([found.id]).get(found.id, [])
+    judged = FeedbackStore(database()).of([message.id for message in found.messages])
+    # answer_html is sanitised: text of visitors, pages and models can do nothing here.
+    messages = [
+        (message, Markup(answer_html(message.answer)), judged.get(message.id)) for message in found.messages
+    ]
+    return render_template(
+        "admin/conversation.html",
+        conversation=found,
+        messages=messages,
+        site=stores().sites.find(found.site_id),
+        written=with_deliveries(delivery().contact.of_conversation(found.id)),
+        words=words(),
+        form=form,
+        labels=labels,
+        known_labels=[label for label in store.known([found.site_id]) if label not in labels],
+        testsets=quality_stores().testsets.all(found.site_id),
+    )
+
+
+@conversation_page.get("/conversations/<conversation_id>/erase", role=Role.EDITOR)
+def visitor_erase(conversation_id: str) -> ResponseReturnValue:
+    """What would be gone."""
+    found = dialogue().conversations.get(conversation_id)
+    return render_template(
+        "admin/visitor_erase.html",
+        conversation=found,
+        site=stores().sites.find(found.site_id),
+        said=dialogue().conversations.visitor_data(found.site_id, found.visitor_id),
+    )
+
+
+@conversation_page.post("/conversations/<conversation_id>/erase")
+def visitor_erased(conversation_id: str) -> ResponseReturnValue:
+    found = dialogue().conversations.get(conversation_id)
+    erased = erase_visitor(dialogue().conversations, engine().history, found.site_id, found.visitor_id)
+    # Neither who it was nor which conversation: nothing is to lead back to that person.
+    changed("erased a visitor", found.site_id, conversations=erased)
+    many = f"{erased} conversations are" if erased != 1 else "One conversation is"
+    return done(
+        f"{many} erased, with every message to people and every reply.", "conversations", site=found.site_id
+    )

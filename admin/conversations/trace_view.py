@@ -1,7 +1,5 @@
 """The trace of an answer as a page shows it. Old messages lack most of it: what is missing is left out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

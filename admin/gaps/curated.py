@@ -1,7 +1,5 @@
 """The operator's own answers of one site: list, write, change, remove, try."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,20 +8,26 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import BooleanField, FileField, StringField, TextAreaField
 
-from admin.access import configuration, dialogue, gap_work, own_answers, stores
-from admin.audit import changed
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.people.sessions import operator_email
-from admin.replies import done, download
+from admin.replies import changed, done, download
 from admin.sites import sites as sites_page
 from server.answering.shortcuts.curated import utc_today
 from server.answering.writing.markup import answer_html
+from server.api.access import configuration, dialogue, gap_work, own_answers, stores
 from server.domain.answer import Answer, Outcome
-from server.domain.curated import CuratedAnswer, CuratedState
-from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
+from server.domain.curated import (
+    COLUMNS,
+    CuratedAnswer,
+    CuratedFileError,
+    CuratedState,
+    read_answers,
+    written_csv,
+    written_jsonl,
+)
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 

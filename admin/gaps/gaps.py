@@ -9,13 +9,12 @@ from flask.typing import ResponseReturnValue
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import Length
 
-from admin.access import database, gap_work, stores
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form
 from admin.lists import chosen_days, chosen_site, listed
 from admin.page import Page
 from admin.people.sessions import operator_email, safe_next
-from admin.replies import done, refused
+from admin.replies import changed, done, refused, unchanged
+from server.api.access import database, gap_work, stores
 from server.domain.curated import CuratedState
 from server.domain.gap import OPEN, SOLVED, Gap, GapEvent, GapStatus, Why
 from server.domain.site import Site

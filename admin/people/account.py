@@ -1,26 +1,27 @@
 """What an operator of any role changes of the own account: password, second factor, sessions."""
 
-from __future__ import annotations
-
 from flask import flash, g, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 from wtforms import StringField
 
-from admin.access import configuration, people_stores, shared
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, problem
 from admin.page import Page
 from admin.people.passwords import (
     PasswordAgain,
+    address,
     chosen_password,
     hash_password,
     is_own_password,
+    new_recovery_codes,
+    new_secret,
     password_again,
+    picture,
+    step_of,
 )
 from admin.people.sessions import current_session, log_out, renew
-from admin.people.totp import address, new_recovery_codes, new_secret, picture, step_of
-from admin.replies import done
+from admin.replies import changed, done, unchanged
+from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
 
 page = Page()

@@ -1,23 +1,28 @@
-"""Who may use the dashboard: invitations, roles, new passwords, sessions, removal."""
+"""Who may use the dashboard: invitations, roles, new passwords, sessions, removal; and who changed what."""
 
-from __future__ import annotations
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from flask import abort, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import EmailField, SelectChoice, SelectField
+from wtforms import EmailField, SelectChoice, SelectField, StringField
+from wtforms.validators import Length, StopValidation
 
-from admin.access import configuration, people_stores
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
+from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
 from admin.people.sessions import renew
-from admin.replies import done, refused
+from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
+from admin.settings.webhooks import Ticks
+from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role
+from server.storage.csv_file import written
 from server.storage.errors import LastOwner
-from server.storage.people.logins import LinkKind
-from server.storage.people.operators import Operator
+from server.storage.people.api_keys import Change, Scope
+from server.storage.people.operators import LinkKind, Operator
 
 page = Page(section="People", under=settings_page.page)
 
@@ -180,4 +185,142 @@ def _shown(form: InviteForm) -> str:
         sessions=people_stores().sessions.counts(),
         links=people_stores().links.open(),
         mail_is_set=bool(configuration().settings.contact.smtp_url),
+    )
+
+
+audit_page = Page(section="Audit log", under=settings_page.page)
+
+ROWS = 50
+COLUMNS = ("at", "operator", "action", "site", "details")
+
+
+@audit_page.get("/settings/audit", role=Role.OWNER)
+def audit_log() -> ResponseReturnValue:
+    """Filtered by `operator`, `site`, `action` and `days`; what is not known finds nothing."""
+    wanted, days = _filters()
+    people, actions = people_stores().audit.choices()
+    sites = {site.id: site for site in stores().sites.all()}
+    return render_template(
+        "admin/audit_log.html",
+        changes=listed(lambda limit, offset: people_stores().audit.recent(limit, offset, **wanted), ROWS),
+        wanted=wanted,
+        days=days,
+        people=[("", "Everybody"), *((one, one) for one in people)],
+        actions=[("", "Anything"), *((one, one.capitalize()) for one in actions)],
+        sites=sites,
+        is_filtered=any(wanted.values()),
+        kept={
+            name: request.args[name]
+            for name in ("operator", "site", "action", "days")
+            if name in request.args
+        },
+    )
+
+
+@audit_page.get("/settings/audit.csv", role=Role.OWNER)
+def audit_csv() -> ResponseReturnValue:
+    wanted, _ = _filters()
+    changes = people_stores().audit.every(**wanted)
+    return download(written(COLUMNS, map(_cells, changes)), "docent-audit.csv", "text/csv")
+
+
+def _filters() -> tuple[dict[str, Any], int]:
+    days, since = chosen_days()
+    args = request.args
+    wanted: dict[str, str | datetime | None] = {
+        "site_id": args.get("site", "")[:100],
+        "operator": args.get("operator", "")[:320],
+        "action": args.get("action", "")[:300],
+        "since": since,
+    }
+    return wanted, days
+
+
+def _cells(one: Change) -> tuple[str, ...]:
+    details = json.dumps(one.details, ensure_ascii=False)
+    return (one.at.isoformat(timespec="seconds"), one.operator, one.action, one.site_id, details)
+
+
+api_keys_page = Page(section="API keys", under=settings_page.page)
+
+SCOPES = [
+    (Scope.ASK.value, "ask: ask questions"),
+    (Scope.READ.value, "read: read conversations, gaps and figures"),
+    (Scope.CRAWL.value, "crawl: start a crawl and see how it stands"),
+    (Scope.ANSWERS.value, "answers: read and write curated answers"),
+]
+DAYS = [("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"), ("", "Never")]
+
+
+class KeyForm(Form):
+    """A new key."""
+
+    name = StringField(
+        "What it is for",
+        [
+            Needed("Write what the key is for, such as “nightly report”."),
+            Length(max=100, message="Write at most 100 characters."),
+        ],
+    )
+    scopes = Ticks("It may", choices=[SelectChoice(*scope) for scope in SCOPES])
+    site = SelectField("For", validate_choice=True)
+    days = SelectField("It ends", choices=[SelectChoice(*one) for one in DAYS], default="365")
+
+    def validate_scopes(self, field: Ticks) -> None:
+        if not field.data:
+            raise StopValidation("Choose at least one thing that the key may do.")
+
+
+@api_keys_page.get("/settings/api-keys", role=Role.OWNER)
+def api_keys() -> ResponseReturnValue:
+    return _shown_keys(_form(fresh=True))
+
+
+@api_keys_page.post("/settings/api-keys", role=Role.OWNER)
+def api_key_make() -> ResponseReturnValue:
+    """The key is shown once; only its hash is kept."""
+    form = _form()
+    if not form.validate():
+        return _shown_keys(form), UNPROCESSABLE
+    days = form.days.data
+    ends_at = datetime.now(UTC) + timedelta(days=int(days)) if days else None
+    key, secret = people_stores().api_keys.create(
+        form.name.data.strip(),
+        [Scope(one) for one in form.scopes.data],
+        g.operator.email,
+        site_id=form.site.data or None,
+        ends_at=ends_at,
+    )
+    changed("made an API key", form.site.data, key=key.shown, name=key.name, scopes=sorted(key.scopes))
+    return render_template("admin/shown_once.html", kind="key", id=key.id, secret=secret)
+
+
+@api_keys_page.post("/settings/api-keys/<key_id>/revoke", role=Role.OWNER)
+def api_key_revoke(key_id: str) -> ResponseReturnValue:
+    key = people_stores().api_keys.get(key_id)
+    if key is None:
+        abort(404)
+    if key.on:
+        people_stores().api_keys.revoke(key.id)
+        changed("revoked an API key", key=key.shown, name=key.name)
+        return done(f"The key “{key.name}” opens nothing any more.", "api_keys")
+    people_stores().api_keys.remove(key.id)
+    changed("removed a revoked API key", key=key.shown, name=key.name)
+    return done(f"The key “{key.name}” is off the list.", "api_keys")
+
+
+def _form(*, fresh: bool = False) -> KeyForm:
+    form = KeyForm(formdata=None) if fresh else KeyForm()
+    form.site.choices = site_choices()
+    return form
+
+
+def _shown_keys(form: KeyForm) -> str:
+    return render_template(
+        "admin/api_keys.html",
+        form=form,
+        keys=people_stores().api_keys.all(),
+        sites={site.id: site for site in stores().sites.all()},
+        base=configuration().settings.serving.base_url,
+        limit=configuration().settings.limits.api_limit,
     )

@@ -14,11 +14,10 @@ from urllib.parse import urlsplit
 
 from flask import g, request, session, url_for
 
-from admin.access import configuration, people_stores
+from server.api.access import configuration, people_stores
 
 if TYPE_CHECKING:
-    from server.storage.people.logins import OperatorSession
-    from server.storage.people.operators import Operator
+    from server.storage.people.operators import Operator, OperatorSession
 
 
 SECOND_FACTOR_S = 300.0

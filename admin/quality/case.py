@@ -1,7 +1,5 @@
 """One question of a test set: added from anywhere on the dashboard, changed, taken out."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 
@@ -9,13 +7,12 @@ from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectField, StringField, TextAreaField
 
-from admin.access import configuration, quality_stores
-from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, choices, problem
 from admin.page import Page
 from admin.people.sessions import safe_next
 from admin.quality import quality as quality_page
-from admin.replies import done
+from admin.replies import changed, done
+from server.api.access import configuration, quality_stores
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.questions import TYPES

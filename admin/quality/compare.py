@@ -1,7 +1,5 @@
 """Two runs, or two ways of one, question by question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +7,10 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import quality_stores
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
+from server.api.access import quality_stores
 from server.domain.site import Site
 from server.quality.differences import BETTER, EQUAL, METRICS, WORSE, Differences, differences, variant_names
 from server.quality.run_store import DONE, QualityRun

@@ -1,6 +1,4 @@
-"""One run of a test set: how far it is, what it came to, and what to do with that."""
-
-from __future__ import annotations
+"""Runs of a test set: a new one, how far it is, what it came to, and what to do with that."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,17 +7,23 @@ from typing import Any
 from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
+from wtforms import BooleanField, SelectField, SelectMultipleField, StringField
+from wtforms.validators import Length
 
-from admin.access import crawling, quality_stores, stores
-from admin.audit import changed, unchanged
+from admin.forms import UNPROCESSABLE, Form, WholeNumber, choices, problem, ready_testsets
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import done, download, progress, refused
+from admin.replies import changed, done, download, progress, refused, unchanged
+from server.answering.flows.table import FLOWS
+from server.api.access import configuration, crawling, quality_stores, stores
+from server.domain.registry import UnknownName
+from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.report_forms import html_report, markdown_report, report_body
 from server.quality.run_store import ASKS, DONE, QualityRun
 from server.quality.runs import AGREED, answer_lines, json_report
-from server.retrieval.options import CHOSEN
+from server.retrieval.options import CHOSEN, split_specs
+from server.retrieval.table import STRATEGIES, check_spec
 
 page = Page(under=quality_page.page)
 
@@ -150,3 +154,100 @@ def _shown(site: Site, run: QualityRun) -> dict[str, Any]:
 def _told(report: dict[str, Any] | None) -> dict[str, Any]:
     """The body of the report as it is written to files; every text in it is escaped there."""
     return {"body": Markup(report_body(report)) if report is not None else ""}
+
+
+new_page = Page(under=quality_page.page)
+
+MOST_WAYS = 24
+JUDGES = (
+    ("none", "nobody: what is known of the questions alone"),
+    ("embedded", "counted words: no model is asked"),
+    ("model", "the chat model: its calls are told before anything is paid"),
+)
+
+
+class RunForm(Form):
+    """What is measured."""
+
+    testset = SelectField("Test set", validate_choice=False)
+    strategies = SelectMultipleField("Strategies", choices=choices((name, name) for name in STRATEGIES))
+    specs = StringField(
+        "Strategies with options", [Length(max=1000, message="Write at most 1,000 characters.")]
+    )
+    flows = SelectMultipleField("Flows", choices=choices((name, name) for name in FLOWS))
+    judge = SelectField("Who judges the answers", choices=choices(JUDGES), default="none")
+    abilities = WholeNumber(
+        "Questions on which the writer is tried with noise", least=0, most=1000, default=0
+    )
+    limit = WholeNumber("Only the first questions", least=0, most=50_000, default=0)
+    writes = BooleanField("Write answers (without this, pages are ranked alone)")
+
+
+@new_page.get("/sites/<site_id>/quality/runs/new", role=Role.EDITOR)
+def quality_run_new(site: Site) -> ResponseReturnValue:
+    """`?testset=` chooses the set."""
+    name = site.strategy if site.strategy in STRATEGIES else ""
+    form = RunForm(
+        formdata=None,
+        testset=request.args.get("testset", ""),
+        strategies=[name] if name else [],
+        specs="" if name else site.strategy,
+        flows=[site.flow],
+        writes=True,
+    )
+    return _form_shown(site, form)
+
+
+@new_page.post("/sites/<site_id>/quality/runs/new")
+def quality_run_start(site: Site) -> ResponseReturnValue:
+    """Queued here, carried out by the worker."""
+    form = RunForm(request.form)
+    form.validate()
+    specs = _specs(form)
+    testset = next(
+        (one for one in quality_stores().testsets.all(site.id) if str(one.id) == form.testset.data), None
+    )
+    if testset is None or not testset.is_ready:
+        problem(form, "testset", "Choose a test set that holds questions.")
+    if not site.generation:
+        problem(form, "testset", "The site is not read yet: crawl it first.")
+    if not form.flows.errors and not form.flows.data:
+        problem(form, "flows", "Choose at least one flow.")
+    if len(specs) * len(form.flows.data or ()) > MOST_WAYS:
+        problem(form, "flows", f"Strategies times flows may be {MOST_WAYS} at most: choose fewer.")
+    if form.judge.data == "model" and not configuration().settings.models.uses_chat_model:
+        problem(form, "judge", "There is no chat model: set OPENAI_API_KEY, or choose counted words.")
+    if form.errors or testset is None:
+        return _form_shown(site, form), UNPROCESSABLE
+    chosen = {
+        **{"strategies": specs, "flows": form.flows.data, "judge": form.judge.data},
+        **{"abilities": form.abilities.data, "limit": form.limit.data, "writes": bool(form.writes.data)},
+    }
+    kept = configuration().settings.quality.runs_kept
+    run = quality_stores().runs.queue(site.id, testset.id, testset.name, chosen, kept)
+    changed("queued a quality run", run=run.id, testset=testset.name, **chosen)
+    return done("The run is queued. You may leave this page.", "quality_run", run_id=run.id)
+
+
+def _specs(form: RunForm) -> list[str]:
+    """The strategies that are chosen, each once, as they are written shortest."""
+    try:
+        written = [check_spec(spec) for spec in split_specs(form.specs.data or "")]
+    except UnknownName as error:
+        problem(form, "specs", f"{error}."[:300])
+        return []
+    specs = list(dict.fromkeys([*(form.strategies.data or ()), *written]))
+    if not specs:
+        problem(form, "strategies", "Choose at least one strategy.")
+    return specs
+
+
+def _form_shown(site: Site, form: RunForm) -> str:
+    form.testset.choices = ready_testsets(site.id)
+    return render_template(
+        "admin/quality_run_new.html",
+        site=site,
+        form=form,
+        has_sets=bool(form.testset.choices),
+        has_model=configuration().settings.models.uses_chat_model,
+    )

@@ -1,7 +1,5 @@
 """One test set: its questions, and the set as a file."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from flask import redirect, render_template, request, url_for
@@ -9,13 +7,12 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, SelectField, SelectMultipleField, StringField
 from wtforms.validators import Length
 
-from admin.access import configuration, database, quality_stores
-from admin.audit import changed
 from admin.forms import UNPROCESSABLE, Form, Needed, WholeNumber, choices, problem
 from admin.lists import listed
 from admin.page import Page
 from admin.quality import quality as quality_page
-from admin.replies import done, download, progress, refused
+from admin.replies import changed, done, download, progress, refused
+from server.api.access import configuration, database, quality_stores
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.evaluation.candidates import KINDS, MODEL

@@ -1,7 +1,5 @@
 """Everything in one file, and back again."""
 
-from __future__ import annotations
-
 import tempfile
 from datetime import UTC, datetime
 
@@ -9,12 +7,12 @@ from flask import flash, g, redirect, render_template, request, send_file, url_f
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, StringField
 
-from admin.access import configuration, crawling, database, people_stores
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, problem
 from admin.page import Page
 from admin.people.passwords import PasswordAgain, is_own_password
+from admin.replies import changed, unchanged
 from admin.settings import settings as settings_page
+from server.api.access import configuration, crawling, database, people_stores
 from server.backup.reading import open_backup
 from server.backup.shape import write_backup
 from server.domain.roles import Role

@@ -1,7 +1,5 @@
 """Settings of the installation as fields of a form: what holds, where it comes from, what is wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,9 +7,9 @@ from datetime import datetime
 from flask import flash, g, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
+from admin.replies import changed, unchanged
+from server.api.access import configuration
 from server.settings import SETTINGS
 from server.settings.changes import WrongSetting, in_forms, shown
 from server.settings.reading import as_text

@@ -1,7 +1,5 @@
 """Which models are asked: tried with what is typed before it is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
@@ -9,12 +7,12 @@ from time import perf_counter
 from flask import flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, crawling, stores
-from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE
 from admin.page import Page
+from admin.replies import unchanged
 from admin.settings import settings as settings_page
 from admin.settings.fields import form_fields, save, sentence_of, typed_values
+from server.api.access import configuration, crawling, stores
 from server.domain.protocols import ChatModel, Embedder, ModelError, Prompt
 from server.domain.roles import Role
 from server.domain.spending import DailyLimit, Spending, charged

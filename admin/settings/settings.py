@@ -1,20 +1,17 @@
 """Settings of the installation: where they are, and what was changed."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from flask import flash, g, render_template, request
 from flask.typing import ResponseReturnValue
 
-from admin.access import configuration, database, delivery, people_stores, shared, stores
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE
 from admin.letters import send
 from admin.page import Page
-from admin.replies import done, refused
+from admin.replies import changed, done, refused, unchanged
 from admin.settings.fields import form_fields, label_of, saved, sentence_of, typed_values
 from server.answering.engine import daily_limit
+from server.api.access import configuration, database, delivery, people_stores, shared, stores
 from server.contact.channel import NotDelivered
 from server.domain.contact import ContactOptions
 from server.domain.roles import Role

@@ -1,7 +1,5 @@
 """Webhooks: signed POST requests to other systems, and every attempt to deliver them."""
 
-from __future__ import annotations
-
 import secrets
 
 from flask import abort, redirect, render_template, request, url_for
@@ -10,14 +8,12 @@ from wtforms import SelectChoice, SelectField, SelectMultipleField, StringField
 from wtforms.validators import StopValidation
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from admin.access import configuration, delivery, stores
-from admin.addresses import BadAddress, parse_address
-from admin.audit import changed
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address
 from admin.lists import listed, site_choices
 from admin.page import Page
-from admin.replies import done
+from admin.replies import changed, done
 from admin.settings import settings as settings_page
+from server.api.access import configuration, delivery, stores
 from server.domain.contact import DeliveryState
 from server.domain.events import EventKind
 from server.domain.roles import Role
@@ -50,15 +46,9 @@ class Ticks(SelectMultipleField):  # type: ignore[misc]  # WTForms has no types
 class HookForm(Form):
     """Where events go."""
 
-    url = StringField("Address", [Needed("Write the address that is to be told.")])
+    url = StringField("Address", [Needed("Write the address that is to be told."), check_address])
     kinds = Ticks("Events", choices=[SelectChoice(*kind) for kind in KINDS])
     site = SelectField("Site", validate_choice=True)
-
-    def validate_url(self, field: StringField) -> None:
-        try:
-            field.data = parse_address(field.data or "")
-        except BadAddress as error:
-            raise StopValidation(str(error)) from error
 
     def validate_kinds(self, field: Ticks) -> None:
         if not field.data:

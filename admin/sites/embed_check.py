@@ -1,7 +1,5 @@
 """Is the widget on the site's pages, can it work there, and does it answer? Asked the way browsers ask."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,19 +14,16 @@ from urllib3 import PoolManager
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 from wtforms import StringField
-from wtforms.validators import StopValidation
 
-from admin.access import configuration, shared
-from admin.addresses import BadAddress, is_private, parse_address
-from admin.audit import unchanged
-from admin.forms import UNPROCESSABLE, Form, Needed
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, is_private
 from admin.page import Page
+from admin.replies import unchanged
 from admin.sites import site as site_page
-from admin.sites.snippet import snippet_of
+from admin.sites.sites import snippet_of
 from crawler.errors import BadStart, CrawlError
-from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
 from crawler.fetching.fetcher import Fetcher, HttpResponse
+from server.api.access import configuration, shared
 from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options
@@ -275,14 +270,7 @@ page = Page(under=site_page.page)
 class PageForm(Form):
     """A page that has, or should have, the widget."""
 
-    address = StringField("Page", [Needed("Write the address of a page that has the chat.")])
-
-    def validate_address(self, field: StringField) -> None:
-        """Completes the address and refuses what may not be opened."""
-        try:
-            field.data = parse_address(field.data)
-        except BadAddress as error:
-            raise StopValidation(str(error)) from error
+    address = StringField("Page", [Needed("Write the address of a page that has the chat."), check_address])
 
 
 @page.get("/sites/<site_id>/embed-check")

@@ -1,26 +1,23 @@
 """Which part of a site is read, and a tester for one address."""
 
-from __future__ import annotations
-
 from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import configuration, crawling, stores
-from admin.audit import unchanged
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
-from admin.replies import done, progress, refused
+from admin.replies import done, progress, refused, unchanged
 from admin.sites import sites as sites_page
 from crawler.errors import BadStart
 from crawler.preview import Finding
+from server.api.access import configuration, crawling, stores
 from server.domain.roles import Role
 from server.domain.site import Site
 from server.jobs.crawl_options import SiteScope, explain_url, save_scope, scope_of
 from server.jobs.dry_run import DryRun, TooManyDryRuns
 
-page = Page(tab="SiteScope", under=sites_page.page)
+page = Page(tab="Scope", under=sites_page.page)
 
 RENDER = [
     SelectChoice("", "As the setting CRAWL_RENDER says"),

@@ -1,7 +1,5 @@
 """The settings of one site: names, language, search, flow, wording, limits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,15 +11,14 @@ from wtforms import Field, FloatField, IntegerField, SelectField, StringField, T
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import Length, NumberRange, Optional, StopValidation
 
-from admin.access import configuration, crawling, stores
-from admin.audit import changed, unchanged
 from admin.forms import UNPROCESSABLE, Form, Needed
 from admin.page import Page
-from admin.replies import done
+from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
 from server.answering.flows.table import FLOWS
 from server.answering.grading import DEFAULT_FLOOR
+from server.api.access import configuration, crawling, stores
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import CRAWL_LIMITS, INSTRUCTIONS, INSTRUCTIONS_CHARS, LANGUAGE, TONE, Site, Voice

@@ -1,7 +1,5 @@
 """One site: is it read, how to embed it, who may ask."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,18 +8,15 @@ from flask.typing import ResponseReturnValue
 from wtforms import StringField, TextAreaField
 from wtforms.validators import StopValidation
 
-from admin.access import configuration, crawling, dialogue, stores
-from admin.addresses import BadAddress, parse_origin
-from admin.audit import changed
-from admin.crawls.crawl_state import is_active
-from admin.crawls.crawls import version_of
-from admin.forms import UNPROCESSABLE, Form, Needed, problem
+from admin.crawls.crawls import is_active, version_of
+from admin.forms import UNPROCESSABLE, BadAddress, Form, Needed, parse_origin, problem
 from admin.page import Page
-from admin.replies import done, progress
+from admin.replies import changed, done, progress
 from admin.sites import settings as settings_page
 from admin.sites import sites as sites_page
-from admin.sites.snippet import snippet_of
+from admin.sites.sites import snippet_of
 from server.answering.engine import daily_limit
+from server.api.access import configuration, crawling, dialogue, stores
 from server.domain.roles import Role
 from server.domain.site import OFF, PERIODS, Site
 

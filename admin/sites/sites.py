@@ -1,12 +1,23 @@
-"""Every site with the state of its index and its last crawl."""
+"""Every site with the state of its index and its last crawl, its tag for pages, and a new site."""
 
-from __future__ import annotations
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
-from flask import render_template
+from flask import redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import escape
+from wtforms import StringField
+from wtforms.validators import Length, StopValidation
 
-from admin.access import stores
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, free_id, is_private, problem, suggest_id
 from admin.page import Page
+from admin.replies import done, unchanged
+from crawler.errors import BadStart
+from server.api.access import configuration, crawling, stores
+from server.domain.roles import Role
+from server.domain.site import Site
+from server.jobs.dry_run import TooManyDryRuns
+from server.storage.errors import SiteExists
 
 page = Page(menu="Sites")
 
@@ -18,3 +29,127 @@ def sites() -> ResponseReturnValue:
         for site in stores().sites.all()
     ]
     return render_template("admin/sites.html", rows=rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """What an operator copies, and where to try it first."""
+
+    tag: str
+    demo: str
+    reaches_only_here: bool
+    """Whether visitors elsewhere cannot load it: PUBLIC_URL is missing."""
+
+
+def snippet_of(site: Site) -> Snippet:
+    """Without PUBLIC_URL the address by which the operator came is the best guess."""
+    base = configuration().settings.serving.public_url or request.host_url.rstrip("/")
+    tag = f'<script src="{escape(base)}/widget/embed.js" data-site="{escape(site.id)}" async></script>'
+    return Snippet(tag, f"{base}/demo/{site.id}", is_private(base))
+
+
+new_page = Page(under=page)
+
+
+class SiteForm(Form):
+    """Where the site is, and what to call it here."""
+
+    address = StringField("Address", [Needed("Write the address of the site, such as https://example.com/.")])
+    name = StringField("Name", [Length(max=100, message="Choose a name of at most 100 characters.")])
+
+    def validate_address(self, field: StringField) -> None:
+        """Completes the address and refuses what cannot or may not be crawled."""
+        check_address(self, field)
+        if is_private(field.data) and not configuration().settings.crawling.allow_private:
+            raise StopValidation(
+                "This is an address of this machine or of a private network. To let Docent read such sites, "
+                "start it with CRAWL_ALLOW_PRIVATE=1 and add the site again."
+            )
+
+
+class NameForm(Form):
+    """A site without a website."""
+
+    site_name = StringField(
+        "What you call it",
+        [Needed("Write what you call it."), Length(max=100, message="Choose a shorter name.")],
+    )
+
+
+@new_page.get("/new-site", role=Role.EDITOR)
+def site_new() -> ResponseReturnValue:
+    """Filled in where somebody comes back from a dry run."""
+    given = {name: request.args.get(name, "") for name in ("address", "name")}
+    return _shown(SiteForm(formdata=None, **given))
+
+
+@new_page.post("/new-site")
+def site_create() -> ResponseReturnValue:
+    form = SiteForm()
+    if "look" in request.form:
+        return _looked_at(form)
+    if not form.validate() or not (site := _create(form)):
+        return _shown(form=form), UNPROCESSABLE
+    crawling().start(site.id)
+    return done(f"{site.name} is added. Docent is reading it now.", "site", site_id=site.id)
+
+
+@new_page.post("/new-site/of-sources")
+def site_create_of_sources() -> ResponseReturnValue:
+    form = NameForm()
+    if not form.validate():
+        return _shown(name_form=form), UNPROCESSABLE
+    name = form.site_name.data.strip()
+    taken = {site.id for site in stores().sites.all()}
+    settings = configuration().settings
+    site = Site(
+        id=free_id(name, taken), name=name, title="", strategy=settings.retrieval.strategy,
+        flow=settings.retrieval.flow, options=settings.privacy.new_site_options,
+    )  # fmt: skip
+    stores().sites.create(site)
+    return done(f"{name} is added. Now give it files, single pages or answers.", "sources", site_id=site.id)
+
+
+def _looked_at(form: SiteForm) -> ResponseReturnValue:
+    """What would be read, before anything is kept."""
+    unchanged()
+    if not form.validate():
+        return _shown(form=form), UNPROCESSABLE
+    address = form.address.data
+    try:
+        run_id = crawling().dry_runs.start(Site("new", "", "", (address,)))
+    except (BadStart, TooManyDryRuns) as error:
+        problem(form, "address", str(error))
+        return _shown(form=form), UNPROCESSABLE
+    return redirect(url_for("admin.dry_run", run_id=run_id, address=address, name=form.name.data or ""))
+
+
+def _shown(form: SiteForm | None = None, name_form: NameForm | None = None) -> str:
+    return render_template(
+        "admin/site_new.html",
+        form=form or SiteForm(formdata=None),
+        name_form=name_form or NameForm(formdata=None),
+    )
+
+
+def _create(form: SiteForm) -> Site | None:
+    address = form.address.data
+    known = stores().sites.all()
+    if same := next((site for site in known if address in site.start_urls), None):
+        problem(form, "address", f"The site “{same.name}” starts at this address already. Write another one.")
+        return None
+    site = Site(
+        id=suggest_id(address, {site.id for site in known}),
+        name=(form.name.data or "").strip() or urlsplit(address).netloc,
+        title="",
+        start_urls=(address,),
+        strategy=configuration().settings.retrieval.strategy,
+        flow=configuration().settings.retrieval.flow,
+        options=configuration().settings.privacy.new_site_options,
+    )
+    try:
+        return stores().sites.create(site)
+    except SiteExists:
+        # Somebody else added the same one between the look and the write.
+        problem(form, "address", "This site was added a moment ago. Find it under Sites.")
+        return None

@@ -1,7 +1,5 @@
 """The widget of one site: what it says, how it looks, what it asks of visitors, whom it hands over to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from secrets import token_urlsafe
@@ -12,11 +10,11 @@ from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from admin.access import configuration, stores
 from admin.formats import sentence
 from admin.forms import UNPROCESSABLE, Form, problem
 from admin.page import Page
 from admin.sites import sites as sites_page
+from server.api.access import configuration, stores
 from server.domain.contact import OPTION as CONTACT
 from server.domain.contact import BusinessHours, ContactOptions
 from server.domain.look import (

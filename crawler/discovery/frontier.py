@@ -4,13 +4,11 @@ Every URL enters once. A URL that is taken occupies one of the slots of the page
 unless it turns out to be a page, so the limit is exact however many threads fetch.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from dataclasses import dataclass, replace
 
-from crawler.judging.spellings import Spellings
+from crawler.discovery.urls import Spellings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Which addresses belong to the crawl, and which rule excludes the others."""
 
-from __future__ import annotations
-
 import re
 from fnmatch import translate
 

@@ -8,8 +8,6 @@ In a calendar, a page is new when it has a word that no other page of the shape 
 events" adds nothing.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import dataclass

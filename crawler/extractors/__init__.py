@@ -4,24 +4,12 @@ A new extractor is one file with a function `extract(source) -> Extraction` and 
 EXTRACTORS. Extractors are pure: they fetch nothing and keep nothing, so they run in any process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
 from crawler.page import Block, Page, content_hash
-
-__all__ = [
-    "EXTRACTORS",
-    "Extraction",
-    "Extractor",
-    "FileLimits",
-    "SourceDocument",
-    "content_type_of",
-    "extract",
-]
-
+from crawler.wordset import wordset
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MEGABYTE = 1024 * 1024
@@ -124,18 +112,9 @@ _SAME_AS = {
     "text/md": "text/markdown",
     "application/x-pdf": "application/pdf",
 }
-_UNSPECIFIC = frozenset(
-    {
-        "",
-        "application/octet-stream",
-        "binary/octet-stream",
-        "application/binary",
-        "application/x-download",
-        "application/force-download",
-        "application/zip",
-        "application/msword",
-        "unknown/unknown",
-    }
+_UNSPECIFIC = {""} | wordset(
+    "application/octet-stream binary/octet-stream application/binary application/x-download "
+    "application/force-download application/zip application/msword unknown/unknown"
 )
 """Types that servers send when they do not know the type."""
 

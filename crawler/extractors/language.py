@@ -1,43 +1,19 @@
 """Language of a page: as declared, unless its script contradicts; else by its most common words."""
 
-from __future__ import annotations
-
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from lxml.etree import _Element
 
 from crawler.page import Block
 
-# Words without a subject, which occur in any text; chosen to distinguish related languages.
-_COMMON_WORDS = {
-    "en": "the of and to in is that for it with as are this be not you on or by can",
-    "de": "der die und das ist nicht ein eine zu den mit von für auf sie werden dem im wird auch",
-    "fr": "le la les et des est une un pour dans que du vous pas sur qui par avec au ce",
-    "es": "el la los de que y en es una por las del se para con no un su como más",
-    "it": "il di che è la per una un non sono gli della con del nel le si da alla questo",
-    "pt": "o a de que e do da em um para é com não uma os no se na por mais ao dos",
-    "nl": "de het een en van is dat op te zijn met voor niet aan er om ook naar bij wordt",
-    "sv": "och att det som en är på för av inte med den till har om ett kan från du eller",
-    "da": "og at det er en på for af ikke med den til har der et kan fra du eller som",
-    "nb": "og at det er en på for av ikke med den til har et kan fra du eller som fra",
-    "fi": "ja on ei että se oli joka mutta ovat kun tai voi myös sen sitä jos kuin ole",
-    "pl": "w i na z się do nie jest że to jak po dla przez lub może są od aby jego",
-    "cs": "a v se na je že to s z do pro jsou který nebo jako by ale při být pokud",
-    "sk": "a v sa na je že to s z do pre sú ktorý alebo ako by ale pri byť ak",
-    "ro": "și de în la cu nu pe un o din este pentru care se să sau că fi mai acest",
-    "hu": "a az és hogy nem is egy ez meg van vagy de csak ha amely kell lehet mint azt",
-    "tr": "ve bir bu için ile da de olarak olan daha çok gibi ya veya her ne kadar değil",
-    "id": "yang dan di untuk dengan dari ini pada itu tidak adalah ke dalam akan anda atau dapat",
-    "vi": "và của là các có được cho trong không một này với những để khi người đã từ bạn",
-    "ca": "de la i el que a les en per un és una amb del els no es com aquest més",
-    "hr": "i u je na se da za su od s koji kao što ili nije biti iz kako ako može",
-    "et": "ja on ei et see oli kui ka mis aga ning või seda kes oma pole siis võib",
-    "lt": "ir į yra kad su iš ne tai kaip bet arba jis ar už nuo dėl po gali",
-    "lv": "un ir ar no ka uz par tas kas bet vai kā nav lai pie var ja",
-}
+_COMMON_WORDS: dict[str, str] = tomllib.loads(
+    Path(__file__).with_name("common_words.toml").read_text(encoding="utf-8")
+)
 _LANGUAGES_BY_WORD: dict[str, list[str]] = {}
 for _language, _words in _COMMON_WORDS.items():
     for _word in {word for word in _words.split() if len(word) > 1}:

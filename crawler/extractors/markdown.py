@@ -3,8 +3,6 @@
 HTML blocks are left out; inline HTML loses its tags and keeps its text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 
@@ -15,10 +13,9 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from crawler.discovery import urls
 from crawler.errors import BadFile
 from crawler.extractors import Extraction, SourceDocument
-from crawler.extractors.charset import decode
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
-from crawler.extractors.text import fold, name_in_address
+from crawler.extractors.text import decode, fold, name_in_address
 from crawler.page import Block
 
 _MOST_CHARACTERS = 3_000_000

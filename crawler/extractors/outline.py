@@ -1,7 +1,5 @@
 """The headings above the current place of a walk through a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,13 +1,10 @@
 """Plain text files: paragraphs, lists and indented code."""
 
-from __future__ import annotations
-
 import re
 
 from crawler.extractors import Extraction, SourceDocument
-from crawler.extractors.charset import decode
 from crawler.extractors.language import language_of_text, primary_language
-from crawler.extractors.text import fold, name_in_address
+from crawler.extractors.text import decode, fold, name_in_address
 from crawler.page import Block
 
 _ITEM = re.compile(r"(?:[-*+•]|\d+[.)])\s+\S")

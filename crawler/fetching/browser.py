@@ -7,8 +7,6 @@ needed and replaced when a page breaks it. What keeps pages from the network:
 The driver ends with this process, however that ends, and the browsers end with the driver.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import socket
@@ -17,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, Request, Route, async_playwright
@@ -27,67 +26,18 @@ from crawler.errors import FetchError
 from crawler.fetching.browser_requests import BrowserRequest, PageRequests
 from crawler.options import CrawlOptions
 
-BEFORE = """
-for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport", "SharedWorker"]) {
-  delete globalThis[name];
-}
-globalThis.open = () => null;
-globalThis.print = () => {};
-"""
+
+def _script(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+BEFORE = _script("before_page.js")
 """Removes what a reader does not need, and ways to the network other than requests. The wall that keeps a
 page in are the flags that the browser is started with."""
-
 HAS_TEXT = "() => !!(document.body && document.body.innerText.trim())"
-
-SERIALIZED = """
-([limit, address]) => {
-  const hollow = new Set(("area base br col embed hr img input link meta source track wbr").split(" "));
-  const raw = new Set(["script", "style", "noscript", "template"]);
-  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/\\u00a0/g, "&nbsp;");
-  const pieces = [];
-  let size = 0;
-  const say = (text) => { size += text.length; pieces.push(text); };
-  const start = (element, name) => {
-    say("<" + name);
-    for (const {name: key, value} of element.attributes) {
-      say(` ${key}="${escaped(value).replace(/"/g, "&quot;")}"`);
-    }
-    say(">");
-  };
-  const children = (element) => {
-    if (element.shadowRoot) return element.shadowRoot.childNodes;
-    if (element.localName === "slot" && element.getRootNode() instanceof ShadowRoot) {
-      const assigned = element.assignedNodes();
-      if (assigned.length) return assigned;
-    }
-    return element.childNodes;
-  };
-  // Frames of a stack instead of recursion: a page may nest deeper than the call stack is.
-  const stack = [[document.documentElement]];
-  while (stack.length && size <= limit) {
-    const node = stack[stack.length - 1].shift();
-    if (node === undefined) { stack.pop(); continue; }
-    if (typeof node === "string") { say(node); continue; }
-    if (node.nodeType === 3) { say(escaped(node.data)); continue; }
-    if (node.nodeType !== 1) continue;
-    const name = node.localName;
-    if (raw.has(name)) {
-      if (name !== "script" || !/json/i.test(node.type)) continue;
-      start(node, name); say(node.textContent); say("</script>");
-      continue;
-    }
-    start(node, name);
-    if (name === "head" && address && !document.querySelector("base[href]")) {
-      say(`<base href="${escaped(address).replace(/"/g, "&quot;")}">`);
-    }
-    if (!hollow.has(name)) stack.push([...children(node), `</${name}>`]);
-  }
-  return size > limit ? null : "<!DOCTYPE html>" + pieces.join("");
-}
-"""
+SERIALIZED = _script("serialized_page.js")
 """The document as HTML, with the content of open shadow roots in its place and without scripts and
 styles; null when longer than the limit. An address given becomes the base of relative links."""
-
 
 T = TypeVar("T")
 

@@ -6,8 +6,6 @@ scripts lead to. Pictures and styles are answered with empty ones, so that scrip
 on. Everything else is refused.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from base64 import b64decode

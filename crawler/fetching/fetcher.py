@@ -5,8 +5,6 @@ the target as an address of its own, and `get_following` (robots.txt, sitemaps) 
 that each hop's address is checked and no header meant for one host reaches another.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,8 +21,7 @@ from urllib3.response import HTTPResponse
 
 from crawler.discovery import urls
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
 from crawler.options import CrawlOptions
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -12,8 +12,6 @@ A fault of one address (a reset connection, a broken body, status 500) is report
 nothing about the host.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time
@@ -22,6 +20,9 @@ from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 
 from crawler.discovery import urls
+from crawler.errors import FetchError
+from crawler.fetching.fetcher import Fetcher, HttpResponse, Validators, Wanted
+from crawler.options import CrawlOptions
 
 _FIRST_SLOWDOWN_S = 0.5
 _SLOWEST_S = 30.0
@@ -184,3 +185,58 @@ def retry_after_s(value: str, default: float) -> float:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return default
+
+
+OVERLOADED = frozenset({429, 503})
+_NO_ANSWER_BEHIND = frozenset({502, 504})
+_SILENCE = frozenset({"timeout", "unreachable"})
+_FIRST_PAUSE_S = 0.5
+
+
+class RetryingFetcher:
+    """Fetches at the pace of the host. Safe to use from many threads."""
+
+    def __init__(self, options: CrawlOptions, fetcher: Fetcher, pacer: Pacer) -> None:
+        self._options = options
+        self._fetcher = fetcher
+        self._pacer = pacer
+
+    def get(
+        self, url: str, validators: Validators | None = None, *, wanted: Wanted | None = None
+    ) -> HttpResponse:
+        """Return the first good answer, or the last one after all tries. Raises FetchError."""
+        tries = self._options.retries
+        for attempt in range(tries + 1):
+            is_last = attempt == tries
+            pause = _FIRST_PAUSE_S * 2**attempt
+            try:
+                reply = self._asked(url, validators, wanted)
+            except FetchError as error:
+                if error.kind in _SILENCE:
+                    self._pacer.not_answered(url, pause)
+                if is_last or not error.retry:
+                    raise
+                self._pacer.rest(pause)
+                continue
+            if reply.status in OVERLOADED:
+                asked = retry_after_s(reply.headers.get("retry-after", ""), pause)
+                too_long = asked > self._options.max_wait_s
+                self._pacer.overloaded(url, 0.0 if too_long else asked)
+                if is_last or too_long:
+                    return reply
+                continue
+            if reply.status in _NO_ANSWER_BEHIND:
+                self._pacer.not_answered(url, pause)
+            elif reply.status != 500:
+                self._pacer.went_well(url)
+                return reply
+            if is_last:
+                return reply
+            self._pacer.rest(pause)
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    def _asked(self, url: str, validators: Validators | None, wanted: Wanted | None) -> HttpResponse:
+        with self._pacer.slot(url) as may_ask:
+            if not may_ask:
+                raise FetchError("stopped", "the crawl was stopped")
+            return self._fetcher.get(url, validators, wanted=wanted)

@@ -4,8 +4,6 @@ A page that looks like a copy is held back until its original has had its turn: 
 turns out to be gone or changed, the copy is what remains, and it becomes a page after all.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter

@@ -9,8 +9,6 @@
 Used by one thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ page that looks like that answer is not a page. Sites made of scripts answer eve
 page: there the answer proves nothing, and the pages stay.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import threading

@@ -1,18 +1,21 @@
-"""Questions with their answers, as pasted by people: text, CSV or JSON lines."""
-
-from __future__ import annotations
+"""What people paste as a source: lists of addresses, and questions with answers as text, CSV or JSON."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
 
-from crawler.errors import BadFile
+from crawler.crawl import crawl
+from crawler.errors import BadFile, BadStart
 from crawler.extractors.language import language_of_text
 from crawler.extractors.text import fold
+from crawler.fetching.fetcher import Validators
+from crawler.options import CrawlOptions, start_address
 from crawler.page import Block, Page, content_hash
+from crawler.report import UrlOutcome
 
 MOST_PAIRS = 20_000
 _LONGEST_QUESTION = 1000
@@ -155,3 +158,60 @@ def _named_columns(row: list[str]) -> tuple[int, int] | None:
 
 def _first(fields: dict[str, str], names: tuple[str, ...]) -> str:
     return next((fields[name] for name in names if name in fields), "")
+
+
+MOST_ADDRESSES = 10_000
+_AT_ONCE = 500
+
+
+def parse_addresses(text: str) -> tuple[str, ...]:
+    """Canonical addresses, one a line, each once; lines that start with "#" are comments. Raises BadStart."""
+    found: dict[str, None] = {}
+    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                found[start_address(line)] = None
+            except BadStart as error:
+                raise BadStart(f"line {number}: {error}") from error
+    if not found:
+        raise BadStart("There is no address in it: write one a line, such as https://example.com/help.")
+    if len(found) > MOST_ADDRESSES:
+        raise BadStart(f"There are more than {MOST_ADDRESSES:,} addresses in it.")
+    return tuple(found)
+
+
+def read_addresses(
+    addresses: Sequence[str], options: CrawlOptions, known: Mapping[str, Validators]
+) -> Generator[UrlOutcome, None, None]:
+    """Outcome of each address, and of the target of a redirect. No link is followed.
+
+    Raises BadStart when one of them must not be read.
+    """
+    for start in range(0, len(addresses), _AT_ONCE):
+        part = tuple(addresses[start : start + _AT_ONCE])
+        chosen = replace(
+            options,
+            start_urls=part,
+            path_prefix="",
+            include=(),
+            exclude=(),
+            max_depth=0,
+            max_pages=2 * len(part) + 10,
+            use_sitemaps=False,
+        )
+        with closing(crawl(chosen, {url: known[url] for url in part if url in known})) as outcomes:
+            yield from _listed(outcomes, set(part))
+
+
+def _listed(outcomes: Iterable[UrlOutcome], wanted: set[str]) -> Iterator[UrlOutcome]:
+    """Outcomes of the addresses and of the targets of their redirects, which may come first."""
+    others: dict[str, UrlOutcome] = {}
+    for outcome in outcomes:
+        if outcome.url not in wanted:
+            others[outcome.url] = outcome
+            continue
+        yield outcome
+        if outcome.target:
+            wanted.add(outcome.target)
+            if outcome.target in others:
+                yield others.pop(outcome.target)

@@ -10,8 +10,7 @@ from uuid import uuid4
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
 from server.answering.writing.markup import answer_html
-from server.domain.answer import Answer, AnswerEvent, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, AnswerEvent, Message, Outcome
 from server.domain.protocols import History
 from server.domain.question import Question, Turn, VisitorPage
 from server.domain.site import Site

@@ -1,9 +1,10 @@
-"""How the routes reach the rest of Docent."""
+"""How the routes and the pages of the dashboard reach the rest of Docent."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from flask import current_app
 
@@ -14,13 +15,23 @@ if TYPE_CHECKING:
     from server.answering.chat import Chat
     from server.api.visitor.streams import Streams
     from server.api.visitor.tokens import VisitorTokens
+    from server.gaps.gap_work import GapWork
+    from server.gaps.own_answers import OwnAnswers
     from server.guards.proof_of_work import ProofOfWork
+    from server.playground.asking import Playground
     from server.runtime.configuration import Configuration
     from server.runtime.crawling import Crawling
     from server.runtime.engine import SiteEngine
     from server.runtime.runtime import Runtime
-    from server.runtime.shared import Shared
-    from server.runtime.stores import DeliveryStores, DialogueStores, PeopleStores, SiteStores
+    from server.runtime.stores import (
+        DeliveryStores,
+        DialogueStores,
+        PeopleStores,
+        QualityStores,
+        Shared,
+        SiteStores,
+    )
+    from server.storage.database import Database
 
 
 FRESH_S = 1.0
@@ -53,71 +64,33 @@ class RecentSites:
         return self._sites
 
 
-def runtime() -> Runtime:
-    """Return the runtime of the application that answers this request."""
-    return cast("Runtime", current_app.extensions["docent"])
+def _of_app(name: str) -> Callable[[], Any]:
+    """Return a function that finds what the application of the current request keeps under this name."""
+    return lambda: current_app.extensions[name]
 
 
-def configuration() -> Configuration:
-    """Return settings, folder and secrets."""
-    return runtime().configuration
+def _of_runtime(name: str) -> Callable[[], Any]:
+    """Return a function that finds this part of the runtime."""
+    return lambda: getattr(runtime(), name)
 
 
-def stores() -> SiteStores:
-    """Return the stores of sites."""
-    return runtime().stores
+runtime: Callable[[], Runtime] = _of_app("docent")
+streams: Callable[[], Streams] = _of_app("docent-streams")
+recent_sites: Callable[[], RecentSites] = _of_app("docent-sites")
+visitor_tokens: Callable[[], VisitorTokens] = _of_app("docent-tokens")
+proof_of_work: Callable[[], ProofOfWork] = _of_app("docent-proofs")
 
-
-def dialogue() -> DialogueStores:
-    """Return the stores of conversations."""
-    return runtime().dialogue
-
-
-def delivery() -> DeliveryStores:
-    """Return the stores of messages and events."""
-    return runtime().delivery
-
-
-def people_stores() -> PeopleStores:
-    """Return the stores of operators and API keys."""
-    return runtime().people
-
-
-def shared() -> Shared:
-    """Return what all processes share."""
-    return runtime().shared
-
-
-def engine() -> SiteEngine:
-    """Return what answers sites."""
-    return runtime().engine
-
-
-def crawling() -> Crawling:
-    """Return what starts and controls crawls."""
-    return runtime().crawling
-
-
-def chat() -> Chat:
-    """Return what answers visitors."""
-    return runtime().chat
-
-
-def streams() -> Streams:
-    """The answers that are being written in this process."""
-    return cast("Streams", current_app.extensions["docent-streams"])
-
-
-def recent_sites() -> RecentSites:
-    """The sites, as they were at most a second ago."""
-    return cast("RecentSites", current_app.extensions["docent-sites"])
-
-
-def visitor_tokens() -> VisitorTokens:
-    """Makes and reads visitors' tokens."""
-    return cast("VisitorTokens", current_app.extensions["docent-tokens"])
-
-
-def proof_of_work() -> ProofOfWork:
-    """Makes and checks what new visitors of busy sites have to solve."""
-    return cast("ProofOfWork", current_app.extensions["docent-proofs"])
+configuration: Callable[[], Configuration] = _of_runtime("configuration")
+database: Callable[[], Database] = _of_runtime("database")
+stores: Callable[[], SiteStores] = _of_runtime("stores")
+dialogue: Callable[[], DialogueStores] = _of_runtime("dialogue")
+delivery: Callable[[], DeliveryStores] = _of_runtime("delivery")
+people_stores: Callable[[], PeopleStores] = _of_runtime("people")
+quality_stores: Callable[[], QualityStores] = _of_runtime("quality")
+shared: Callable[[], Shared] = _of_runtime("shared")
+engine: Callable[[], SiteEngine] = _of_runtime("engine")
+crawling: Callable[[], Crawling] = _of_runtime("crawling")
+chat: Callable[[], Chat] = _of_runtime("chat")
+own_answers: Callable[[], OwnAnswers] = _of_runtime("own_answers")
+gap_work: Callable[[], GapWork] = _of_runtime("gap_work")
+playground_runner: Callable[[], Playground] = _of_runtime("playground")

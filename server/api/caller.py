@@ -1,18 +1,80 @@
-"""Who calls, from which page and network address, and whether it is too often."""
-
-from __future__ import annotations
+"""Requests: who calls from where, whether that is allowed and not too often; the body, checked by a model."""
 
 import ipaddress
 from dataclasses import dataclass
+from typing import TypeVar
 
-from flask import request
+from flask import Response, current_app, request
+from pydantic import BaseModel, ValidationError
+from werkzeug.exceptions import RequestEntityTooLarge
 
-from server.api.access import recent_sites, shared, visitor_tokens
+from server.api.access import configuration, recent_sites, shared, visitor_tokens
 from server.api.errors import ApiError
-from server.api.origins import calling_origin
 from server.api.visitor.tokens import TokenExpired, TokenInvalid
+from server.domain.addresses import origin_of
 from server.domain.site import Site
 from server.domain.visiting import Consent
+
+PREFLIGHT_S = 600
+METHODS = "GET, POST, DELETE"
+HEADERS = "Authorization, Content-Type, Last-Event-ID"
+
+
+def calling_origin(site: Site) -> str:
+    """Origin of the page that calls; empty when the caller is no web page.
+
+    Raises ApiError 403 when the site does not list it.
+    """
+    origin = request.headers.get("Origin", "")
+    if origin and not (origin in _spelled(site) or _is_own(origin)):
+        raise ApiError(
+            403,
+            "origin_not_allowed",
+            f"Pages of {origin[:200]} may not ask for the site {site.id}. To allow it, open the dashboard, "
+            f"choose the site, and add {origin[:200]} to its origins.",
+        )
+    return origin
+
+
+def preflight() -> Response:
+    """The answer to a browser that asks whether it may ask."""
+    response = Response(status=204)
+    origin = request.headers.get("Origin", "")
+    # Every page may ask for a token, or it could not read why it gets none.
+    if origin and (request.path.endswith("/visitors") or _is_listed_anywhere(origin)):
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Methods"] = METHODS
+        response.headers["Access-Control-Allow-Headers"] = HEADERS
+        response.headers["Access-Control-Max-Age"] = str(PREFLIGHT_S)
+    return response
+
+
+def add_cors(response: Response) -> Response:
+    """Lets pages of listed origins read the answer. A refusal for its origin may be read by every
+    page, so that it says in the browser, too, what is missing."""
+    response.headers.add("Vary", "Origin")
+    origin = request.headers.get("Origin", "")
+    if origin and (response.status_code == 403 or _is_listed_anywhere(origin)):
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Expose-Headers"] = "Retry-After"
+    return response
+
+
+def _is_own(origin: str) -> bool:
+    """Whether it is this server itself: as its setting says, or as the caller addressed it."""
+    own = (origin_of(configuration().settings.serving.base_url), f"{request.scheme}://{request.host.lower()}")
+    return origin in own
+
+
+def _is_listed_anywhere(origin: str) -> bool:
+    # Before the body and the token are known, nobody can tell which site it is about.
+    return any(origin in _spelled(site) for site in recent_sites().all()) or _is_own(origin)
+
+
+def _spelled(site: Site) -> frozenset[str]:
+    """The site's origins as browsers write them: lower case, no default port."""
+    return frozenset(map(origin_of, site.allowed_origins))
+
 
 NEW_TOKEN = "Get a new one with POST /api/v1/visitors."
 
@@ -100,3 +162,55 @@ def network_address() -> str:
             return str(parsed.ipv4_mapped)
         return str(ipaddress.IPv6Network((parsed, 64), strict=False))
     return address
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def json_body(model: type[Model]) -> Model:
+    """Raises ApiError: 415 for another content type, 400 for what is no JSON, 422 for wrong
+    fields; RequestEntityTooLarge."""
+    if request.mimetype != "application/json":
+        raise ApiError(
+            415, "unsupported_media_type", "Send the body as JSON with Content-Type: application/json."
+        )
+    try:
+        return model.model_validate_json(_content())
+    except ValidationError as error:
+        raise _refusal(error) from None
+
+
+def message_text(text: str, missing: str, name: str = "message") -> str:
+    """`text` of the field `name` without the space around it. Raises ApiError 422 with `missing` when nothing
+    is left, and when it is longer than MESSAGE_CHARS."""
+    # PostgreSQL stores no NUL, and no message needs one.
+    found = text.replace("\x00", " ").strip()
+    longest = configuration().settings.limits.message_chars
+    if not found:
+        raise ApiError(422, "message_empty", missing)
+    if len(found) > longest:
+        raise ApiError(
+            422, "message_too_long", f"The {name} has {len(found)} characters; send at most {longest}."
+        )
+    return found
+
+
+def _content() -> bytes:
+    body = request.get_data(cache=False)
+    # Of a body that does not say its length, Werkzeug gives the first part up to the limit.
+    if request.content_length is None and len(body) >= current_app.config["MAX_CONTENT_LENGTH"]:
+        raise RequestEntityTooLarge
+    return body
+
+
+def _refusal(error: ValidationError) -> ApiError:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        return ApiError(
+            400, "invalid_json", f"The body is not JSON: {first['msg'].removeprefix('Invalid JSON: ')}."
+        )
+    field = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    if not field:
+        return ApiError(422, "invalid_request", f"{message}.")
+    return ApiError(422, "invalid_request", f"{field}: {message}.")

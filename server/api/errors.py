@@ -6,8 +6,6 @@ StorageError, IndexUnavailable   a part is out of order: 503, the reason is in t
 anything else            a defect: 500 with a number that stands beside the traceback in the log
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from uuid import uuid4

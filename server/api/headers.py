@@ -1,7 +1,5 @@
 """What every response tells the browser about safety."""
 
-from __future__ import annotations
-
 import logging
 import time
 

@@ -1,7 +1,5 @@
 """GET /healthz (this process answers) and GET /readyz (questions can be answered)."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

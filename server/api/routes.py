@@ -1,15 +1,13 @@
 """Every route of the API: its address, what answers it, and what the OpenAPI document says of it."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Flask, Response, current_app, jsonify, request
 
 from server.api import health, schemas
 from server.api.access import configuration
+from server.api.caller import add_cors, preflight
 from server.api.docs.openapi import LAST_EVENT, ApiRoute, document, query, stream_of
-from server.api.keyed import answers, routes
+from server.api.keyed import routes
 from server.api.keyed import schemas as keyed
-from server.api.origins import add_cors, preflight
 from server.api.visitor import chat, contact, visitors, widget
 
 ROOT = "/api/v1"
@@ -90,23 +88,23 @@ ROUTES = (
         good=_CRAWLS,
     ),
     ApiRoute(
-        "GET", f"{SITE}/answers", answers.answers, "Curated answers of a site", keyed.CuratedListResponse,
+        "GET", f"{SITE}/answers", routes.answers, "Curated answers of a site", keyed.CuratedListResponse,
         scope="answers", parameters=_PAGED,
     ),
     ApiRoute(
-        "POST", f"{SITE}/answers", answers.add, "Add a curated answer", keyed.CuratedResponse,
+        "POST", f"{SITE}/answers", routes.add, "Add a curated answer", keyed.CuratedResponse,
         keyed.AnswerRequest, scope="answers", good={201: "Add a curated answer."},
     ),
     ApiRoute(
-        "GET", f"{SITE}/answers/<number>", answers.answer, "One curated answer", keyed.CuratedResponse,
+        "GET", f"{SITE}/answers/<number>", routes.answer, "One curated answer", keyed.CuratedResponse,
         scope="answers",
     ),
     ApiRoute(
-        "PUT", f"{SITE}/answers/<number>", answers.change, "Replace a curated answer", keyed.CuratedResponse,
+        "PUT", f"{SITE}/answers/<number>", routes.change, "Replace a curated answer", keyed.CuratedResponse,
         keyed.AnswerRequest, scope="answers",
     ),
     ApiRoute(
-        "DELETE", f"{SITE}/answers/<number>", answers.remove, "Remove a curated answer", scope="answers",
+        "DELETE", f"{SITE}/answers/<number>", routes.remove, "Remove a curated answer", scope="answers",
     ),
     ApiRoute("GET", "/healthz", health.healthz, "The process answers", schemas.HealthResponse),
     ApiRoute(

@@ -1,7 +1,5 @@
 """What requests and answers look like. The OpenAPI document is made from these."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints

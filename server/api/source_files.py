@@ -3,8 +3,6 @@
 Only what visitors are answered from is served, and nothing that could run a script.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath

@@ -24,7 +24,7 @@ from server.storage.database import Database
 from server.storage.errors import BadBackup
 from server.storage.schema import metadata
 from server.storage.schema.conversations import messages
-from server.storage.schema.crawls import crawls
+from server.storage.schema.sites import crawls
 
 ROWS = 500
 MANIFEST_BYTES = 1_000_000

@@ -1,7 +1,5 @@
 """`python -m server ask --site ID "question"`: the visitor's answer in the shell."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

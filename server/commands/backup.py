@@ -1,7 +1,5 @@
 """`python -m server backup`: everything that the database holds, in one file."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

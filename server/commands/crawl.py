@@ -1,7 +1,5 @@
 """`python -m server crawl URL`: reads a site and indexes it, in this process."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import sys

@@ -1,12 +1,10 @@
 """`python -m server crawls`: crawls are listed, paused, resumed and stopped, and looked into."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import closing
 
-from admin.crawls.difference import csv_lines
+from admin.crawls.crawl import csv_lines
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings
 from server.storage.crawls.runs import PAUSE, RUNNING, STOP, WAITING, CrawlRun

@@ -1,7 +1,5 @@
 """`python -m server curated`: the operator's own answers in the shell."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from contextlib import closing
@@ -9,8 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from server.answering.shortcuts.curated import utc_today
-from server.domain.curated import CuratedAnswer, CuratedState
-from server.domain.curated_file import COLUMNS, CuratedFileError, read_answers, written_csv, written_jsonl
+from server.domain.curated import (
+    COLUMNS,
+    CuratedAnswer,
+    CuratedFileError,
+    CuratedState,
+    read_answers,
+    written_csv,
+    written_jsonl,
+)
 from server.errors import StartError
 from server.runtime.runtime import Runtime, open_runtime
 from server.settings import Settings

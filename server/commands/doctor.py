@@ -1,7 +1,5 @@
 """`python -m server doctor`: is everything there that this server needs, and what to do if not."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """`python -m server evaluate`: asks a site or a corpus questions in several variants and compares them."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import signal

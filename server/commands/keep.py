@@ -5,8 +5,6 @@ these. It ends its child on SIGTERM, and also when the supervisor itself is gone
 server leaves no process behind that holds its port or its folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -4,8 +4,6 @@ A process of its own, which ends when there is nothing more to show: what it imp
 for as long as the server runs.
 """
 
-from __future__ import annotations
-
 import os
 import time
 import urllib.error

@@ -1,7 +1,5 @@
 """`python -m server operators`: for who has locked himself out of the dashboard."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """`python -m server playground --site ID "question"`: the dashboard's playground in the shell."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from contextlib import closing

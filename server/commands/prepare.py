@@ -1,7 +1,5 @@
 """`python -m server prepare`: everything that may be done before the first start."""
 
-from __future__ import annotations
-
 import argparse
 
 from server.models.embedded import prepare

@@ -1,7 +1,5 @@
 """`python -m server restore`: replaces everything by a backup."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

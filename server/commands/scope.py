@@ -1,7 +1,5 @@
 """`python -m server scope SITE`: which part of a site is read, and what becomes of one address."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 from dataclasses import replace

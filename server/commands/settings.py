@@ -1,7 +1,5 @@
 """`python -m server settings`: prints `env.example`, `docs/settings.md`, or the current values."""
 
-from __future__ import annotations
-
 import argparse
 
 from server.runtime.configuration import open_configuration

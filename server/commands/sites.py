@@ -1,7 +1,5 @@
 """`python -m server sites`: what this server answers for, and when it is read again."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`python -m server sources`: what a site is made of in addition to its website."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import closing

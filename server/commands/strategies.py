@@ -1,7 +1,5 @@
 """`python -m server strategies`: which ways of searching there are, and which one a site uses."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -1,7 +1,5 @@
 """`python -m server testset`: makes a file of questions from a site's own pages."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 from pathlib import Path

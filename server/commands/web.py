@@ -1,7 +1,5 @@
 """`python -m server web`: the web processes alone."""
 
-from __future__ import annotations
-
 import argparse
 
 from server.serving import serve

@@ -1,7 +1,5 @@
 """`python -m server worker`: the job worker alone."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 

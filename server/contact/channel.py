@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from server.domain.answer import Conversation, Message
 from server.domain.contact import ContactRequest, Delivery
-from server.domain.conversation import Conversation, Message
 from server.domain.site import Site
 from server.storage.delivery.deliveries import Deliveries
 

@@ -16,8 +16,8 @@ from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
 from server.contact.channel import ContactMessage, NotDelivered
+from server.domain.answer import Message
 from server.domain.contact import ContactOptions, ContactRequest, Reply
-from server.domain.conversation import Message
 from server.domain.site import Site
 
 PORTS = {"smtp": 587, "smtps": 465}

@@ -1,7 +1,5 @@
 """Signed POST requests to the operator's own servers: visitors' messages, and events."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json
@@ -13,10 +11,9 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from crawler.errors import FetchError
-from crawler.fetching.addresses import AddressGuard
-from crawler.fetching.connections import Deadlines, guarded_pools
+from crawler.fetching.connections import AddressGuard, Deadlines, guarded_pools
 from server.contact.channel import ContactMessage, NotDelivered
-from server.domain.conversation import Message
+from server.domain.answer import Message
 from server.domain.events import Event
 
 SIGNATURE = "X-Docent-Signature"

@@ -1,8 +1,6 @@
 """Addresses of pages, those that Docent serves itself kept as paths, to outlive a change of PUBLIC_URL; and
 their origins."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from urllib.parse import urlsplit
 

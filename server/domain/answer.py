@@ -1,8 +1,7 @@
-"""What a visitor gets."""
-
-from __future__ import annotations
+"""What a visitor gets, and what is kept of the talk between a visitor and a site."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -86,3 +85,29 @@ class Delta:
 AnswerEvent = Delta | Citation | Answer
 """What the pipeline yields: deltas and citations as they are verified, then one Answer, which is
 authoritative: it replaces what was streamed before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A question with its answer, as stored for the operator."""
+
+    id: str
+    conversation_id: str
+    site_id: str
+    asked_at: datetime
+    question: str
+    query: str
+    language: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """All of one visitor's talk with a site until it is started again."""
+
+    id: str
+    site_id: str
+    visitor_id: str
+    started_at: datetime
+    messages: tuple[Message, ...] = ()
+    """Oldest first."""

@@ -1,7 +1,5 @@
 """Events that webhooks report to other systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

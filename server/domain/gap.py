@@ -1,7 +1,5 @@
 """What visitors ask and a site cannot answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum

@@ -4,8 +4,6 @@ Contract tests in tests/contracts/ run over every implementation of a protocol. 
 are safe to call from several threads unless the protocol says otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

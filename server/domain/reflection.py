@@ -4,8 +4,6 @@ Each of these exists with a model and without one. Those with a model fall back 
 fails: no grade costs a visitor the answer, so none of these raises ModelError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

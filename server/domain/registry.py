@@ -1,7 +1,5 @@
 """Plug-ins are one file and one row in a table: name -> dotted path, imported on first use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any

@@ -17,10 +17,10 @@ from server.storage.columns import now
 from server.storage.conversations.gap_counts import recount
 from server.storage.database import Database
 from server.storage.schema.conversations import conversations, feedback, messages
-from server.storage.schema.gaps import gap_events as events
-from server.storage.schema.gaps import gap_marks as marks
-from server.storage.schema.gaps import gap_questions as questions
-from server.storage.schema.gaps import gaps
+from server.storage.schema.quality import gap_events as events
+from server.storage.schema.quality import gap_marks as marks
+from server.storage.schema.quality import gap_questions as questions
+from server.storage.schema.quality import gaps
 from server.storage.statements import among, upsert
 
 

@@ -15,9 +15,9 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownGap
 from server.storage.schema.conversations import messages
-from server.storage.schema.gaps import gap_events as events
-from server.storage.schema.gaps import gap_questions as questions
-from server.storage.schema.gaps import gaps
+from server.storage.schema.quality import gap_events as events
+from server.storage.schema.quality import gap_questions as questions
+from server.storage.schema.quality import gaps
 from server.storage.statements import AnyRow, AnySelect
 
 GAP_COLUMNS = [gaps.c[name] for name in Gap.__dataclass_fields__]

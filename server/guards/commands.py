@@ -4,8 +4,6 @@ No text can change the rules anyway: the embedded writer only quotes, and a mode
 Detected commands are not quoted and prove nothing, and a question with one needs no model call.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs
@@ -15,6 +13,8 @@ from functools import lru_cache
 from unicodedata import category, normalize
 from urllib.parse import unquote
 
+from server.domain.protocols import Verdict
+from server.domain.question import Question
 from server.languages.loader import alternatives, compiled, languages
 from server.languages.sections import Family, Pattern
 
@@ -156,3 +156,16 @@ def _is_asked_about(text: str, start: int) -> bool:
     if quoted:
         before = before[: quoted.start()]
     return _ASKING_HOW.search(before) is not None
+
+
+class InjectionGuard:
+    """Implements Guard by patterns, over the text as shown and as hidden or encoded."""
+
+    name = "injection"
+
+    def check(self, question: Question) -> Verdict:
+        """Refuses a question that holds a command to the model itself."""
+        command = command_in_question(question.text)
+        if command:
+            return Verdict(allowed=False, reason=f"command to the model: {command[:60]!r}")
+        return Verdict(allowed=True)

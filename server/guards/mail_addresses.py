@@ -1,7 +1,5 @@
 """Validates email addresses of visitors, without DNS queries."""
 
-from __future__ import annotations
-
 from email_validator import EmailNotValidError, validate_email
 
 

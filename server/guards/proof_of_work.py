@@ -4,8 +4,6 @@ one visitor and expensive for anyone who creates thousands. Visitors do not have
 Challenges are signed, so nothing is stored when one is issued. Used challenges are stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256

@@ -12,8 +12,8 @@ from crawler.journal import CrawlJournal
 from crawler.judging.templates import Template
 from crawler.wordset import wordset
 from server.domain.look import CHOSEN
+from server.domain.sentences import main_first, plain_title
 from server.domain.site import LANGUAGE, Site
-from server.domain.titles import main_first, plain_title
 from server.errors import StartError
 from server.indexing.calibration import calibrate
 from server.indexing.indexer import SiteIndex

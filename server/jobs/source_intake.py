@@ -1,17 +1,12 @@
 """What an operator gives as a source: checked before anything is stored, so that it is all or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 from crawler.errors import BadFile
 from crawler.options import start_address
-from crawler.sources.archives import unpack
-from crawler.sources.files import is_readable, not_readable
-from crawler.sources.folder import FolderOptions, files_in
-from crawler.sources.pairs import parse_pairs
-from crawler.sources.url_list import parse_addresses
+from crawler.sources.files import FolderOptions, files_in, is_readable, not_readable, unpack
+from crawler.sources.pairs import parse_addresses, parse_pairs
 from server.settings import Settings
 from server.storage.content.sources import Source, SourceKind, SourceStore
 

@@ -1,7 +1,5 @@
 """The pages of a site that come from elsewhere than its website, for the job that refreshes it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,10 +10,8 @@ from crawler.errors import BadFile, BadStart, CrawlError
 from crawler.fetching.fetcher import Validators
 from crawler.page import Page
 from crawler.report import UrlOutcome, UrlState
-from crawler.sources.files import READER, read_file
-from crawler.sources.folder import FolderOptions, FoundFile, files_in, public_url
-from crawler.sources.pairs import pair_page, parse_pairs
-from crawler.sources.url_list import parse_addresses, read_addresses
+from crawler.sources.files import READER, FolderOptions, FoundFile, files_in, public_url, read_file
+from crawler.sources.pairs import pair_page, parse_addresses, parse_pairs, read_addresses
 from server.domain.site import Site
 from server.jobs.crawl_options import crawl_options, file_limits
 from server.settings import Settings

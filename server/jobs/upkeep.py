@@ -14,8 +14,7 @@ from server.jobs.crawl_control import CrawlControl
 from server.playground.store import PlaygroundStore
 from server.settings import Settings
 from server.storage.conversations.conversations import Retention
-from server.storage.crawls.runs import CrawlStore
-from server.storage.crawls.schedules import ScheduleStore
+from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
 

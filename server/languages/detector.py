@@ -4,8 +4,6 @@ A question has few words, so every hint counts, and without one a fallback is us
 words, so the language that the page declares is rejected only if most of them contradict it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -3,8 +3,6 @@
 The files are read once per process. A new language is a new file; features without data are left out.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

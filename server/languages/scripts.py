@@ -1,7 +1,5 @@
 """Characters by writing system: word characters, scripts without spaces, and folding of accents."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ alternatives; case is ignored. Patterns that are used in others are defined in t
 and inserted as "{name}".
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NewType
 

@@ -1,7 +1,5 @@
 """Stems words with Snowball, by the language of the text and the script of the word."""
 
-from __future__ import annotations
-
 import threading
 from typing import Protocol
 

@@ -4,8 +4,6 @@ They are articles, pronouns, prepositions, conjunctions, auxiliaries and questio
 change the meaning of a question ("off", "without", "before") stay searchable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from server.languages.loader import languages

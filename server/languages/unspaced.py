@@ -5,8 +5,6 @@ question, only meaningful pairs are searched: pairs with Korean endings, Japanes
 phrases such as "how do I" would only add noise.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -13,8 +13,8 @@ from sqlalchemy import Select, delete, insert, select, update
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownPlaygroundRun
-from server.storage.schema.playground import playground_runs as runs
-from server.storage.schema.playground import playground_ways as variants
+from server.storage.schema.quality import playground_runs as runs
+from server.storage.schema.quality import playground_ways as variants
 
 ASKING, DONE, FAILED = "asking", "done", "failed"
 """States of a variant."""

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from server.answering.engine import Engine, SiteParts
 from server.domain.addresses import absolute
-from server.domain.answer import Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Message, Outcome
 from server.domain.site import Site
 from server.errors import StartError
 from server.evaluation.candidates import MODEL

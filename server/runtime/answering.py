@@ -35,10 +35,8 @@ from server.indexes.spelling import SiteSpeller
 from server.models.metered import estimate_tokens
 from server.models.minilm_weights import common_words
 from server.retrieval.rarity import Rarity
-from server.runtime.flows import open_flow
 from server.runtime.query_work import QueryWork
-from server.runtime.shortcuts import with_known_answers
-from server.runtime.sites import open_strategy
+from server.runtime.sites import open_flow, open_strategy, with_known_answers
 from server.settings import Settings
 
 

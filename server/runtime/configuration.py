@@ -4,8 +4,6 @@ Changes on the dashboard override the settings that the process was started with
 database for changes.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Mapping

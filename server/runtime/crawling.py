@@ -1,7 +1,5 @@
 """Crawls, page edits and site removals: requested by operators and run by the job worker."""
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -26,9 +24,8 @@ from server.jobs.sources import site_sources
 from server.jobs.upkeep import Upkeep
 from server.runtime.configuration import Configuration
 from server.runtime.engine import SiteEngine
-from server.runtime.shared import Shared
 from server.runtime.sites import open_indexer
-from server.runtime.stores import SiteStores
+from server.runtime.stores import Shared, SiteStores
 from server.storage.database import Database
 from server.storage.errors import StorageError
 from server.storage.sites.sites import talked_since

@@ -26,8 +26,7 @@ from server.runtime.models import (
     open_relevance_model,
     pause_of,
 )
-from server.runtime.shortcuts import open_curated
-from server.runtime.sites import VectorStore, open_parts, open_strategy, open_vector_store
+from server.runtime.sites import VectorStore, open_curated, open_parts, open_strategy, open_vector_store
 from server.runtime.stores import SiteStores
 from server.settings import Settings
 from server.settings.changes import in_forms

@@ -1,7 +1,5 @@
 """Opens the models named in the settings. A provider's module is imported only when it is used."""
 
-from __future__ import annotations
-
 from server.domain.protocols import Cache, ChatModel, Embedder, RelevanceModel
 from server.domain.spending import UsageLog
 from server.models.cached import CachedChat, CachedEmbedder

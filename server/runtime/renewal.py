@@ -1,7 +1,5 @@
 """Rebuilds what an update of the installation or a restored backup needs."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 `SiteEngine.warm_up` opens them before a process reports that it is ready.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
@@ -27,12 +25,12 @@ from server.runtime.configuration import Configuration, open_configuration
 from server.runtime.crawling import Crawling
 from server.runtime.engine import SiteEngine
 from server.runtime.renewal import renew_words
-from server.runtime.shared import Shared
 from server.runtime.stores import (
     DeliveryStores,
     DialogueStores,
     PeopleStores,
     QualityStores,
+    Shared,
     SiteStores,
     WatchedIncidents,
 )

@@ -1,16 +1,22 @@
-"""The stores of an installation, grouped by their users. All of them use the same database."""
+"""The stores of an installation, each a view on the one database, and what its processes share besides it."""
 
-from __future__ import annotations
-
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cached_property, partial
 
+from server.domain.addresses import origin_of
 from server.domain.events import EventKind
+from server.domain.protocols import Cache
+from server.domain.site import Site
 from server.gaps.store import GapStore
+from server.guards.limits import RateLimits
+from server.jobs.upkeep import Heartbeat
 from server.playground.store import PlaygroundStore
 from server.quality.gate_store import GateStore
 from server.quality.run_store import QualityRunStore
 from server.quality.testset_store import TestSetStore
+from server.settings import Settings
 from server.storage.content.decisions import PageDecisions
 from server.storage.content.page_list import PageList
 from server.storage.content.quotes import CitedPages, PageQuotes
@@ -22,17 +28,16 @@ from server.storage.conversations.curated import CuratedStore
 from server.storage.conversations.feedback import FeedbackStore, LabelStore
 from server.storage.conversations.figures import FigureStore, UsageStore
 from server.storage.conversations.questions import QuestionList, QuestionLog
-from server.storage.crawls.difference import CrawlDifference
-from server.storage.crawls.runs import CrawlStore
-from server.storage.crawls.schedules import ScheduleStore
+from server.storage.crawls.addresses import CrawlDifference
+from server.storage.crawls.runs import CrawlStore, ScheduleStore
+from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 from server.storage.delivery.contact import ContactStore, ReplyStore
 from server.storage.delivery.deliveries import message_deliveries
 from server.storage.delivery.events import EventStore, WebhookStore, event_deliveries
-from server.storage.people.api_keys import ApiKeyStore
-from server.storage.people.audit import AuditLog
-from server.storage.people.logins import LinkStore, SessionStore
-from server.storage.people.operators import OperatorStore
+from server.storage.people.api_keys import ApiKeyStore, AuditLog
+from server.storage.people.operators import LinkStore, OperatorStore, SessionStore
+from server.storage.shared_cache import DiskSharedCache, RedisSharedCache
 from server.storage.sites.incidents import IncidentStore
 from server.storage.sites.sites import SiteStore
 
@@ -64,7 +69,6 @@ class SiteStores:
     """Stores of sites, their crawled content and their answers."""
 
     def __init__(self, database: Database, crawls_kept: int) -> None:
-        self._database = database
         self.sites = SiteStore(database)
         self.sources = SourceStore(database)
         self.schedules = ScheduleStore(database)
@@ -74,34 +78,16 @@ class SiteStores:
         self.usage = UsageStore(database)
         self.incidents = IncidentStore(database)
         self.playground_runs = PlaygroundStore(database)
-
-    def content(self, site_id: str) -> ContentReader:
-        """Return the reader of a site's pages and chunks."""
-        return ContentReader(self._database, site_id)
-
-    def page_list(self, site_id: str, base_url: str) -> PageList:
-        """Return the list of a site's pages, with what each contributes to answers."""
-        return PageList(self._database, site_id, base_url)
-
-    def cited_pages(self, site_id: str) -> CitedPages:
-        """Return the store of citations of a site's pages."""
-        return CitedPages(self._database, site_id)
-
-    def decisions(self, site_id: str) -> PageDecisions:
-        """Return the store of operators' decisions about a site's pages."""
-        return PageDecisions(self._database, site_id)
-
-    def quotes(self, site_id: str) -> PageQuotes:
-        """Return the store that tracks whether quotes are still on a site's pages."""
-        return PageQuotes(self._database, site_id)
-
-    def source_pages(self, site_id: str) -> SourcePages:
-        """Return the store of pages from a site's sources."""
-        return SourcePages(self._database, site_id)
-
-    def difference(self, earlier_id: int, later_id: int) -> CrawlDifference:
-        """Return the difference between two crawls of one site."""
-        return CrawlDifference(self._database, earlier_id, later_id)
+        self.content = partial(ContentReader, database)
+        """Pages and chunks of a site, by its id; so are the next four."""
+        self.cited_pages = partial(CitedPages, database)
+        self.decisions = partial(PageDecisions, database)
+        self.quotes = partial(PageQuotes, database)
+        self.source_pages = partial(SourcePages, database)
+        self.page_list = partial(PageList, database)
+        """Pages of a site with what each contributes to answers, by its id and the server's address."""
+        self.difference = partial(CrawlDifference, database)
+        """What two crawls of one site found differently, by the numbers of the earlier and the later one."""
 
 
 class DialogueStores:
@@ -146,3 +132,62 @@ class QualityStores:
         self.testsets = TestSetStore(database)
         self.runs = QualityRunStore(database)
         self.gates = GateStore(database)
+
+
+KEPT_S = 90 * 86_400.0
+NOTED_EVERY_S = 60.0
+"""A busy site writes no more often."""
+
+
+class Sightings:
+    """In the shared cache: known to every process, and no harm when it is lost."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def note(self, site_id: str, origin: str) -> None:
+        """A visitor on a page of `origin` began to use the widget of the site."""
+        if origin and self._cache.add(f"{_key(site_id, origin)}:recent", "1", NOTED_EVERY_S):
+            self._cache.set(_key(site_id, origin), str(time.time()), KEPT_S)
+
+    def of(self, site: Site) -> dict[str, datetime]:
+        """Origin -> when it was last seen there, the newest first; of the origins that the site lists."""
+        seen = {
+            origin: self._cache.get(_key(site.id, origin)) for origin in map(origin_of, site.allowed_origins)
+        }
+        known = {origin: datetime.fromtimestamp(float(at), UTC) for origin, at in seen.items() if at}
+        return dict(sorted(known.items(), key=lambda item: item[1], reverse=True))
+
+
+def _key(site_id: str, origin: str) -> str:
+    return f"widget-seen:{site_id}:{origin[:300]}"
+
+
+class Shared:
+    """Opened at the first use: in Redis where it is configured, else in the data folder."""
+
+    def __init__(self, settings: Settings, folder: DataFolder) -> None:
+        self._settings = settings
+        self._folder = folder
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Small values with a time to live."""
+        if self._settings.storage.redis_url:
+            return RedisSharedCache(self._settings.storage.redis_url)
+        return DiskSharedCache(self._folder.path / "cache" / "shared")
+
+    @cached_property
+    def limits(self) -> RateLimits:
+        """Rate limits of visitors, addresses, keys and logins."""
+        return RateLimits.open(self._settings.storage.redis_url, self._folder.path / "cache" / "limits")
+
+    @cached_property
+    def heartbeat(self) -> Heartbeat:
+        """Signs of life of the job worker."""
+        return Heartbeat(self.cache)
+
+    @cached_property
+    def sightings(self) -> Sightings:
+        """Where the widget was seen at work."""
+        return Sightings(self.cache)

@@ -3,8 +3,6 @@
 `server.settings.reading` reads them from the environment and `.env`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,17 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.fields import FieldInfo
 
 from server.settings.base import SECRET, Changeable, Group
-from server.settings.contact import ContactSettings
-from server.settings.crawling import CrawlingSettings
-from server.settings.gaps import GapSettings
-from server.settings.limits import LimitSettings
+from server.settings.contact import ContactSettings, PrivacySettings
+from server.settings.crawling import CrawlingSettings, SourceSettings
 from server.settings.models import ModelSettings
-from server.settings.privacy import PrivacySettings
-from server.settings.quality import QualitySettings
+from server.settings.quality import GapSettings, QualitySettings
 from server.settings.retrieval import RetrievalSettings
-from server.settings.serving import ServingSettings
-from server.settings.sources import SourceSettings
-from server.settings.storage import StorageSettings
+from server.settings.serving import LimitSettings, ServingSettings, StorageSettings
 from server.settings.tuning import TuningSettings
 
 
@@ -90,7 +83,7 @@ class Setting:
 
     @property
     def description(self) -> str:
-        return self.info.description or ""
+        return " ".join((self.info.description or "").split())
 
     @property
     def annotation(self) -> Any:

@@ -1,7 +1,5 @@
 """What every group of settings shares, and the markers that describe one setting."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,9 +10,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 class Group(BaseModel):
     """Settings that belong together. The alias of a field is the name of its environment variable in lower
-    case: the field's own name, the name after the group's prefix, or the alias in its `Field`."""
+    case: the field's own name, the name after the group's prefix, or the alias in its `Field`. The docstring
+    of a field is its description in `env.example`, in the documentation and on the dashboard."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     heading: ClassVar[str]
     about: ClassVar[str] = ""

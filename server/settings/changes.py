@@ -1,8 +1,6 @@
 """Settings that operators can change on the dashboard while Docent runs. What a process needs at its start
 (ports, folders, databases, numbers of processes and threads) is not among them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pydantic import ValidationError

@@ -1,6 +1,4 @@
-"""How messages of visitors and events reach people and other systems."""
-
-from __future__ import annotations
+"""How messages and events reach people and other systems, and what is stored about visitors and how long."""
 
 import re
 from typing import Annotated, ClassVar, Self
@@ -23,50 +21,33 @@ class ContactSettings(Group):
         "How messages travel, and what to do when they do not arrive: [Messages to people](contact.md)."
     )
 
-    smtp_url: Annotated[str, SECRET, Changeable("mail", "Mail server")] = Field(
-        default="",
-        alias="smtp_url",
-        description="Mail server: smtp://user:password@host:587 (STARTTLS) or "
-        "smtps://user:password@host:465. Empty: no e-mail is sent.",
-    )
-    mail_from: Annotated[str, Changeable("mail", "Sender")] = Field(
-        default="", alias="mail_from", description="Sender of e-mails, such as docent@example.com."
-    )
+    smtp_url: Annotated[str, SECRET, Changeable("mail", "Mail server")] = Field(default="", alias="smtp_url")
+    """Mail server: smtp://user:password@host:587 (STARTTLS) or smtps://user:password@host:465. Empty: no
+    e-mail is sent."""
+    mail_from: Annotated[str, Changeable("mail", "Sender")] = Field(default="", alias="mail_from")
+    """Sender of e-mails, such as docent@example.com."""
     limit: Annotated[RateLimit, Changeable("visitors", "Messages to people from one network address")] = (
-        Field(
-            default="20/hour",
-            description="Messages that visitors may send from one network address, such as 20/hour.",
-        )
+        "20/hour"
     )
-    tries: Annotated[int, Changeable("sending", "Tries")] = Field(
-        default=8,
-        ge=1,
-        le=20,
-        description="How often Docent tries to send a message before it reports an incident.",
-    )
+    """Messages that visitors may send from one network address, such as 20/hour."""
+    tries: Annotated[int, Changeable("sending", "Tries")] = Field(default=8, ge=1, le=20)
+    """How often Docent tries to send a message before it reports an incident."""
     retry_s: Annotated[float, Changeable("sending", "Seconds until the second try")] = Field(
-        default=30.0,
-        gt=0,
-        description="Pause before the second try, in seconds. Each further pause is three times as long.",
+        default=30.0, gt=0
     )
+    """Pause before the second try, in seconds. Each further pause is three times as long."""
     timeout_s: Annotated[float, Changeable("sending", "Seconds for a try")] = Field(
-        default=20.0,
-        gt=0,
-        le=300,
-        description="Time limit for a mail server or a webhook to answer, in seconds.",
+        default=20.0, gt=0, le=300
     )
+    """Time limit for a mail server or a webhook to answer, in seconds."""
     days: Annotated[int, Changeable("retention", "Days that messages to people are kept")] = Field(
-        default=365,
-        ge=0,
-        description="How long messages are kept after they were sent, in days. 0: until deleted.",
+        default=365, ge=0
     )
+    """How long messages are kept after they were sent, in days. 0: until deleted."""
     webhook_allow_private: Annotated[bool, Changeable("access", "Webhooks may reach private networks")] = (
-        Field(
-            default=False,
-            alias="webhook_allow_private",
-            description="1 allows webhooks of events to reach this machine and private networks.",
-        )
+        Field(default=False, alias="webhook_allow_private")
     )
+    """1 allows webhooks of events to reach this machine and private networks."""
 
     @field_validator("smtp_url")
     @classmethod
@@ -87,3 +68,34 @@ class ContactSettings(Group):
         if self.smtp_url and not self.mail_from:
             raise ValueError("MAIL_FROM must be set for SMTP_URL")
         return self
+
+
+class PrivacySettings(Group):
+    """Retention and consent. Sites that already exist keep their own texts."""
+
+    heading: ClassVar = "Privacy"
+
+    conversation_days: Annotated[int, Changeable("retention", "Days that conversations are kept")] = Field(
+        default=0, ge=0, le=36500
+    )
+    """How long conversations are kept, in days. 0: until deleted."""
+    consent_text: Annotated[str, Changeable("texts", "Consent text", long=True)] = Field(
+        default="", max_length=600
+    )
+    """What visitors of new sites agree to before their first question. Empty: no consent is asked for."""
+    privacy_url: Annotated[str, Changeable("texts", "Privacy page")] = ""
+    """Privacy page that the widget of new sites links to, such as https://example.com/privacy."""
+
+    @field_validator("privacy_url")
+    @classmethod
+    def _is_page(cls, value: str) -> str:
+        if value and not re.fullmatch(r"https?://[^/\s<>\"]+[^\s<>\"]*", value):
+            raise ValueError("is not an address that starts with http:// or https://")
+        return value
+
+    @property
+    def new_site_options(self) -> dict[str, object]:
+        """Options that a site gets when it is created; afterwards they are the site's own."""
+        if not (self.consent_text or self.privacy_url):
+            return {}
+        return {"consent": {"text": self.consent_text, "privacy_url": self.privacy_url}}

@@ -1,7 +1,5 @@
 """The texts about settings: `env.example` and `docs/settings.md`. A test compares both with the files."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,57 +11,7 @@ from server.settings import GROUPS, SETTINGS, Setting
 from server.settings.base import RATE
 from server.settings.reading import as_text
 
-INTRODUCTION = """\
-# Settings
-
-Every setting has a default, so Docent starts without any setting. This page lists all of them.
-
-## How do I set a setting?
-
-Write the setting into a file called `.env` in the folder where you start Docent, or into the environment:
-
-```
-PORT=9000
-CHAT_MODEL=gpt-4o-mini
-```
-
-The file `env.example` lists every setting with its default. Copy it to `.env` and change what you need.
-Restart Docent after a change.
-
-## Which source of a setting wins?
-
-The first of these sources that has the setting wins:
-
-1. a change on the dashboard, for the settings that can be changed there
-2. `--set NAME=VALUE` on the command line
-3. the environment
-4. the file `.env`
-5. the default
-
-An empty value means the default.
-
-## Which settings can I change without a restart?
-
-Owners can change these settings on the dashboard, under Settings:
-
-{changeable}
-
-## What happens when a setting is wrong?
-
-Docent does not start with a wrong setting. Docent prints one line that names the setting, says what is wrong
-and what to write instead, and ends with exit code 3. An unknown name in `.env` is refused with a suggestion.
-Unknown variables of the environment are ignored.
-
-## How are values written?
-
-| kind | how |
-| --- | --- |
-| switch | `1` or `0` |
-| number | digits, with a point for fractions |
-| address | with `http://` or `https://` in front |
-| limit | a number, a slash and `second`, `minute`, `hour` or `day`, such as `20/minute` |
-| list | words separated by commas |
-"""
+INTRODUCTION = Path(__file__).with_name("introduction.md")
 
 
 def env_example() -> str:
@@ -80,7 +28,7 @@ def env_example() -> str:
 def settings_page() -> str:
     """The text of `docs/settings.md`: an introduction, and a table for each group."""
     changeable = ", ".join(f"`{name.upper()}`" for name, setting in SETTINGS.items() if setting.changeable)
-    parts = [INTRODUCTION.format(changeable=changeable)]
+    parts = [INTRODUCTION.read_text(encoding="utf-8").format(changeable=changeable)]
     about = {kind.heading: kind.about for kind in GROUPS.values()}
     last = ""
     for heading, settings in _sections():

@@ -1,7 +1,5 @@
 """Language models, embedding models and rerankers: where they are, how long they may take, what they cost."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -21,109 +19,70 @@ class ModelSettings(Group):
         "daily_tokens": "Budgets",
     }
 
-    openai_api_key: Annotated[str, SECRET, Changeable("chat", "API key")] = Field(
-        default="", description="API key of the model provider. Empty: no model is called."
-    )
-    openai_base_url: Annotated[WebAddress, Changeable("chat", "Address of the API")] = Field(
-        default="",
-        description="Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1 for Ollama. "
-        "Empty: OpenAI.",
-    )
-    chat_model: Annotated[str, Changeable("chat", "Chat model")] = Field(
-        default="",
-        description="Name of the chat model. Empty: gpt-4o-mini if there is an API key, "
-        "otherwise answers quote the pages.",
-    )
-    embedding_model: Annotated[str, Changeable("embedding", "Embedding model")] = Field(
-        default="",
-        description="Name of the provider's embedding model. "
-        "Empty: all-MiniLM-L6-v2, which is built in and reads English.",
-    )
-    embedding_languages: Annotated[str, Changeable("embedding", "Its languages")] = Field(
-        default="", description="Languages that EMBEDDING_MODEL understands, such as en,de,zh. Empty: all."
-    )
-    embedded_threads: int = Field(
-        default=2, ge=1, le=64, description="Threads that the built-in embedding model uses while it indexes."
-    )
-    rerank_url: Annotated[WebAddress, Changeable("rerank", "Address of the rerank API")] = Field(
-        default="",
-        description="Address of a rerank API (Jina, Cohere, vLLM, TEI). "
-        "It is called if TUNE_RERANK is cross-encoder.",
-    )
-    rerank_model: Annotated[str, Changeable("rerank", "Rerank model")] = Field(
-        default="",
-        description="Name of the model at the rerank API. Leave it empty if the API has only one model.",
-    )
-    rerank_api_key: Annotated[str, SECRET, Changeable("rerank", "Key of the rerank API")] = Field(
-        default="", description="API key of the rerank API. Leave it empty if the API needs no key."
-    )
+    openai_api_key: Annotated[str, SECRET, Changeable("chat", "API key")] = ""
+    """API key of the model provider. Empty: no model is called."""
+    openai_base_url: Annotated[WebAddress, Changeable("chat", "Address of the API")] = ""
+    """Address of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1 for Ollama. Empty: OpenAI."""
+    chat_model: Annotated[str, Changeable("chat", "Chat model")] = ""
+    """Name of the chat model. Empty: gpt-4o-mini if there is an API key, otherwise answers quote the
+    pages."""
+    embedding_model: Annotated[str, Changeable("embedding", "Embedding model")] = ""
+    """Name of the provider's embedding model. Empty: all-MiniLM-L6-v2, which is built in and reads
+    English."""
+    embedding_languages: Annotated[str, Changeable("embedding", "Its languages")] = ""
+    """Languages that EMBEDDING_MODEL understands, such as en,de,zh. Empty: all."""
+    embedded_threads: int = Field(default=2, ge=1, le=64)
+    """Threads that the built-in embedding model uses while it indexes."""
+    rerank_url: Annotated[WebAddress, Changeable("rerank", "Address of the rerank API")] = ""
+    """Address of a rerank API (Jina, Cohere, vLLM, TEI). It is called if TUNE_RERANK is cross-encoder."""
+    rerank_model: Annotated[str, Changeable("rerank", "Rerank model")] = ""
+    """Name of the model at the rerank API. Leave it empty if the API has only one model."""
+    rerank_api_key: Annotated[str, SECRET, Changeable("rerank", "Key of the rerank API")] = ""
+    """API key of the rerank API. Leave it empty if the API needs no key."""
     rerank_timeout_s: Annotated[float, Changeable("rerank", "Seconds for a reranking")] = Field(
-        default=3.0,
-        gt=0,
-        description="Time limit for one reranking, in seconds. After that the results are not reranked.",
+        default=3.0, gt=0
     )
+    """Time limit for one reranking, in seconds. After that the results are not reranked."""
     timeout_s: Annotated[float, Changeable("calls", "Seconds for a reply")] = Field(
-        default=30.0,
-        gt=0,
-        alias="model_timeout_s",
-        description="Time limit for one reply of a model, in seconds.",
+        default=30.0, gt=0, alias="model_timeout_s"
     )
+    """Time limit for one reply of a model, in seconds."""
     first_token_s: Annotated[float, Changeable("calls", "Seconds until the first words")] = Field(
-        default=10.0,
-        gt=0,
-        alias="model_first_token_s",
-        description="Time limit for the first words of an answer, in seconds. "
-        "After that the visitor gets an answer that quotes the pages.",
+        default=10.0, gt=0, alias="model_first_token_s"
     )
+    """Time limit for the first words of an answer, in seconds. After that the visitor gets an answer that
+    quotes the pages."""
     retries: Annotated[int, Changeable("calls", "Retries")] = Field(
-        default=2,
-        ge=0,
-        le=10,
-        alias="model_retries",
-        description="How often a model call is retried after a temporary failure.",
+        default=2, ge=0, le=10, alias="model_retries"
     )
-    concurrency: int = Field(
-        default=256,
-        ge=1,
-        alias="model_concurrency",
-        description="Model calls that one process makes at the same time.",
-    )
+    """How often a model call is retried after a temporary failure."""
+    concurrency: int = Field(default=256, ge=1, alias="model_concurrency")
+    """Model calls that one process makes at the same time."""
     context_tokens: Annotated[int, Changeable("calls", "Tokens of excerpts in a prompt")] = Field(
-        default=3000,
-        ge=300,
-        le=200_000,
-        description="Most tokens of excerpts in one prompt. More excerpts need several calls.",
+        default=3000, ge=300, le=200_000
     )
+    """Most tokens of excerpts in one prompt. More excerpts need several calls."""
     cache_hours: Annotated[float, Changeable("calls", "Hours in the cache")] = Field(
-        default=24.0,
-        ge=0,
-        alias="model_cache_hours",
-        description="How long replies of models are cached, in hours. 0: no cache.",
+        default=24.0, ge=0, alias="model_cache_hours"
     )
+    """How long replies of models are cached, in hours. 0: no cache."""
     daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, all sites together")] = Field(
-        default=0,
-        ge=0,
-        alias="model_daily_tokens",
-        description="Tokens a day for all sites together. After that answers quote the pages. 0: no limit.",
+        default=0, ge=0, alias="model_daily_tokens"
     )
+    """Tokens a day for all sites together. After that answers quote the pages. 0: no limit."""
     site_daily_tokens: Annotated[int, Changeable("budgets", "Tokens a day, each site")] = Field(
-        default=0,
-        ge=0,
-        description="Tokens a day for each site. After that its answers quote the pages. 0: no limit.",
+        default=0, ge=0
     )
+    """Tokens a day for each site. After that its answers quote the pages. 0: no limit."""
     site_daily_cost: Annotated[float, Changeable("budgets", "Money a day, each site")] = Field(
-        default=0.0,
-        ge=0,
-        description="Money a day for each site, in the currency of MODEL_PRICES. "
-        "After that its answers quote the pages. 0: no limit.",
+        default=0.0, ge=0
     )
+    """Money a day for each site, in the currency of MODEL_PRICES. After that its answers quote the pages. 0:
+    no limit."""
     prices: Annotated[str, Changeable("budgets", "Prices", long=True)] = Field(
-        default="",
-        pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$",
-        alias="model_prices",
-        description="Price of a million input and output tokens of each model, "
-        "such as gpt-4o-mini=0.15/0.60,other=1/4.",
+        default="", pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$", alias="model_prices"
     )
+    """Price of a million input and output tokens of each model, such as gpt-4o-mini=0.15/0.60,other=1/4."""
 
     @property
     def uses_chat_model(self) -> bool:

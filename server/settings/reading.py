@@ -1,7 +1,5 @@
 """Reads settings from the environment and from `.env`. No other module reads the environment."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

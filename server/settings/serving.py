@@ -1,12 +1,12 @@
-"""The web server: where it listens, and how many requests it handles at once."""
+"""The web server: where it listens, where its data is, and what its callers may do in a given time."""
 
-from __future__ import annotations
-
+import re
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from server.settings.base import SECRET, Group, WebAddress
+from server.settings.base import SECRET, Changeable, Group, RateLimit, WebAddress
 
 
 class ServingSettings(Group):
@@ -14,45 +14,94 @@ class ServingSettings(Group):
 
     heading: ClassVar = "Serving"
 
-    host: str = Field(
-        default="127.0.0.1",
-        description="Network address that the server listens on. 0.0.0.0 listens on all interfaces.",
-    )
-    port: int = Field(default=8000, ge=1, le=65535, description="Port of the web server.")
-    public_url: WebAddress = Field(
-        default="",
-        description="Address that visitors use to reach this server, such as https://chat.example.com. "
-        "Empty: http://HOST:PORT.",
-    )
-    site: WebAddress = Field(
-        default="",
-        description="Website to crawl when Docent starts for the first time, such as https://example.com. "
-        "Empty: Docent's own documentation at /docs/.",
-    )
-    web_workers: int = Field(default=2, ge=1, le=64, description="Number of web server processes.")
-    web_threads: int = Field(
-        default=400,
-        ge=1,
-        le=4000,
-        description="Threads of each web server process. Each thread can stream one answer at a time.",
-    )
-    trusted_proxies: int = Field(
-        default=0,
-        ge=0,
-        le=5,
-        description="Number of reverse proxies in front of Docent whose X-Forwarded-For header is trusted.",
-    )
-    secret_key: Annotated[str, SECRET] = Field(
-        default="",
-        description="Key that signs tokens and sessions. Set the same key on every replica. "
-        "Empty: a key is created and stored in DATA_DIR.",
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="Least severe messages to log: debug, info, warning or error."
-    )
+    host: str = "127.0.0.1"
+    """Network address that the server listens on. 0.0.0.0 listens on all interfaces."""
+    port: int = Field(default=8000, ge=1, le=65535)
+    """Port of the web server."""
+    public_url: WebAddress = ""
+    """Address that visitors use to reach this server, such as https://chat.example.com. Empty:
+    http://HOST:PORT."""
+    site: WebAddress = ""
+    """Website to crawl when Docent starts for the first time, such as https://example.com. Empty: Docent's
+    own documentation at /docs/."""
+    web_workers: int = Field(default=2, ge=1, le=64)
+    """Number of web server processes."""
+    web_threads: int = Field(default=400, ge=1, le=4000)
+    """Threads of each web server process. Each thread can stream one answer at a time."""
+    trusted_proxies: int = Field(default=0, ge=0, le=5)
+    """Number of reverse proxies in front of Docent whose X-Forwarded-For header is trusted."""
+    secret_key: Annotated[str, SECRET] = ""
+    """Key that signs tokens and sessions. Set the same key on every replica. Empty: a key is created and
+    stored in DATA_DIR."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe messages to log: debug, info, warning or error."""
 
     @property
     def base_url(self) -> str:
         """Address under which visitors reach this server, without a slash at the end."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return self.public_url or f"http://{host}:{self.port}"
+
+
+class StorageSettings(Group):
+    """The data folder, and the databases that replace it when Docent runs on several machines."""
+
+    heading: ClassVar = "Storage and scaling"
+
+    data_dir: Path = Path("data")
+    """Folder that stores all data."""
+    database_url: Annotated[str, SECRET] = ""
+    """PostgreSQL database, such as postgresql://user:password@host/name. Empty: SQLite in DATA_DIR."""
+    redis_url: Annotated[str, SECRET] = ""
+    """Redis server for history, rate limits and jobs, such as redis://host:6379/0. Empty: files in
+    DATA_DIR."""
+    chroma_url: WebAddress = ""
+    """Chroma server, such as http://host:8000. Empty: Docent starts one itself."""
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_database(cls, value: str) -> str:
+        if value and not re.match(r"^(sqlite:///|postgresql(\+psycopg)?://)", value):
+            raise ValueError("does not start with postgresql:// or sqlite:///")
+        return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, value: str) -> str:
+        if value and not re.match(r"^(rediss?|unix)://", value):
+            raise ValueError("does not start with redis:// or rediss://")
+        return value
+
+
+class LimitSettings(Group):
+    """Rate limits, sizes of requests and lifetimes of sessions."""
+
+    heading: ClassVar = "Limits"
+    subheadings: ClassVar = {"message_chars": "Visitors", "login_limit": "Operators and API clients"}
+
+    message_chars: Annotated[int, Changeable("visitors", "Longest question, in characters")] = Field(
+        default=2000, ge=10
+    )
+    """Longest question, in characters."""
+    body_bytes: int = Field(default=65_536, ge=1024)
+    """Largest body of a request, in bytes."""
+    selection_chars: int = Field(default=1000, ge=50)
+    """Longest text that a visitor can select on a page and ask about, in characters."""
+    visitor_token_hours: float = Field(default=24.0, gt=0)
+    """How long a visitor's token is valid, in hours."""
+    visitor_limit: Annotated[RateLimit, Changeable("visitors", "Questions of one visitor")] = "20/minute"
+    """Questions that one visitor may ask, such as 20/minute."""
+    address_limit: Annotated[RateLimit, Changeable("visitors", "Questions from one network address")] = (
+        "120/minute"
+    )
+    """Questions from one network address, such as 120/minute."""
+    token_limit: Annotated[RateLimit, Changeable("visitors", "New visitors from one network address")] = (
+        "60/minute"
+    )
+    """New visitor tokens for one network address, such as 60/minute."""
+    login_limit: Annotated[RateLimit, Changeable("access", "Login attempts")] = "10/minute"
+    """Login attempts from one network address, such as 10/minute."""
+    session_hours: float = Field(default=12.0, gt=0)
+    """How long an operator stays logged in, in hours."""
+    api_limit: Annotated[RateLimit, Changeable("access", "Requests with one API key")] = "120/minute"
+    """Requests with one API key, such as 120/minute."""

@@ -1,7 +1,5 @@
 """Column types that keep the same Python values in SQLite and in PostgreSQL."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from functools import lru_cache

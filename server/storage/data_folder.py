@@ -10,8 +10,6 @@ Two processes must never open one embedded Chroma folder (the second keeps servi
 shell command uses the Chroma of a running server, and otherwise takes the lock itself.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Opens SQLite and PostgreSQL, with the transactions that readers and writers need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,30 +1,4 @@
-"""Errors of storage. Every message is one line that says what to do.
-
-StorageError               the store itself fails: unreachable, damaged, full, busy, not writable
-├── UnknownRecord          nothing with this id is stored:
-│   ├── UnknownSite            no site has this id
-│   ├── UnknownConversation    a message of a conversation that was never started, or was erased
-│   ├── UnknownMessage         feedback on a message that the visitor never got
-│   ├── UnknownCrawl           no crawl has this number
-│   ├── UnknownPage            no page of the site has this address
-│   ├── UnknownSource          no source of the site has this id
-│   ├── UnknownCuratedAnswer   no curated answer of the site has this number
-│   ├── UnknownContactRequest  no message to people has this id
-│   ├── UnknownTestSet         no test set, or question of one, has this number on the site
-│   ├── UnknownGap             no gap has this id
-│   ├── UnknownRun             no run of a test set has this number on the site
-│   └── UnknownWebhook         no webhook has this id
-├── SiteExists             the id of a new site is taken
-├── WrongState             a crawl cannot be paused, resumed or stopped as it is
-├── SourceTooLarge         the sources of a site would exceed their limit
-├── TooManyPins            the site has as many pinned pages as allowed
-├── OperatorExists         the e-mail address of a new operator is taken
-├── LastOwner              the only owner would lose the role
-├── SealBroken             a secret was sealed with another SECRET_KEY
-└── BadBackup              the backup is damaged, incomplete or of another version
-"""
-
-from __future__ import annotations
+"""Errors of storage. Every message is one line that says what to do."""
 
 from sqlalchemy import URL
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError

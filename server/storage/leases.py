@@ -4,8 +4,6 @@ One piece of work runs at a time; a piece whose worker was killed goes to the ne
 `state`, `holder` and `beat_at`.
 """
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 from functools import cache
@@ -18,6 +16,7 @@ from sqlalchemy import Table, select, update
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.statements import AnyRow
+from server.storage.store import Store
 
 LEASE_S = 15.0
 """A holder without a sign of life for so long is gone, on whatever machine it ran."""
@@ -65,11 +64,11 @@ def _place() -> str:
 WAITING, RUNNING = "waiting", "running"
 
 
-class WorkStates:
+class WorkStates(Store):
     """Work in one table. The database decides which worker gets which piece."""
 
     def __init__(self, db: Database, table: Table) -> None:
-        self._db = db
+        super().__init__(db)
         self._table = table
 
     def claim(self, holder: str, **values: Any) -> int | None:
@@ -100,8 +99,7 @@ class WorkStates:
     def _own(self, id: int, holder: str, values: dict[str, Any]) -> bool:
         table = self._table
         mine = (table.c.id == id, table.c.state == RUNNING, table.c.holder == holder)
-        with self._db.begin() as connection:
-            return bool(connection.execute(update(table).where(*mine).values(values)).rowcount)
+        return bool(self._write(update(table).where(*mine).values(values)))
 
 
 def is_left(row: AnyRow) -> bool:

@@ -1,8 +1,6 @@
 """Encrypts the secrets in the database with a key derived from SECRET_KEY, so that a copy of the database,
 or a backup without the data folder's key, reveals none of them."""
 
-from __future__ import annotations
-
 import base64
 
 from cryptography.fernet import Fernet, InvalidToken

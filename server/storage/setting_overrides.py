@@ -1,7 +1,5 @@
 """Settings that were changed on the dashboard, as text; secrets are sealed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,9 +7,9 @@ from datetime import datetime
 from sqlalchemy import delete, select
 
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.schema.people import setting_overrides
 from server.storage.statements import upsert
+from server.storage.store import Store, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +24,13 @@ class Override:
     operator: str
 
 
-class OverrideStore:
+class OverrideStore(Store):
     """Changed settings by name, with their values as text."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def all(self) -> tuple[Override, ...]:
         """All changed settings by name."""
-        columns = [setting_overrides.c[name] for name in Override.__dataclass_fields__]
-        with self._db.connect() as connection:
-            rows = connection.execute(select(*columns).order_by(setting_overrides.c.name)).all()
+        columns = columns_of(Override, setting_overrides)
+        rows = self._rows(select(*columns).order_by(setting_overrides.c.name))
         return tuple(Override(*row) for row in rows)
 
     def put(self, values: Mapping[str, tuple[str, bool]], operator: str) -> None:
@@ -49,7 +43,4 @@ class OverrideStore:
 
     def drop(self, names: set[str]) -> int:
         """Reset settings; return how many had been changed."""
-        with self._db.begin() as connection:
-            return connection.execute(
-                delete(setting_overrides).where(setting_overrides.c.name.in_(names))
-            ).rowcount
+        return self._write(delete(setting_overrides).where(setting_overrides.c.name.in_(names)))

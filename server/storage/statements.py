@@ -1,7 +1,5 @@
 """Statements that SQLite and PostgreSQL write differently."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

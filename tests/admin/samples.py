@@ -4,10 +4,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from crawler.journal import JournalEntry
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel, DeliveryState, DeliveryTry
-from server.domain.conversation import Message
 from server.domain.site import Site
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord

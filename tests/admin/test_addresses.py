@@ -1,6 +1,6 @@
 import pytest
 
-from admin.addresses import BadAddress, is_private, parse_address, parse_origin, suggest_id
+from admin.forms import BadAddress, is_private, parse_address, parse_origin, suggest_id
 
 
 @pytest.mark.parametrize(

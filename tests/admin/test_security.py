@@ -12,10 +12,9 @@ import pyotp
 import pytest
 
 from crawler.journal import JournalEntry
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel
-from server.domain.conversation import Message
 from server.domain.curated import CuratedAnswer
 from server.domain.roles import Role
 from server.domain.site import Site

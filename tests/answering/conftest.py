@@ -21,7 +21,7 @@ from server.domain.chunk import Changes, Chunk
 from server.domain.derived import Calibration
 from server.domain.question import Question
 from server.domain.site import Site
-from server.guards.injection import InjectionGuard
+from server.guards.commands import InjectionGuard
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder

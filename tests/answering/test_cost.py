@@ -11,7 +11,7 @@ from server.domain.question import Question, Turn
 from server.domain.site import Site
 from server.domain.spending import DailyLimit, Spending, Used, counted
 from server.models.metered import MeteredChat, read_prices
-from server.runtime.shortcuts import daily_limit
+from server.runtime.sites import daily_limit
 from server.settings import Settings
 from server.settings.reading import SettingsError, load_settings
 from server.storage.conversations.figures import UsageStore

@@ -8,8 +8,7 @@ import pytest
 from server.answering.grading import EvidenceGrader
 from server.domain.answer import Outcome
 from server.domain.derived import Calibration
-from server.runtime.flows import open_flow
-from server.runtime.sites import VectorStore, open_parts
+from server.runtime.sites import VectorStore, open_flow, open_parts
 from server.settings import Settings
 from tests.answering.conftest import answer
 from tests.openai_server import Fault

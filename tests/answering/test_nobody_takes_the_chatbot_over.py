@@ -10,7 +10,7 @@ from crawler.extractors import SourceDocument, extract
 from server.domain.answer import Outcome
 from server.domain.chunk import Changes
 from server.domain.question import Question
-from server.guards.injection import InjectionGuard
+from server.guards.commands import InjectionGuard
 from server.indexing.chunker import ChunkSizes, chunk_page
 from server.storage.content.reader import PageRecord
 from tests.answering.conftest import HOME, IndexedSite, answer

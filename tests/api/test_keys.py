@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from server.domain.conversation import Message
+from server.domain.answer import Message
 from server.storage.people.api_keys import Scope
 from tests.api.conftest import ANSWER, SHOP
 

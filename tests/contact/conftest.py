@@ -21,9 +21,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from server.contact.outbox import open_outbox
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.contact import Channel
-from server.domain.conversation import Message
 from server.domain.site import Site
 from server.settings import Settings
 from server.storage.conversations.conversations import ConversationStore

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from server.contact.messages import WEBHOOK_FAILED
 from server.contact.outbox import open_outbox
 from server.contact.webhook import SIGNATURE, signature
-from server.domain.conversation import Message
+from server.domain.answer import Message
 from server.domain.events import EventKind
 from server.jobs.upkeep import Tidying
 from server.runtime.stores import WatchedIncidents

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from server.domain.answer import Message
 from server.domain.chunk import PageWords
-from server.domain.conversation import Message
 from server.storage.content.quotes import CitedPages, PageQuotes
 from server.storage.content.source_pages import SourcePages
 

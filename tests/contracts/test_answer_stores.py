@@ -6,8 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from server.domain.answer import Answer, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, Message, Outcome
 from server.domain.curated import ContentCheck, CuratedAnswer
 from server.domain.site import Site
 from server.domain.spending import Used

@@ -6,8 +6,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import delete, update
 
-from server.domain.answer import Answer, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, Message, Outcome
 from server.domain.gap import OPEN, GapStatus, Missing, NearPage, Solved, Why
 from server.domain.site import Site
 from server.gaps.intake import GapIntake, Member, StoredGroup

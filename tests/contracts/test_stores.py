@@ -7,8 +7,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from server.domain.answer import Answer, Citation, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.site import Site
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.conversations.feedback import FeedbackStore

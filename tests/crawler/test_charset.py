@@ -1,8 +1,6 @@
-from __future__ import annotations
-
 import pytest
 
-from crawler.extractors.charset import decode
+from crawler.extractors.text import decode
 
 CHINESE = "您可以在一个月内退货，运费由我们承担。" * 6
 KOREAN = "상품은 한 달 이내에 반품할 수 있습니다. " * 6

@@ -10,11 +10,8 @@ from crawler.fetching.fetcher import Validators
 from crawler.options import CrawlOptions
 from crawler.page import Block
 from crawler.report import UrlState
-from crawler.sources.archives import unpack
-from crawler.sources.files import anchored, read_file
-from crawler.sources.folder import FolderOptions, files_in, public_url
-from crawler.sources.pairs import Pair, pair_page, parse_pairs
-from crawler.sources.url_list import parse_addresses, read_addresses
+from crawler.sources.files import FolderOptions, anchored, files_in, public_url, read_file, unpack
+from crawler.sources.pairs import Pair, pair_page, parse_addresses, parse_pairs, read_addresses
 from tests.crawler.files import archive
 from tests.websites import Website, serve
 

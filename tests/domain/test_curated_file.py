@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from server.domain.curated import CuratedAnswer
-from server.domain.curated_file import CuratedFileError, read_answers, written_csv, written_jsonl
+from server.domain.curated import CuratedAnswer, CuratedFileError, read_answers, written_csv, written_jsonl
 
 ANSWERS = [
     CuratedAnswer.checked(

@@ -1,6 +1,6 @@
 import pytest
 
-from server.domain.titles import main_first, plain_title
+from server.domain.sentences import main_first, plain_title
 
 
 @pytest.mark.parametrize(

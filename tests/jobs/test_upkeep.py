@@ -8,8 +8,7 @@ import pytest
 from server.domain.site import JITTER, MOST_JITTER, PERIODS, Site, next_time
 from server.jobs.crawl_control import CrawlControl
 from server.jobs.upkeep import Upkeep
-from server.storage.crawls.runs import CrawlStore
-from server.storage.crawls.schedules import ScheduleStore
+from server.storage.crawls.runs import CrawlStore, ScheduleStore
 from server.storage.database import Database
 from server.storage.errors import UnknownSite
 from server.storage.sites.sites import SiteStore

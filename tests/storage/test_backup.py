@@ -11,10 +11,9 @@ from sqlalchemy import select
 
 from server.backup.reading import open_backup, restore
 from server.backup.shape import DERIVED, LEFT_OUT, write_backup
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.chunk import Chunk
 from server.domain.contact import Channel
-from server.domain.conversation import Message
 from server.domain.curated import CuratedAnswer
 from server.domain.site import Site
 from server.storage.content.content import ContentStore
@@ -26,8 +25,7 @@ from server.storage.crawls.runs import CrawlStore
 from server.storage.database import Database
 from server.storage.delivery.contact import ContactStore
 from server.storage.errors import BadBackup
-from server.storage.people.api_keys import ApiKeyStore, Scope
-from server.storage.people.audit import AuditLog
+from server.storage.people.api_keys import ApiKeyStore, AuditLog, Scope
 from server.storage.people.operators import OperatorStore
 from server.storage.schema import metadata
 from server.storage.sites.sites import SiteStore

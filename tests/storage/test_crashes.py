@@ -12,7 +12,7 @@ ADDING = """
 import sys, uuid
 from datetime import UTC, datetime
 from server.domain.answer import Answer, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Message
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 

@@ -11,7 +11,7 @@ from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import KEPT_CRAWLS, CrawlStore
 from server.storage.errors import UnknownCrawl, UnknownSite
 from server.storage.leases import LEASE_S, new_holder
-from server.storage.schema.crawls import crawls as crawl_table
+from server.storage.schema.sites import crawls as crawl_table
 from server.storage.sites.sites import SiteStore
 
 

@@ -9,8 +9,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import text
 
-from server.domain.answer import Answer, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, Message, Outcome
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.errors import StorageError
@@ -23,7 +22,7 @@ import multiprocessing, sys, uuid
 from datetime import UTC, datetime
 from sqlalchemy import select, update
 from server.domain.answer import Answer, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Message
 from server.storage.conversations.conversations import ConversationStore
 from server.storage.database import Database
 from server.storage.schema.sites import sites

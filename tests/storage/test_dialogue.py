@@ -10,8 +10,7 @@ from sqlalchemy import select, text
 
 from server.backup.reading import open_backup, restore
 from server.backup.shape import write_backup
-from server.domain.answer import Answer, Citation, Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.storage.conversations.conversations import TIMES_MS, ConversationStore, within
 from server.storage.conversations.feedback import FeedbackStore
 from server.storage.conversations.search import found_by

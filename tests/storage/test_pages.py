@@ -6,16 +6,15 @@ from uuid import uuid4
 import pytest
 
 from crawler.journal import JournalEntry
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.chunk import Chunk
-from server.domain.conversation import Message
 from server.storage.content.content import ContentStore
 from server.storage.content.decisions import MOST_PINS, PageDecision, PageDecisions
 from server.storage.content.page_list import PageFilter, PageList
 from server.storage.content.quotes import CitedPages, PageQuotes
 from server.storage.content.reader import PageRecord
 from server.storage.conversations.conversations import ConversationStore
-from server.storage.crawls.difference import CrawlDifference
+from server.storage.crawls.addresses import CrawlDifference
 from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import DECISION, PAGE, CrawlStore
 from server.storage.errors import TooManyPins, UnknownSite

@@ -4,9 +4,8 @@ import pytest
 from sqlalchemy import func, select
 
 from crawler.journal import JournalEntry
-from server.domain.answer import Answer, Citation, Outcome
+from server.domain.answer import Answer, Citation, Message, Outcome
 from server.domain.chunk import Chunk
-from server.domain.conversation import Message
 from server.domain.site import Site
 from server.storage.columns import now
 from server.storage.content.content import ContentStore
@@ -16,8 +15,7 @@ from server.storage.crawls.journal import CrawlJournal
 from server.storage.crawls.runs import CrawlStore
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
-from server.storage.schema.crawls import crawl_urls
-from server.storage.schema.sites import sites
+from server.storage.schema.sites import crawl_urls, sites
 from server.storage.sites import sites as site_rows
 from server.storage.sites.sites import SiteStore, remove_site_rows, talked_since
 

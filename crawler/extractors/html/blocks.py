@@ -7,8 +7,6 @@
    tables that only hold other blocks in place are walked like any container.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +10,6 @@ from lxml.etree import _Element
 
 from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
-from crawler.extractors.charset import decode
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.main_content import Boilerplate, find_main
 from crawler.extractors.html.metadata import Head, choose_title, read_head
@@ -25,7 +22,7 @@ from crawler.extractors.html.structured_data import (
     read_structured,
 )
 from crawler.extractors.language import page_language, with_languages
-from crawler.extractors.text import bounded_text, fold, name_in_address, plain_text, text_length
+from crawler.extractors.text import bounded_text, decode, fold, name_in_address, plain_text, text_length
 from crawler.judging.page_kinds import POST, date_of, kind_of
 from crawler.page import Block
 from crawler.wordset import wordset

@@ -1,29 +1,14 @@
 """Lists, definition lists and tables as lines of text, in the line conventions of `crawler.page`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from lxml.etree import _Element
 
 from crawler.extractors.text import BLOCK_TAGS, fold, name_of_wordless, plain_text, raw_text, text_length
+from crawler.wordset import wordset
 
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_RICH = (
-    "pre",
-    "table",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "dl",
-    "figure",
-    "details",
-    "blockquote",
-    "listing",
-)
+_RICH = wordset("pre table h1 h2 h3 h4 h5 h6 dl figure details blockquote listing")
 _DEEPEST = 20
 
 
@@ -99,21 +84,7 @@ def _number(value: str | None, default: int) -> int:
         return default
 
 
-_ENTRY_RICH = (
-    "pre",
-    "table",
-    "dl",
-    "ul",
-    "ol",
-    "figure",
-    "blockquote",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "details",
-)
+_ENTRY_RICH = wordset("pre table dl ul ol figure blockquote h2 h3 h4 h5 h6 details")
 _LONG_ENTRY = 300
 _LONG_TERM = 80
 
@@ -122,7 +93,7 @@ def is_compact(element: _Element) -> bool:
     """Return whether the entries are short texts, as in a glossary, and not sections of their own."""
     entries = list(element.iter("dd"))
     if not entries:
-        return next(element.iter(*_ENTRY_RICH[:2]), None) is None
+        return next(element.iter("pre", "table"), None) is None
     for entry in entries:
         if next(entry.iter(*_ENTRY_RICH), None) is not None or len(entry.findall("p")) > 1:
             return False

@@ -1,7 +1,5 @@
 """Where the content of a page is, and what in it is no content: menus, banners, hidden elements."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

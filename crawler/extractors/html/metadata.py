@@ -1,7 +1,5 @@
 """The head of a page: title, language, site, canonical address, instructions for crawlers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

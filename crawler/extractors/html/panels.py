@@ -5,8 +5,6 @@ something on the page opens it and it holds more than links. The text of its tab
 heading over it, and is not read a second time at the button.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import cast

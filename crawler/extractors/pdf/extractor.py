@@ -6,8 +6,6 @@
 4. the lines between are joined to paragraphs, lists and code (paragraphs.py).
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator, Sequence
@@ -24,9 +22,8 @@ from crawler.errors import BadFile
 from crawler.extractors import Extraction, FileLimits, SourceDocument
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
-from crawler.extractors.pdf.headings import Bookmarks, HeadingFinder
 from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
-from crawler.extractors.pdf.paragraphs import Joiner, ends_open
+from crawler.extractors.pdf.paragraphs import Bookmarks, HeadingFinder, Joiner, ends_open
 from crawler.extractors.text import fold, name_in_address
 from crawler.page import Block
 

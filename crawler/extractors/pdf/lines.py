@@ -1,7 +1,5 @@
 """The lines of PDF pages: text with place, size and face, without running headers and page numbers."""
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from server.domain.addresses import stored
 from server.domain.chunk import Chunk
+from server.domain.sentences import main_first, plain_title
 from server.domain.site import Site
-from server.domain.titles import main_first, plain_title
 from server.languages.loader import alternatives, compiled
 from server.storage.content.reader import ContentReader
 

@@ -10,8 +10,8 @@ from server.answering.understanding.pointing import Pointing, is_about_site, poi
 from server.answering.understanding.steps import PageWords, Understanding
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question, VisitorPage
+from server.domain.sentences import plain_title
 from server.domain.site import Site
-from server.domain.titles import plain_title
 from server.guards.commands import command_in
 from server.indexes.tokens import tokens
 from server.retrieval.parts import ranked

@@ -11,8 +11,8 @@ from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt
 from server.domain.question import Query, Question
+from server.domain.sentences import plain_title
 from server.domain.site import Site
-from server.domain.titles import plain_title
 from server.indexes.tokens import tokens
 
 LONGEST = 1.5

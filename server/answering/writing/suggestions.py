@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.titles import plain_heading, plain_title
+from server.domain.sentences import plain_heading, plain_title
 from server.indexes.tokens import tokens
 
 LIMIT = 3

@@ -1,13 +1,10 @@
 """/demo/<site>: pages with the widget on them, one for each of its forms, to try before it is embedded."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response, redirect, render_template
 from markupsafe import escape
 
 from server.api.access import stores
-from server.api.assets.assets import Asset, asset_response
-from server.api.assets.widget_files import Widget, WidgetFiles
+from server.api.assets.widget_files import Asset, Widget, WidgetFiles, asset_response
 from server.api.caller import known_site
 from server.api.errors import ApiError
 from server.domain.site import Site

@@ -1,7 +1,5 @@
 """/docs/: Docent's documentation, which is also the default site that is crawled."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.anchors import anchors_plugin
 
 from server.api.access import stores
-from server.api.assets.assets import TYPES, Asset, asset_response
+from server.api.assets.widget_files import TYPES, Asset, asset_response
 
 FOLDER = Path(__file__).parents[3] / "docs"
 FIRST = "index"

@@ -1,7 +1,5 @@
 """The OpenAPI document, made from the table of routes and the models of requests and answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,25 +1,89 @@
 """The routes for other servers, each with the scope that its key needs."""
 
-from __future__ import annotations
-
-from dataclasses import asdict
-from datetime import UTC, date, datetime, timedelta
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from flask import Response, jsonify, request
 
 from server.answering.chat import response as answer_response
-from server.api.access import chat, crawling, dialogue, people_stores, stores
-from server.api.bodies import json_body, message_text
+from server.api.access import chat, configuration, crawling, dialogue, people_stores, stores
+from server.api.caller import json_body, known_site, limit, message_text, network_address
 from server.api.errors import ApiError
-from server.api.keyed.caller import allowed, days_asked, known_key, page_of_list, site_for
-from server.api.keyed.schemas import AskRequest
+from server.api.keyed.schemas import (
+    AnswerRequest,
+    AskRequest,
+    CrawlResponse,
+    GapResponse,
+    SiteResponse,
+    shown,
+)
 from server.domain.answer import Answer
+from server.domain.curated import CuratedAnswer
 from server.domain.gap import GapStatus
 from server.domain.site import Site
-from server.storage.crawls.runs import CrawlRun
-from server.storage.errors import UnknownConversation
-from server.storage.people.api_keys import Scope
+from server.storage.errors import UnknownConversation, UnknownCuratedAnswer
+from server.storage.people.api_keys import MARK, ApiKey, Scope
+
+HOW = "Send an API key as Authorization: Bearer docent_..., made on the dashboard under Settings, API keys."
+
+
+def known_key() -> ApiKey:
+    """The key of the Authorization header. Raises ApiError: 401 without a key that works, 429."""
+    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+    secret = secret.strip()
+    if scheme.lower() != "bearer" or not secret:
+        raise ApiError(401, "key_missing", HOW)
+    key = people_stores().api_keys.find(secret) if secret.startswith(MARK) else None
+    if key is None:
+        # Guessing is hopeless; this keeps it from costing the database.
+        limit(configuration().settings.limits.api_limit, f"key-unknown:{network_address()}")
+        raise ApiError(401, "key_invalid", f"This is no API key of this server. {HOW}")
+    if not key.on or key.is_over:
+        raise ApiError(401, "key_over", "This API key was revoked, or its time is over. Make a new one.")
+    limit(configuration().settings.limits.api_limit, f"key:{key.id}")
+    people_stores().api_keys.used(key)
+    return key
+
+
+def site_for(key: ApiKey, scope: Scope, site_id: str) -> Site:
+    """The site, which the key may work on in this way. Raises ApiError: 403, 404."""
+    if scope not in key.scopes:
+        text = f"This needs the scope {scope.value}, which the key does not have."
+        raise ApiError(403, "scope_missing", text)
+    if not key.may(scope, site_id):
+        # The same for sites that do not exist: the key must not tell which ones do.
+        raise ApiError(403, "site_not_allowed", "The key is for another site.")
+    return known_site(site_id)
+
+
+def allowed(scope: Scope, site_id: str) -> tuple[ApiKey, Site]:
+    """The key and the site that it may work on. Raises ApiError: 401, 403, 404, 429."""
+    key = known_key()
+    return key, site_for(key, scope, site_id)
+
+
+def page_of_list() -> tuple[int, int]:
+    """(limit, offset) that `limit` and `page` ask for. Raises ApiError 422."""
+    rows, page = _number("limit", 50), _number("page", 1)
+    if not 1 <= rows <= 100 or not 1 <= page <= 1_000_000:
+        raise ApiError(422, "page_invalid", "limit is a number from 1 to 100, page one from 1 on.")
+    return rows, (page - 1) * rows
+
+
+def days_asked(default: int) -> int:
+    """What `days` asks for. Raises ApiError 422."""
+    days = _number("days", default)
+    if not 1 <= days <= 3660:
+        raise ApiError(422, "days_invalid", "days is a number from 1 to 3660.")
+    return days
+
+
+def _number(name: str, default: int) -> int:
+    text = request.args.get(name, "")
+    if not text:
+        return default
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def ask() -> Response:
@@ -44,7 +108,7 @@ def sites() -> Response:
     """GET /sites, any scope: the sites that the key is for."""
     key = known_key()
     found = [site for site in stores().sites.all() if key.site_id in (None, site.id)]
-    return jsonify(sites=[_site(site) for site in found])
+    return jsonify(sites=[shown(SiteResponse, site) for site in found])
 
 
 def conversations(site_id: str) -> Response:
@@ -52,8 +116,8 @@ def conversations(site_id: str) -> Response:
     _, site = allowed(Scope.READ, site_id)
     rows, offset = page_of_list()
     found = dialogue().conversations.recent(site.id, rows + 1, offset)
-    shown = [_conversation(one, short=True) for one in found[:rows]]
-    return jsonify(conversations=shown, more=len(found) > rows)
+    short = [_conversation(one, short=True) for one in found[:rows]]
+    return jsonify(conversations=short, more=len(found) > rows)
 
 
 def conversation(site_id: str, conversation_id: str) -> Response:
@@ -79,20 +143,7 @@ def gaps(site_id: str) -> Response:
         raise ApiError(422, "status_invalid", f"status is one of {', '.join(known)}.")
     wanted = [GapStatus(status)] if status else []
     found = stores().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
-    shown = [
-        {
-            "id": gap.id,
-            "question": gap.question,
-            "language": gap.language,
-            "status": gap.status.value,
-            "asked": gap.asked,
-            "visitors": gap.visitors,
-            "first_asked": gap.first_asked.isoformat(),
-            "last_asked": gap.last_asked.isoformat(),
-        }
-        for gap in found[:rows]
-    ]
-    return jsonify(gaps=shown, more=len(found) > rows)
+    return jsonify(gaps=[shown(GapResponse, gap) for gap in found[:rows]], more=len(found) > rows)
 
 
 def figures(site_id: str) -> Response:
@@ -103,19 +154,19 @@ def figures(site_id: str) -> Response:
     store = dialogue().figures
     by_day = store.by_day([site.id], first, last)
     total = store.total([site.id], first, last)
-    shown: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
-    shown |= {"p50_ms": total.within(0.5), "p95_ms": total.within(0.95)}
+    whole: dict[str, Any] = {name: value for name, value in asdict(total).items() if name != "times"}
+    whole |= {"p50_ms": total.within(0.5), "p95_ms": total.within(0.95)}
     days = [
         {"day": day, **{name: value for name, value in asdict(one).items() if name != "times"}}
         for day, one in sorted(by_day.items())
     ]
-    return jsonify(since=_day(first), until=_day(last), total=shown, days=days)
+    return jsonify(since=first.isoformat(), until=last.isoformat(), total=whole, days=days)
 
 
 def crawls(site_id: str) -> Response:
     """GET, scope crawl: how the newest crawls stand."""
     _, site = allowed(Scope.CRAWL, site_id)
-    return jsonify(crawls=[_crawl(run) for run in stores().crawls.history(site.id, 20)])
+    return jsonify(crawls=[shown(CrawlResponse, run) for run in stores().crawls.history(site.id, 20)])
 
 
 def crawl(site_id: str) -> tuple[Response, int]:
@@ -123,30 +174,12 @@ def crawl(site_id: str) -> tuple[Response, int]:
     key, site = allowed(Scope.CRAWL, site_id)
     latest = stores().crawls.latest(site.id)
     if latest is not None and latest.is_open:
-        return jsonify(_crawl(latest)), 200
+        return jsonify(shown(CrawlResponse, latest)), 200
     crawling().start(site.id)
     people_stores().audit.add(f"API key {key.shown}", "started a crawl", site.id, {"key": key.name})
     run = stores().crawls.latest(site.id)
     assert run is not None, "one was just begun"
-    return jsonify(_crawl(run)), 202
-
-
-def _site(site: Site) -> dict[str, object]:
-    return {"id": site.id, "name": site.name, "title": site.title, "language": site.language}
-
-
-def _crawl(run: CrawlRun) -> dict[str, object]:
-    ended = run.finished_at
-    return {
-        "id": run.id,
-        "state": run.state,
-        "started_at": run.started_at.isoformat(),
-        "finished_at": ended.isoformat() if ended else None,
-        "found": run.found,
-        "fetched": run.fetched,
-        "indexed": run.indexed,
-        "message": run.message,
-    }
+    return jsonify(shown(CrawlResponse, run)), 202
 
 
 def _conversation(found: Any, *, short: bool = False) -> dict[str, object]:
@@ -158,7 +191,7 @@ def _conversation(found: Any, *, short: bool = False) -> dict[str, object]:
 
 
 def _message(one: Any, short: bool) -> dict[str, object]:
-    shown = {
+    said = {
         "id": one.id,
         "asked_at": one.asked_at.isoformat(),
         "question": one.question,
@@ -168,8 +201,90 @@ def _message(one: Any, short: bool) -> dict[str, object]:
         "model": one.answer.model,
         "strategy": one.answer.strategy,
     }
-    return shown if short else shown | {"citations": [asdict(citation) for citation in one.answer.citations]}
+    return said if short else said | {"citations": [asdict(citation) for citation in one.answer.citations]}
 
 
-def _day(day: date) -> str:
-    return day.isoformat()
+def answers(site_id: str) -> Response:
+    """The last edited first."""
+    _, site = allowed(Scope.ANSWERS, site_id)
+    rows, offset = page_of_list()
+    found = stores().curated.all(site.id, rows + 1, offset)
+    return jsonify(answers=[_curated(one) for one in found[:rows]], more=len(found) > rows)
+
+
+def answer(site_id: str, number: str) -> Response:
+    _, site = allowed(Scope.ANSWERS, site_id)
+    return jsonify(_curated(_found(site.id, number)))
+
+
+def add(site_id: str) -> tuple[Response, int]:
+    """Given to visitors within a second."""
+    key, site = allowed(Scope.ANSWERS, site_id)
+    made = _written(site.id)
+    kept = stores().curated.save(made, _name(key))
+    _note(key, "added an answer", site.id, kept.id)
+    return jsonify(_curated(kept)), 201
+
+
+def change(site_id: str, number: str) -> Response:
+    """Replaces all of it."""
+    key, site = allowed(Scope.ANSWERS, site_id)
+    found, made = _found(site.id, number), _written(site.id)
+    kept = stores().curated.save(
+        replace(made, id=found.id, hits=found.hits, last_given=found.last_given), _name(key)
+    )
+    _note(key, "changed an answer", site.id, kept.id)
+    return jsonify(_curated(kept))
+
+
+def remove(site_id: str, number: str) -> Response:
+    key, site = allowed(Scope.ANSWERS, site_id)
+    found = _found(site.id, number)
+    stores().curated.remove(site.id, found.id)
+    _note(key, "removed the answer", site.id, found.id)
+    return Response(status=204)
+
+
+def _written(site_id: str) -> CuratedAnswer:
+    body = json_body(AnswerRequest)
+    days = (body.valid_from or "", body.valid_until or "")
+    try:
+        made = CuratedAnswer.checked(site_id, body.questions, body.answer, body.links, body.language, days)
+    except ValueError as error:
+        text = str(error)
+        raise ApiError(422, "answer_invalid", f"{text[0].upper()}{text[1:]}.") from None
+    return replace(made, enabled=body.enabled)
+
+
+def _found(site_id: str, number: str) -> CuratedAnswer:
+    try:
+        # Longer numbers than a database has are no answer's.
+        if number.isascii() and number.isdigit() and len(number) < 19:
+            return stores().curated.get(site_id, int(number))
+    except UnknownCuratedAnswer:
+        pass
+    raise ApiError(404, "answer_unknown", "The site has no such curated answer.")
+
+
+def _name(key: ApiKey) -> str:
+    return f"API key {key.shown}"
+
+
+def _note(key: ApiKey, action: str, site_id: str, number: int) -> None:
+    people_stores().audit.add(_name(key), action, site_id, {"answer": number, "key": key.name})
+
+
+def _curated(one: CuratedAnswer) -> dict[str, object]:
+    return {
+        "number": one.id,
+        "questions": list(one.questions),
+        "answer": one.text,
+        "links": list(one.links),
+        "language": one.language,
+        "enabled": one.enabled,
+        "valid_from": one.valid_from.isoformat() if one.valid_from else None,
+        "valid_until": one.valid_until.isoformat() if one.valid_until else None,
+        "hits": one.hits,
+        "edited_by": one.edited_by,
+        "edited_at": one.edited_at.isoformat() if one.edited_at else None,
+    }

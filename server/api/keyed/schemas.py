@@ -1,14 +1,20 @@
 """Requests and answers of the routes for other servers."""
 
-from __future__ import annotations
+from datetime import date
+from typing import Annotated, Any
 
-from typing import Annotated
-
-from pydantic import BaseModel, Field, StrictBool, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StringConstraints
 
 from server.api.schemas import Identifier, RequestBody, SiteId
 
 Line = Annotated[str, StringConstraints(max_length=2000)]
+Moment = Annotated[str, BeforeValidator(lambda at: at.isoformat() if isinstance(at, date) else at)]
+"""A day or a moment of a record, as ISO 8601."""
+
+
+def shown(kind: type[BaseModel], record: object) -> dict[str, Any]:
+    """Return the fields of a record that the response `kind` names."""
+    return kind.model_validate(record, from_attributes=True).model_dump()
 
 
 class AskRequest(RequestBody):
@@ -122,8 +128,8 @@ class GapResponse(BaseModel):
     status: str
     asked: int
     visitors: int
-    first_asked: str
-    last_asked: str
+    first_asked: Moment
+    last_asked: Moment
 
 
 class GapListResponse(BaseModel):
@@ -177,8 +183,8 @@ class CrawlResponse(BaseModel):
 
     id: int
     state: str = Field(description="waiting, running, paused, done, failed or stopped.")
-    started_at: str
-    finished_at: str | None
+    started_at: Moment
+    finished_at: Moment | None
     found: int
     fetched: int
     indexed: int

@@ -10,8 +10,15 @@ from flask import Response, jsonify, request
 from server.answering.chat import Exchange
 from server.answering.chat import response as answer_response
 from server.api.access import chat, configuration, delivery, dialogue, runtime, streams
-from server.api.bodies import json_body, message_text
-from server.api.caller import Caller, known_caller, limit, network_address, require_consent
+from server.api.caller import (
+    Caller,
+    json_body,
+    known_caller,
+    limit,
+    message_text,
+    network_address,
+    require_consent,
+)
 from server.api.errors import ApiError
 from server.api.schemas import ChatRequest, FeedbackRequest, PageRequest
 from server.api.visitor.streams import Event, UnknownStream

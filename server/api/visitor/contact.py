@@ -8,8 +8,15 @@ from datetime import UTC, datetime
 from flask import Response, jsonify
 
 from server.api.access import configuration, delivery, dialogue
-from server.api.bodies import json_body, message_text
-from server.api.caller import Caller, known_caller, limit, network_address, require_consent
+from server.api.caller import (
+    Caller,
+    json_body,
+    known_caller,
+    limit,
+    message_text,
+    network_address,
+    require_consent,
+)
 from server.api.errors import ApiError
 from server.api.schemas import ContactRequest
 from server.domain.contact import ContactOptions

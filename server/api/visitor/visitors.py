@@ -5,10 +5,8 @@ from __future__ import annotations
 from flask import Response, jsonify
 
 from server.api.access import configuration, dialogue, engine, proof_of_work, shared, visitor_tokens
-from server.api.bodies import json_body
-from server.api.caller import known_caller, known_site, limit, network_address
+from server.api.caller import calling_origin, json_body, known_caller, known_site, limit, network_address
 from server.api.errors import ApiError
-from server.api.origins import calling_origin
 from server.api.schemas import VisitorRequest
 from server.domain.site import Site
 from server.domain.visiting import Consent, proof_bits

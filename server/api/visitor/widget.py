@@ -5,8 +5,7 @@ from __future__ import annotations
 from flask import Response, jsonify, request
 
 from server.api.access import configuration
-from server.api.caller import known_site
-from server.api.origins import calling_origin
+from server.api.caller import calling_origin, known_site
 from server.api.visitor.contact import public_contact
 from server.domain.look import Look, Welcome
 from server.domain.site import Site

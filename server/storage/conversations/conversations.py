@@ -12,8 +12,7 @@ from uuid import uuid4
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from server.domain.answer import Answer, Citation, Outcome
-from server.domain.conversation import Conversation, Message
+from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
 from server.storage.columns import now
 from server.storage.conversations.curated import count_hit
 from server.storage.conversations.gap_counts import remove_from_gaps

@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, case, delete, distinct, func, select, update
 
 from server.domain.gap import Why
-from server.storage.schema.gaps import gap_questions as questions
-from server.storage.schema.gaps import gaps
+from server.storage.schema.quality import gap_questions as questions
+from server.storage.schema.quality import gaps
 
 _FIGURES = select(
     func.count(),

@@ -12,8 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, select, true, union_all
 
-from server.domain.answer import Outcome
-from server.domain.conversation import Message
+from server.domain.answer import Message, Outcome
 from server.storage.conversations.conversations import message_of
 from server.storage.conversations.search import count_found, found_by
 from server.storage.database import Database

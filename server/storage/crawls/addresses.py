@@ -1,20 +1,20 @@
-"""The state of each address of a crawl: filtered, searched, counted, paged."""
-
-from __future__ import annotations
+"""The state of each address of a crawl, and what two crawls found differently."""
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select, union_all, update
 
 from server.storage.columns import now
 from server.storage.content.reader import literal_pattern
 from server.storage.database import Database
-from server.storage.schema.crawls import crawl_urls
-from server.storage.statements import among
+from server.storage.schema.sites import crawl_urls
+from server.storage.statements import AnySelect, among
+from server.storage.store import Store, columns_of
 
 BATCH = 2000
 EXCLUDED = "excluded"
@@ -41,14 +41,11 @@ class UrlRow:
     """Clicks from a start address."""
 
 
-_ROW = tuple(crawl_urls.c[name] for name in UrlRow.__dataclass_fields__)
+_ROW = columns_of(UrlRow, crawl_urls)
 
 
-class CrawlAddresses:
+class CrawlAddresses(Store):
     """Addresses of crawls by crawl number."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def urls(
         self,
@@ -65,12 +62,11 @@ class CrawlAddresses:
         # The page of addresses comes from an index alone, however far down it lies; then its rows are read.
         page = select(crawl_urls.c.url).where(*_wanted(crawl_id, state, search, reason))
         page = page.order_by(crawl_urls.c.url).limit(limit).offset(offset)
-        with self._db.connect() as connection:
-            urls = list(connection.execute(page).scalars())
-            rows = select(*_ROW).where(
-                crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
-            )
-            found = {row.url: UrlRow(*row) for row in connection.execute(rows, {"urls": urls})}
+        urls = [row.url for row in self._rows(page)]
+        rows = select(*_ROW).where(
+            crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls")
+        )
+        found = {row.url: UrlRow(*row) for row in self._rows(rows, {"urls": urls})}
         return [found[url] for url in urls if url in found]
 
     def every_url(
@@ -80,8 +76,7 @@ class CrawlAddresses:
         after = ""
         while True:
             rows = select(*_ROW).where(*_wanted(crawl_id, state, search, reason), crawl_urls.c.url > after)
-            with self._db.connect() as connection:
-                found = connection.execute(rows.order_by(crawl_urls.c.url).limit(BATCH)).all()
+            found = self._rows(rows.order_by(crawl_urls.c.url).limit(BATCH))
             yield from (UrlRow(*row) for row in found)
             if len(found) < BATCH:
                 return
@@ -95,48 +90,41 @@ class CrawlAddresses:
             of_crawl.append(crawl_urls.c.state == state)
         counted = select(crawl_urls.c.reason, func.count()).where(*of_crawl).group_by(crawl_urls.c.reason)
         found: Counter[str] = Counter()
-        with self._db.connect() as connection:
-            for reason, count in connection.execute(counted):
-                found[_ADDRESS.sub(ANYTHING, reason)] += count
+        for reason, count in self._rows(counted):
+            found[_ADDRESS.sub(ANYTHING, reason)] += count
         return found.most_common(MOST_REASONS)
 
     def newest(self, crawl_id: int, states: Collection[str], limit: int) -> list[UrlRow]:
         """The newest addresses in these states, newest first."""
         rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states)))
-        with self._db.connect() as connection:
-            ended = connection.execute(rows.order_by(crawl_urls.c.at.desc()).limit(limit))
-            return [UrlRow(*row) for row in ended]
+        return [UrlRow(*row) for row in self._rows(rows.order_by(crawl_urls.c.at.desc()).limit(limit))]
 
     def keep_out(self, crawl_id: int, urls: Collection[str]) -> None:
         """Mark these pages as excluded by an operator."""
         if not urls:
             return
         kept = (crawl_urls.c.crawl_id == crawl_id, among(self._db.dialect, crawl_urls.c.url, "urls"))
-        with self._db.begin() as connection:
-            noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
-            connection.execute(noted, {"urls": list(urls)})
+        noted = update(crawl_urls).where(*kept).values(state=EXCLUDED, reason=KEPT_OUT)
+        self._write(noted, {"urls": list(urls)})
 
     def at_start(self, crawl_id: int) -> list[UrlRow]:
         """The addresses that a crawl began with, and where redirects led it from there."""
         rows = select(*_ROW).where(crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.depth == 0)
-        with self._db.connect() as connection:
-            return [UrlRow(*row) for row in connection.execute(rows.order_by(crawl_urls.c.hops))]
+        return [UrlRow(*row) for row in self._rows(rows.order_by(crawl_urls.c.hops))]
 
     def fingerprints(self, crawl_id: int) -> dict[str, int]:
         """Address -> fingerprint of its page, for the addresses that have one."""
         rows = select(crawl_urls.c.url, crawl_urls.c.fingerprint).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.fingerprint != 0
         )
-        with self._db.connect() as connection:
-            return {row.url: row.fingerprint for row in connection.execute(rows)}
+        return {row.url: row.fingerprint for row in self._rows(rows)}
 
     def ends(self, crawl_id: int, states: Collection[str]) -> list[tuple[str, str, str]]:
         """(address, state, content hash) of the addresses in these states, sorted by address."""
         rows = select(crawl_urls.c.url, crawl_urls.c.state, crawl_urls.c.content_hash).where(
             crawl_urls.c.crawl_id == crawl_id, crawl_urls.c.state.in_(sorted(states))
         )
-        with self._db.connect() as connection:
-            return [(row[0], row[1], row[2]) for row in connection.execute(rows.order_by(crawl_urls.c.url))]
+        return [(row[0], row[1], row[2]) for row in self._rows(rows.order_by(crawl_urls.c.url))]
 
     def counts(self, crawl_ids: Collection[int]) -> dict[int, dict[str, int]]:
         """Crawl -> state -> how many addresses are in it."""
@@ -146,10 +134,8 @@ class CrawlAddresses:
             .group_by(crawl_urls.c.crawl_id, crawl_urls.c.state)
         )
         counts: dict[int, dict[str, int]] = {crawl_id: {} for crawl_id in crawl_ids}
-        if counts:
-            with self._db.connect() as connection:
-                for crawl_id, state, number in connection.execute(counted, {"ids": list(counts)}):
-                    counts[crawl_id][state] = number
+        for crawl_id, state, number in self._rows(counted, {"ids": list(counts)}) if counts else ():
+            counts[crawl_id][state] = number
         return counts
 
 
@@ -169,3 +155,125 @@ def _wanted(crawl_id: int, state: str | None, search: str, reason: str = "") -> 
         pattern = literal_pattern(reason).replace(ANYTHING, "%")
         wanted.append(crawl_urls.c.reason.like(pattern, escape="\\"))
     return [and_(*wanted)]
+
+
+ADDED, MISSING, CHANGED, STATE = "added", "missing", "changed", "state"
+DIFFERENCES = (ADDED, MISSING, CHANGED, STATE)
+_READ = ("fetched", "unchanged")
+"""Both states mean that the page was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One address with different results in the two crawls."""
+
+    url: str
+    kind: str
+    """One of DIFFERENCES: only in the later crawl, only in the earlier one, with another text, or in another
+    state."""
+    before: str = ""
+    """State in the earlier crawl; empty when it did not find it."""
+    before_reason: str = ""
+    now: str = ""
+    """State in the later crawl."""
+    now_reason: str = ""
+
+
+class CrawlDifference(Store):
+    """Differences between an earlier and a later crawl, by their numbers."""
+
+    def __init__(self, db: Database, earlier: int, later: int) -> None:
+        super().__init__(db)
+        self._earlier = earlier
+        self._later = later
+
+    def counts(self) -> dict[str, int]:
+        """Kind of difference -> number of addresses; every kind is a key."""
+        before, now = self._both()
+        otherwise = _ended_otherwise(before, now)
+        same_address = and_(before.c.url == now.c.url, before.c.crawl_id == self._earlier)
+        joined = select(
+            func.count(),
+            func.count().filter(otherwise),
+            func.count().filter(and_(~otherwise, _says_otherwise(before, now))),
+        ).select_from(now.join(before, same_address))
+        [(both, state, changed)] = self._rows(joined.where(now.c.crawl_id == self._later))
+        sizes = [
+            self._scalar(
+                select(func.count()).select_from(crawl_urls).where(crawl_urls.c.crawl_id == crawl_id)
+            )
+            for crawl_id in (self._earlier, self._later)
+        ]
+        return {ADDED: sizes[1] - both, MISSING: sizes[0] - both, CHANGED: changed, STATE: state}
+
+    def rows(self, kind: str = "", search: str = "", limit: int = 100, offset: int = 0) -> list[Difference]:
+        """Differences sorted by address, of one kind or all; with `search`, the addresses that contain it."""
+        if kind == MISSING:
+            found: Any = self._gone(search).order_by("url")
+        elif kind in DIFFERENCES:
+            found = self._here(kind, search).order_by("url")
+        else:
+            # Ordered as it is: both parts come in the order of the key, and few are read of a long list.
+            found = union_all(self._here("", search), self._gone(search)).order_by("url")
+        return [Difference(*row) for row in self._rows(found.limit(limit).offset(offset))]
+
+    def every(self, kind: str = "", search: str = "") -> Iterator[Difference]:
+        """All rows of the same list, one batch in memory at a time."""
+        offset = 0
+        while rows := self.rows(kind, search, BATCH, offset):
+            yield from rows
+            if len(rows) < BATCH:
+                return
+            offset += len(rows)
+
+    def _both(self) -> tuple[Any, Any]:
+        return crawl_urls.alias("before"), crawl_urls.alias("now")
+
+    def _here(self, kind: str, search: str) -> AnySelect:
+        """Addresses of the later crawl with a difference of this kind, or of any."""
+        before, now = self._both()
+        new, otherwise = before.c.url.is_(None), _ended_otherwise(before, now)
+        says = and_(~otherwise, _says_otherwise(before, now))
+        differ = {ADDED: new, STATE: otherwise, CHANGED: says}.get(kind, or_(new, otherwise, says))
+        was = and_(before.c.crawl_id == self._earlier, before.c.url == now.c.url)
+        kind_of = case((new, ADDED), (otherwise, STATE), else_=CHANGED)
+        return (
+            select(
+                *(now.c.url.label("url"), kind_of.label("kind"), func.coalesce(before.c.state, "")),
+                *(func.coalesce(before.c.reason, ""), now.c.state, now.c.reason),
+            )
+            .select_from(now.outerjoin(before, was))
+            .where(now.c.crawl_id == self._later, differ, *_searched(now, search))
+        )
+
+    def _gone(self, search: str) -> AnySelect:
+        """Addresses that the later crawl did not find."""
+        before, now = self._both()
+        is_there = and_(now.c.crawl_id == self._later, before.c.url == now.c.url)
+        return (
+            select(
+                *(before.c.url.label("url"), literal(MISSING).label("kind"), before.c.state),
+                *(before.c.reason, literal(""), literal("")),
+            )
+            .select_from(before.outerjoin(now, is_there))
+            .where(before.c.crawl_id == self._earlier, now.c.url.is_(None), *_searched(before, search))
+        )
+
+
+def _searched(table: Any, search: str) -> Iterator[ColumnElement[bool]]:
+    if search:
+        yield func.lower(table.c.url).contains(literal_pattern(search.lower()), escape="\\")
+
+
+def _ended_otherwise(before: Any, now: Any) -> ColumnElement[bool]:
+    both_read = and_(before.c.state.in_(_READ), now.c.state.in_(_READ))
+    return and_(before.c.state != now.c.state, ~both_read)
+
+
+def _says_otherwise(before: Any, now: Any) -> ColumnElement[bool]:
+    """Whether the hashes differ; a page that the server reported as unchanged has none."""
+    known = and_(before.c.content_hash != "", now.c.content_hash != "")
+    return or_(
+        and_(known, before.c.content_hash != now.c.content_hash),
+        and_(before.c.content_hash == "", before.c.state == "unchanged", now.c.state == "fetched"),
+    )

@@ -1,7 +1,5 @@
 """The journal of one crawl in the database: the result of each address, and what is still waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cache
@@ -13,8 +11,9 @@ from crawler.journal import JournalEntry
 from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl
-from server.storage.schema.crawls import crawl_notes, crawl_urls
+from server.storage.schema.sites import crawl_notes, crawl_urls
 from server.storage.statements import among, upsert
+from server.storage.store import Store, Values
 
 BATCH = 4000
 """Entries read at once."""
@@ -44,23 +43,19 @@ _NEXT = (
 )
 
 
-class CrawlJournal:
+class CrawlJournal(Store):
     """Implements crawler.journal.Journal; one call is one transaction. Raises StorageError, UnknownCrawl."""
 
     def __init__(self, db: Database, crawl_id: int) -> None:
-        self._db = db
+        super().__init__(db)
         self._crawl_id = crawl_id
 
     def entries(self) -> Iterator[JournalEntry]:
         """All entries, lowest depth first, one batch in memory at a time."""
-        with self._db.connect() as connection:
-            depths = list(connection.execute(_DEPTHS, {"crawl": self._crawl_id}).scalars())
-        for depth in depths:
+        for (depth,) in self._rows(_DEPTHS, {"crawl": self._crawl_id}):
             after = ""
             while True:
-                with self._db.connect() as connection:
-                    values = {"crawl": self._crawl_id, "depth": depth, "after": after}
-                    rows = connection.execute(_NEXT, values).all()
+                rows = self._rows(_NEXT, {"crawl": self._crawl_id, "depth": depth, "after": after})
                 for row in rows:
                     yield JournalEntry(*row)
                 if len(rows) < BATCH:
@@ -77,37 +72,31 @@ class CrawlJournal:
             row = {name: getattr(entry, name) for name in _FIELDS}
             row["crawl_id"], row["at"], row["visit"] = self._crawl_id, at, entry.visit or None
             rows.append(row)
-        try:
-            with self._db.begin() as connection:
-                connection.execute(_write(self._db.dialect), rows)
-        except IntegrityError as error:
-            raise self._unknown() from error
+        self._store(_write(self._db.dialect), rows)
 
     def settle(self, urls: Sequence[str]) -> None:
         """Marks entries as settled and drops their visits."""
-        if not urls:
-            return
-        with self._db.begin() as connection:
-            connection.execute(_settle(self._db.dialect), {"crawl": self._crawl_id, "urls": list(urls)})
+        if urls:
+            self._write(_settle(self._db.dialect), {"crawl": self._crawl_id, "urls": list(urls)})
 
     def notes(self) -> dict[str, str]:
         """Notes on the whole crawl: name -> value."""
         mine = select(crawl_notes.c.name, crawl_notes.c.value)
-        with self._db.connect() as connection:
-            rows = connection.execute(mine.where(crawl_notes.c.crawl_id == self._crawl_id))
-            return {name: value for name, value in rows}
+        rows = self._rows(mine.where(crawl_notes.c.crawl_id == self._crawl_id))
+        return {name: value for name, value in rows}
 
     def note(self, name: str, value: str) -> None:
         """Store a note on the whole crawl, replacing an earlier value."""
         row = {"crawl_id": self._crawl_id, "name": name, "value": value}
-        try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, crawl_notes, key=("crawl_id", "name")), row)
-        except IntegrityError as error:
-            raise self._unknown() from error
+        self._store(upsert(self._db.dialect, crawl_notes, key=("crawl_id", "name")), row)
 
-    def _unknown(self) -> UnknownCrawl:
-        return UnknownCrawl(f"there is no crawl {self._crawl_id}: its site was deleted meanwhile")
+    def _store(self, statement: Insert, values: Values) -> None:
+        try:
+            self._write(statement, values)
+        except IntegrityError as error:
+            raise UnknownCrawl(
+                f"there is no crawl {self._crawl_id}: its site was deleted meanwhile"
+            ) from error
 
 
 @cache

@@ -9,9 +9,7 @@ The database decides which process works on a crawl: any number of workers may t
 runs at a time.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -23,9 +21,9 @@ from server.storage.crawls.addresses import CrawlAddresses
 from server.storage.database import Database
 from server.storage.errors import UnknownCrawl, UnknownSite
 from server.storage.leases import is_left
-from server.storage.schema.crawls import crawls
-from server.storage.schema.sites import sites
-from server.storage.statements import AnyRow, AnySelect
+from server.storage.schema.sites import crawls, schedules, sites
+from server.storage.statements import AnyRow, AnySelect, upsert
+from server.storage.store import Store
 
 WAITING, RUNNING, PAUSED = "waiting", "running", "paused"
 DONE, FAILED, STOPPED = "done", "failed", "stopped"
@@ -90,11 +88,11 @@ KEPT_PAGES = 5
 """Runs of single pages that are kept for each kept crawl."""
 
 
-class CrawlStore:
+class CrawlStore(Store):
     """Crawls of all sites; methods that name no kind are about crawls of whole sites."""
 
     def __init__(self, db: Database, kept: int = KEPT_CRAWLS) -> None:
-        self._db = db
+        super().__init__(db)
         self._kept = kept
         self.addresses = CrawlAddresses(db)
 
@@ -214,9 +212,7 @@ class CrawlStore:
     def interrupted(self) -> list[CrawlRun]:
         """Running crawls whose process is gone, the oldest first."""
         under_way = select(crawls).where(crawls.c.state == RUNNING).order_by(crawls.c.id)
-        with self._db.connect() as connection:
-            left = [row for row in connection.execute(under_way) if is_left(row)]
-        return [_run(row, {}) for row in left]
+        return [_run(row, {}) for row in self._rows(under_way) if is_left(row)]
 
     def is_left(self, run: CrawlRun) -> bool:
         """Whether a crawl is stored as running but its process is gone."""
@@ -243,19 +239,15 @@ class CrawlStore:
             raise UnknownSite(f"there is no site {site_id!r} to crawl") from error
 
     def _change(self, crawl_id: int, **values: Any) -> None:
-        with self._db.begin() as connection:
-            changed = connection.execute(update(crawls).where(crawls.c.id == crawl_id).values(**values))
-        if not changed.rowcount:
+        if not self._write(update(crawls).where(crawls.c.id == crawl_id).values(**values)):
             raise _unknown(crawl_id)
 
     def _shift(self, run: CrawlRun, **values: Any) -> bool:
         same = (crawls.c.id == run.id, crawls.c.state == run.state, crawls.c.holder == run.holder)
-        with self._db.begin() as connection:
-            return connection.execute(update(crawls).where(*same).values(**values)).rowcount == 1
+        return self._write(update(crawls).where(*same).values(**values)) == 1
 
     def _load(self, wanted: AnySelect) -> list[CrawlRun]:
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
+        rows = self._rows(wanted)
         # Of a crawl that ended the counts were stored: it may have had very many addresses.
         live = self.addresses.counts([row.id for row in rows if row.counts is None or row.state in OPEN])
         return [_run(row, live.get(row.id, row.counts)) for row in rows]
@@ -280,3 +272,48 @@ def _run(row: AnyRow, counts: dict[str, int]) -> CrawlRun:
 
 def _unknown(crawl_id: int) -> UnknownCrawl:
     return UnknownCrawl(f"there is no crawl {crawl_id}: its site was deleted, or it is one of the old ones")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSchedule:
+    """How often a site is crawled, and when next."""
+
+    site_id: str
+    every: str
+    """One of `server.domain.site.PERIODS`."""
+    next_at: datetime
+
+
+class ScheduleStore(Store):
+    """Schedules by site; a site without one is crawled on demand only."""
+
+    def get(self, site_id: str) -> SiteSchedule | None:
+        """The schedule of a site."""
+        row = self._row(select(schedules).where(schedules.c.site_id == site_id))
+        return None if row is None else SiteSchedule(*row)
+
+    def all(self) -> dict[str, SiteSchedule]:
+        """Site -> schedule."""
+        return {row.site_id: SiteSchedule(*row) for row in self._rows(select(schedules))}
+
+    def set(self, site_id: str, every: str, next_at: datetime) -> None:
+        """Set the schedule of a site. Raises UnknownSite."""
+        row = {"site_id": site_id, "every": every, "next_at": next_at}
+        try:
+            self._write(upsert(self._db.dialect, schedules, key=("site_id",)), row)
+        except IntegrityError as error:
+            raise UnknownSite(f"there is no site {site_id!r} to crawl on a schedule") from error
+
+    def clear(self, site_id: str) -> None:
+        """Delete the schedule of a site. A site without one is no error."""
+        self._write(delete(schedules).where(schedules.c.site_id == site_id))
+
+    def due(self, moment: datetime) -> list[SiteSchedule]:
+        """Schedules that are due."""
+        rows = self._rows(select(schedules).where(schedules.c.next_at <= moment))
+        return [SiteSchedule(*row) for row in rows]
+
+    def claim(self, due: SiteSchedule, next_at: datetime) -> bool:
+        """Move a schedule to its next time; true for only one of the workers that try."""
+        same = [column == value for column, value in zip(schedules.c, astuple(due), strict=True)]
+        return self._write(update(schedules).where(*same).values(next_at=next_at)) == 1

@@ -1,9 +1,8 @@
 """Messages from visitors to people, and the replies of operators."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -19,17 +18,15 @@ from server.storage.errors import UnknownContactRequest, UnknownConversation
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import contact_deliveries, contact_requests, replies
 from server.storage.statements import AnySelect
+from server.storage.store import Store, columns_of
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Letters of references that are not confused when read aloud."""
 LENGTH = 10
 
 
-class ContactStore:
+class ContactStore(Store):
     """Messages to people, of all sites. They are deleted with their conversation, visitor or site."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def add(
         self,
@@ -47,11 +44,10 @@ class ContactStore:
             *(uuid4().hex, site_id, _reference(), visitor_id, conversation_id, at),
             *(storable(email), storable(message)),
         )
-        row = {name: getattr(request, name) for name in ContactRequest.__dataclass_fields__}
         ways = [new_delivery(CONTACT, request.id, channel, at) for channel in channels]
         try:
             with self._db.begin() as connection:
-                connection.execute(insert(contact_requests), row)
+                connection.execute(insert(contact_requests), asdict(request))
                 connection.execute(insert(contact_deliveries), ways)
         except IntegrityError as error:
             raise UnknownConversation(
@@ -72,71 +68,43 @@ class ContactStore:
         theirs = select(contact_requests).where(contact_requests.c.conversation_id == conversation_id)
         return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
 
-    def recent(
-        self,
-        *,
-        site_id: str | None = None,
-        state: DeliveryState | None = None,
-        since: datetime | None = None,
-        limit: int = 50,
-        offset: int = 0,
-    ) -> list[ContactRequest]:
-        """Messages, newest first: of one site or all, with any delivery in this state, since then or ever."""
+    def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
+        """Messages, newest first: of one `site_id` or all, with any delivery in a `state`, `since` then or
+        ever, `until` just before a moment or now."""
         wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
-        wanted = wanted.where(*_held(site_id, state, since))
-        return self._load(wanted.limit(limit).offset(offset))
+        return self._load(wanted.where(*_held(**filters)).limit(limit).offset(offset))
 
-    def total(
-        self,
-        *,
-        site_id: str | None = None,
-        state: DeliveryState | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> int:
-        """Length of that list, until just before a moment or now."""
-        counted = (
-            select(func.count()).select_from(contact_requests).where(*_held(site_id, state, since, until))
-        )
-        with self._db.connect() as connection:
-            return int(connection.execute(counted).scalar_one())
+    def total(self, **filters: Any) -> int:
+        """Length of that list."""
+        return int(self._scalar(select(func.count()).select_from(contact_requests).where(*_held(**filters))))
 
     def handed_over(self, conversation_ids: Collection[str]) -> frozenset[str]:
         """The conversations among these with a message to people."""
         ours = select(contact_requests.c.conversation_id).where(
             contact_requests.c.conversation_id.in_(conversation_ids)
         )
-        with self._db.connect() as connection:
-            return frozenset(connection.execute(ours.distinct()).scalars())
+        return frozenset(row[0] for row in self._rows(ours.distinct()))
 
     def count(self, state: DeliveryState) -> int:
         """How many deliveries are in a state."""
-        counted = (
-            select(func.count())
-            .select_from(contact_deliveries)
-            .where(contact_deliveries.c.state == state.value)
-        )
-        with self._db.connect() as connection:
-            return int(connection.execute(counted).scalar_one())
+        theirs = contact_deliveries.c.state == state.value
+        return int(self._scalar(select(func.count()).select_from(contact_deliveries).where(theirs)))
 
     def forget_sent(self, before: datetime) -> int:
         """Delete older messages that arrived through every channel; return how many."""
         sent = ~_has(contact_deliveries.c.state != DeliveryState.SENT.value)
-        with self._db.begin() as connection:
-            return connection.execute(
-                delete(contact_requests).where(contact_requests.c.at < before, sent)
-            ).rowcount
+        return self._write(delete(contact_requests).where(contact_requests.c.at < before, sent))
 
     def _load(self, wanted: AnySelect) -> list[ContactRequest]:
-        columns = [contact_requests.c[name] for name in ContactRequest.__dataclass_fields__]
-        with self._db.connect() as connection:
-            return [ContactRequest(*row) for row in connection.execute(wanted.with_only_columns(*columns))]
+        columns = columns_of(ContactRequest, contact_requests)
+        return [ContactRequest(*row) for row in self._rows(wanted.with_only_columns(*columns))]
 
 
 def _held(
-    site_id: str | None,
-    state: DeliveryState | None,
-    since: datetime | None,
+    *,
+    site_id: str | None = None,
+    state: DeliveryState | None = None,
+    since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[Any]:
     if site_id is not None:
@@ -159,7 +127,7 @@ def _reference() -> str:
 
 
 REPLIES = DeliveryTables(tables.reply_deliveries, tables.reply_tries, owner="reply_id", way="channel")
-_FIELDS = tuple(Reply.__dataclass_fields__)
+REPLY = columns_of(Reply, replies)
 
 
 def reply_deliveries(db: Database) -> Deliveries[Channel]:
@@ -167,21 +135,16 @@ def reply_deliveries(db: Database) -> Deliveries[Channel]:
     return Deliveries(db, REPLIES, Channel)
 
 
-class ReplyStore:
+class ReplyStore(Store):
     """Replies to messages. They are deleted with the message."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def add(self, request_id: str, operator: str, text: str) -> Reply:
         """Stores a reply that is to be sent. Raises UnknownContactRequest when the message is gone."""
-        at: datetime = now()
-        reply = Reply(uuid4().hex, request_id, at, operator, storable(text))
-        row = {name: getattr(reply, name) for name in _FIELDS}
+        reply = Reply(uuid4().hex, request_id, now(), operator, storable(text))
         try:
             with self._db.begin() as connection:
-                connection.execute(insert(replies), row)
-                delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, at)
+                connection.execute(insert(replies), asdict(reply))
+                delivery = new_delivery(REPLIES, reply.id, Channel.EMAIL, reply.at)
                 connection.execute(insert(REPLIES.deliveries), delivery)
         except IntegrityError as error:
             raise UnknownContactRequest(
@@ -191,17 +154,13 @@ class ReplyStore:
 
     def find(self, id: str) -> Reply | None:
         """The reply, or None."""
-        wanted = select(*(replies.c[name] for name in _FIELDS)).where(replies.c.id == id)
-        with self._db.connect() as connection:
-            row = connection.execute(wanted).first()
+        row = self._row(select(*REPLY).where(replies.c.id == id))
         return None if row is None else Reply(*row)
 
     def of(self, request_ids: Collection[str]) -> dict[str, list[tuple[Reply, list[Delivery[Channel]]]]]:
         """Message id -> its replies with their deliveries, the oldest first."""
-        columns = [replies.c[name] for name in _FIELDS]
-        wanted = select(*columns).where(replies.c.request_id.in_(request_ids)).order_by(replies.c.at)
-        with self._db.connect() as connection:
-            written = [Reply(*row) for row in connection.execute(wanted)]
+        wanted = select(*REPLY).where(replies.c.request_id.in_(request_ids)).order_by(replies.c.at)
+        written = [Reply(*row) for row in self._rows(wanted)]
         sent = reply_deliveries(self._db).of([reply.id for reply in written])
         found: dict[str, list[tuple[Reply, list[Delivery[Channel]]]]] = {}
         for reply in written:

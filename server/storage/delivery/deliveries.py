@@ -3,10 +3,8 @@
 Messages to people, replies and events each have such tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
@@ -19,6 +17,7 @@ from server.storage.columns import now
 from server.storage.database import Database
 from server.storage.schema.delivery import contact_deliveries, contact_tries
 from server.storage.statements import AnyRow
+from server.storage.store import Store
 
 Way = TypeVar("Way", bound=str)
 _AT_ONCE = 10
@@ -40,12 +39,12 @@ class DeliveryTables:
 CONTACT = DeliveryTables(contact_deliveries, contact_tries, owner="request_id", way="channel")
 
 
-class Deliveries(Generic[Way]):
+class Deliveries(Store, Generic[Way]):
     """Deliveries of one kind. Any number of workers may claim them: each delivery goes to one worker."""
 
     def __init__(self, db: Database, tables: DeliveryTables, way: Callable[[str], Way]) -> None:
         """`way` converts the value of the column of that name."""
-        self._db = db
+        super().__init__(db)
         self._tables = tables
         self._sent, self._tries = tables.deliveries, tables.tries
         self._owner, self._to = tables.owner, tables.way
@@ -62,14 +61,11 @@ class Deliveries(Generic[Way]):
             .order_by(self._sent.c.next_at, self._sent.c.id)
             .limit(_AT_ONCE)
         )
-        with self._db.connect() as connection:
-            rows = connection.execute(due).all()
-        for row in rows:
+        for row in self._rows(due):
             unchanged = [self._sent.c[name] == row._mapping[name] for name in ("id", "tries", "next_at")]
             taken = {"tries": row.tries + 1, "next_at": at + lease}
-            with self._db.begin() as connection:
-                if connection.execute(update(self._sent).where(*unchanged).values(**taken)).rowcount:
-                    return self._delivery(row, row.tries + 1, at + lease)
+            if self._write(update(self._sent).where(*unchanged).values(**taken)):
+                return self._delivery(row, row.tries + 1, at + lease)
         return None
 
     def record(
@@ -83,10 +79,9 @@ class Deliveries(Generic[Way]):
         values = {"state": state.value, "next_at": next_at or tried.at}
         # Who took longer than the lease must not undo what another worker noted meanwhile.
         own = (self._sent.c.id == claimed.id, self._sent.c.next_at == claimed.next_at)
-        row = {name: getattr(tried, name) for name in DeliveryTry.__dataclass_fields__}
         try:
             with self._db.begin() as connection:
-                connection.execute(insert(self._tries), {"delivery_id": claimed.id, **row})
+                connection.execute(insert(self._tries), {"delivery_id": claimed.id, **asdict(tried)})
                 connection.execute(update(self._sent).where(*own).values(**values))
         except IntegrityError:
             return  # the visitor, or the operator, erased it while it was being sent
@@ -112,21 +107,17 @@ class Deliveries(Generic[Way]):
         """Since when the oldest waiting delivery has been due; None if none is."""
         waiting = self._sent.c.state == DeliveryState.WAITING.value
         oldest = select(self._sent.c.next_at).where(waiting, self._sent.c.next_at <= now())
-        with self._db.connect() as connection:
-            found = connection.execute(oldest.order_by(self._sent.c.next_at).limit(1)).first()
-        return None if found is None else found.next_at
+        found: datetime | None = self._scalar(oldest.order_by(self._sent.c.next_at).limit(1))
+        return found
 
     def of(self, request_ids: Collection[str]) -> dict[str, list[Delivery[Way]]]:
         """Owner id -> its deliveries with all their attempts."""
         ours = select(self._sent).where(self._sent.c[self._owner].in_(request_ids))
         tried = select(self._tries).join(self._sent, self._sent.c.id == self._tries.c.delivery_id)
-        with self._db.connect() as connection:
-            rows = connection.execute(ours.order_by(self._sent.c[self._to])).all()
-            tries = connection.execute(
-                tried.where(self._sent.c[self._owner].in_(request_ids)).order_by(self._tries.c.number)
-            ).all()
+        rows = self._rows(ours.order_by(self._sent.c[self._to]))
+        tried = tried.where(self._sent.c[self._owner].in_(request_ids)).order_by(self._tries.c.number)
         logs: dict[str, list[DeliveryTry]] = {}
-        for one in tries:
+        for one in self._rows(tried):
             logs.setdefault(one.delivery_id, []).append(
                 DeliveryTry(one.at, one.target, one.arrived, one.says)
             )

@@ -1,7 +1,5 @@
 """Events for other systems, and the webhooks that receive them. The database is the queue."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from server.storage.delivery.deliveries import Deliveries, DeliveryTables, new_d
 from server.storage.errors import StorageError, UnknownWebhook
 from server.storage.schema import delivery as tables
 from server.storage.schema.delivery import events, webhooks
+from server.storage.store import Store, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,8 @@ class EventHook:
     made_at: datetime
 
 
-class WebhookStore:
+class WebhookStore(Store):
     """Webhooks of the installation. A site's webhook for messages to people is an option of the site."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def all(self) -> list[EventHook]:
         """The oldest first."""
@@ -51,7 +47,7 @@ class WebhookStore:
         """Raises UnknownWebhook."""
         found = self._load(select(webhooks).where(webhooks.c.id == id))
         if not found:
-            raise UnknownWebhook(f"there is no webhook {id!r}: it was removed, or never was")
+            raise _unknown(id)
         return found[0]
 
     def wanting(self, kind: EventKind, site_id: str) -> list[EventHook]:
@@ -71,33 +67,31 @@ class WebhookStore:
             "on": True,
             "made_at": now(),
         }
-        with self._db.begin() as connection:
-            connection.execute(insert(webhooks).values(row))
+        self._write(insert(webhooks).values(row))
         return str(row["id"])
 
     def change(self, id: str, **values: object) -> None:
         """Change `url`, `secret`, `kinds`, `site_id` or `on`. Raises UnknownWebhook."""
-        with self._db.begin() as connection:
-            changed = update(webhooks).where(webhooks.c.id == id).values(**values)
-            if not connection.execute(changed).rowcount:
-                raise UnknownWebhook(f"there is no webhook {id!r}: it was removed, or never was")
+        if not self._write(update(webhooks).where(webhooks.c.id == id).values(**values)):
+            raise _unknown(id)
 
     def remove(self, id: str) -> None:
         """Delete a webhook with its delivery log. Raises UnknownWebhook."""
-        with self._db.begin() as connection:
-            if not connection.execute(delete(webhooks).where(webhooks.c.id == id)).rowcount:
-                raise UnknownWebhook(f"there is no webhook {id!r}: it was removed, or never was")
+        if not self._write(delete(webhooks).where(webhooks.c.id == id)):
+            raise _unknown(id)
 
     def _load(self, wanted: Any) -> list[EventHook]:
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted).all()
         known = {kind.value for kind in EventKind}
         return [
             EventHook(
                 **{**row._mapping, "kinds": frozenset(EventKind(one) for one in row.kinds if one in known)}
             )
-            for row in rows
+            for row in self._rows(wanted)
         ]
+
+
+def _unknown(id: str) -> UnknownWebhook:
+    return UnknownWebhook(f"there is no webhook {id!r}: it was removed, or never was")
 
 
 log = logging.getLogger(__name__)
@@ -110,11 +104,11 @@ def event_deliveries(db: Database) -> Deliveries[str]:
     return Deliveries(db, DELIVERED, str)
 
 
-class EventStore:
+class EventStore(Store):
     """Implements Events. An event that no webhook subscribes to is not stored."""
 
     def __init__(self, db: Database) -> None:
-        self._db = db
+        super().__init__(db)
         self._hooks = WebhookStore(db)
 
     def emit(self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str = "") -> None:
@@ -136,9 +130,7 @@ class EventStore:
 
     def among(self, ids: Collection[str]) -> dict[str, Event]:
         """Stored events by id."""
-        columns = [events.c[name] for name in Event.__dataclass_fields__]
-        with self._db.connect() as connection:
-            rows = connection.execute(select(*columns).where(events.c.id.in_(ids))).all()
+        rows = self._rows(select(*columns_of(Event, events)).where(events.c.id.in_(ids)))
         return {row.id: Event(**{**row._mapping, "kind": EventKind(row.kind)}) for row in rows}
 
     def sent(
@@ -153,8 +145,7 @@ class EventStore:
             wanted = wanted.where(deliveries.c.webhook_id == webhook_id)
         if state is not None:
             wanted = wanted.where(deliveries.c.state == state.value)
-        with self._db.connect() as connection:
-            rows = connection.execute(wanted.limit(limit).offset(offset)).all()
+        rows = self._rows(wanted.limit(limit).offset(offset))
         events = self.among([row.event_id for row in rows])
         sent = event_deliveries(self._db).of([row.event_id for row in rows])
         known = {one.id: one for ways in sent.values() for one in ways}
@@ -166,8 +157,7 @@ class EventStore:
 
     def forget(self, before: datetime) -> int:
         """Deletes events from before that moment, sent or not; returns how many."""
-        with self._db.begin() as connection:
-            return connection.execute(delete(events).where(events.c.at < before)).rowcount
+        return self._write(delete(events).where(events.c.at < before))
 
     def _add(
         self, kind: EventKind, site_id: str, data: Mapping[str, object], key: str, wanting: list[str]

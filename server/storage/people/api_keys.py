@@ -1,21 +1,20 @@
-"""Keys for the API of other servers."""
+"""Keys for the API of other servers, and who changed what on the dashboard."""
 
-from __future__ import annotations
-
-import hashlib
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Column, delete, insert, select, update
 
 from server.storage.columns import now
-from server.storage.database import Database
-from server.storage.schema.people import api_keys
+from server.storage.people.operators import hash_of
+from server.storage.schema.people import api_keys, audit
+from server.storage.statements import AnySelect
+from server.storage.store import Store
 
 MARK = "docent_"
 """Prefix of every key, by which scanners for leaked secrets recognise one."""
@@ -59,11 +58,8 @@ class ApiKey:
         return scope in self.scopes and self.site_id in (None, site_id)
 
 
-class ApiKeyStore:
+class ApiKeyStore(Store):
     """API keys by secret. Only the hash is stored: with 256 random bits, one pass of SHA-256 is enough."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def create(
         self,
@@ -78,7 +74,7 @@ class ApiKeyStore:
         secret = MARK + secrets.token_urlsafe(32)
         row = {
             "id": uuid4().hex,
-            "hash": _hash(secret),
+            "hash": hash_of(secret),
             "shown": secret[: len(MARK) + SHOWN_CHARS],
             "name": name,
             "scopes": sorted(scope.value for scope in scopes),
@@ -89,46 +85,37 @@ class ApiKeyStore:
             "used_at": None,
             "on": True,
         }
-        with self._db.begin() as connection:
-            connection.execute(insert(api_keys).values(row))
+        self._write(insert(api_keys).values(row))
         return _key(row), secret
 
     def find(self, secret: str) -> ApiKey | None:
         """The key with this secret, even if revoked or expired; None if there is none."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(api_keys).where(api_keys.c.hash == _hash(secret))).first()
+        row = self._row(select(api_keys).where(api_keys.c.hash == hash_of(secret)))
         return None if row is None else _key(row._mapping)
 
     def used(self, key: ApiKey) -> None:
         """Record that the key was used now, at most once a minute."""
         at = now()
         if key.used_at is None or at - key.used_at > USED_EVERY:
-            with self._db.begin() as connection:
-                connection.execute(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
+            self._write(update(api_keys).where(api_keys.c.id == key.id).values(used_at=at))
 
     def all(self) -> list[ApiKey]:
         """The newest first."""
-        with self._db.connect() as connection:
-            rows = connection.execute(select(api_keys).order_by(api_keys.c.made_at.desc()).limit(500)).all()
+        rows = self._rows(select(api_keys).order_by(api_keys.c.made_at.desc()).limit(500))
         return [_key(row._mapping) for row in rows]
 
     def get(self, id: str) -> ApiKey | None:
         """The key with this id."""
-        with self._db.connect() as connection:
-            row = connection.execute(select(api_keys).where(api_keys.c.id == id)).first()
+        row = self._row(select(api_keys).where(api_keys.c.id == id))
         return None if row is None else _key(row._mapping)
 
     def revoke(self, id: str) -> bool:
         """Revoke a key; False if there is none with this id."""
-        with self._db.begin() as connection:
-            return (
-                connection.execute(update(api_keys).where(api_keys.c.id == id).values(on=False)).rowcount == 1
-            )
+        return self._write(update(api_keys).where(api_keys.c.id == id).values(on=False)) == 1
 
     def remove(self, id: str) -> bool:
         """Delete a key; False if there is none with this id."""
-        with self._db.begin() as connection:
-            return connection.execute(delete(api_keys).where(api_keys.c.id == id)).rowcount == 1
+        return self._write(delete(api_keys).where(api_keys.c.id == id)) == 1
 
 
 def _key(row: Any) -> ApiKey:
@@ -137,5 +124,65 @@ def _key(row: Any) -> ApiKey:
     return ApiKey(**{**values, "scopes": frozenset(Scope(one) for one in values["scopes"] if one in known)})
 
 
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+BATCH = 1000
+CHOICES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the audit log."""
+
+    id: int
+    at: datetime
+    operator: str
+    """E-mail address, as it was then."""
+    site_id: str
+    """Empty if it does not concern one site."""
+    action: str
+    """The action as a past participle with its object: "removed the site"."""
+    details: dict[str, Any]
+
+
+class AuditLog(Store):
+    """Entries are added and never changed."""
+
+    def add(
+        self, operator: str, action: str, site_id: str = "", details: dict[str, Any] | None = None
+    ) -> None:
+        """Store a change made now."""
+        row = {"operator": operator, "site_id": site_id, "action": action, "details": details or {}}
+        self._write(insert(audit).values(at=now(), **row))
+
+    def recent(self, limit: int, offset: int = 0, **filters: Any) -> list[Change]:
+        """Entries, newest first; of one `site_id`, `operator` and `action`, `since` then, or all."""
+        wanted = _wanted(**filters).limit(limit).offset(offset)
+        return [Change(**row._mapping) for row in self._rows(wanted)]
+
+    def every(self, **filters: Any) -> Iterator[Change]:
+        """All entries of the same list, newest first, read in batches."""
+        wanted, before = _wanted(**filters), None
+        while True:
+            batch = wanted if before is None else wanted.where(audit.c.id < before)
+            rows = self._rows(batch.limit(BATCH))
+            yield from (Change(**row._mapping) for row in rows)
+            if len(rows) < BATCH:
+                return
+            before = rows[-1].id
+
+    def choices(self) -> tuple[list[str], list[str]]:
+        """(who changed anything, what was done), for the filters."""
+        return self._distinct(audit.c.operator), self._distinct(audit.c.action)
+
+    def _distinct(self, column: Column[str]) -> list[str]:
+        rows = self._rows(select(column).distinct().order_by(column).limit(CHOICES))
+        return [row[0] for row in rows]
+
+
+def _wanted(
+    *, site_id: str = "", operator: str = "", action: str = "", since: datetime | None = None
+) -> AnySelect:
+    wanted = select(audit).order_by(audit.c.id.desc())
+    for column, value in ((audit.c.site_id, site_id), (audit.c.operator, operator), (audit.c.action, action)):
+        if value:
+            wanted = wanted.where(column == value)
+    return wanted.where(audit.c.at >= since) if since else wanted

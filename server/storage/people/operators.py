@@ -1,21 +1,28 @@
-"""Accounts of the dashboard, and the setup token for the first one."""
-
-from __future__ import annotations
+"""Accounts of the dashboard, their sessions, and the links for invitations and password resets."""
 
 import hashlib
 import secrets
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.roles import Role
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.errors import LastOwner, OperatorExists
-from server.storage.schema.people import operators, recovery_codes, setup_tokens
+from server.storage.schema.people import (
+    operator_links,
+    operator_sessions,
+    operators,
+    recovery_codes,
+    setup_tokens,
+)
+from server.storage.store import Store, columns_of
 
 _OWNERS_LOCK = 0x6F776E6572
 
@@ -40,22 +47,19 @@ class Operator:
         return bool(self.totp_secret)
 
 
-class OperatorStore:
-    """Operators by e-mail address, in any case. Passwords are hashed by the caller."""
+OPERATOR = columns_of(Operator, operators)
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+
+class OperatorStore(Store):
+    """Operators by e-mail address, in any case. Passwords are hashed by the caller."""
 
     def count(self) -> int:
         """How many operators there are."""
-        with self._db.connect() as connection:
-            return int(connection.execute(select(func.count()).select_from(operators)).scalar_one())
+        return int(self._scalar(select(func.count()).select_from(operators)))
 
     def all(self) -> list[Operator]:
         """All operators, by address."""
-        with self._db.connect() as connection:
-            rows = connection.execute(select(operators).order_by(operators.c.email)).all()
-        return [_operator(row._mapping) for row in rows]
+        return [operator_of(row) for row in self._rows(select(*OPERATOR).order_by(operators.c.email))]
 
     def create(self, email: str, password_hash: str, role: Role = Role.OWNER) -> int:
         """Stores an operator; returns the number. Raises OperatorExists."""
@@ -77,9 +81,7 @@ class OperatorStore:
 
     def set_password(self, id: int, password_hash: str) -> None:
         """Replace the hash of the password. An unknown number is no error."""
-        with self._db.begin() as connection:
-            changed = update(operators).where(operators.c.id == id)
-            connection.execute(changed.values(password_hash=password_hash))
+        self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
 
     def set_role(self, id: int, role: Role) -> None:
         """Set the role. Raises LastOwner if there is no other owner. An unknown number is no error."""
@@ -115,45 +117,40 @@ class OperatorStore:
 
     def use_step(self, id: int, step: int) -> bool:
         """True for a later time step than any before, so that a code cannot be used twice."""
-        with self._db.begin() as connection:
-            newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
-            return connection.execute(newer.values(totp_step=step)).rowcount == 1
+        newer = update(operators).where(operators.c.id == id, operators.c.totp_step < step)
+        return self._write(newer.values(totp_step=step)) == 1
 
     def use_recovery_code(self, id: int, code: str) -> bool:
         """Use a recovery code up; true once for each code."""
-        ours = (recovery_codes.c.operator_id == id, recovery_codes.c.hash == _hash(code))
-        with self._db.begin() as connection:
-            return connection.execute(delete(recovery_codes).where(*ours)).rowcount == 1
+        ours = (recovery_codes.c.operator_id == id, recovery_codes.c.hash == hash_of(code))
+        return self._write(delete(recovery_codes).where(*ours)) == 1
 
     def recovery_codes_left(self, id: int) -> int:
         """Number of recovery codes left."""
         left = select(func.count()).select_from(recovery_codes).where(recovery_codes.c.operator_id == id)
-        with self._db.connect() as connection:
-            return int(connection.execute(left).scalar_one())
+        return int(self._scalar(left))
 
     def setup_token(self) -> str:
         """Create a setup token and return it; an earlier one stops working. Only its hash is stored."""
         token = secrets.token_urlsafe(32)
         with self._db.begin() as connection:
             connection.execute(delete(setup_tokens))
-            connection.execute(insert(setup_tokens).values(token_hash=_hash(token), made_at=now()))
+            connection.execute(insert(setup_tokens).values(token_hash=hash_of(token), made_at=now()))
         return token
 
     def use_setup_token(self, token: str) -> bool:
         """Use the setup token up; true once, for the newest token."""
-        with self._db.begin() as connection:
-            used = connection.execute(delete(setup_tokens).where(setup_tokens.c.token_hash == _hash(token)))
-        return used.rowcount == 1
+        return self._write(delete(setup_tokens).where(setup_tokens.c.token_hash == hash_of(token))) == 1
 
     def _one(self, which: ColumnElement[bool]) -> Operator | None:
-        with self._db.connect() as connection:
-            row = connection.execute(select(operators).where(which)).first()
-        return None if row is None else _operator(row._mapping)
+        row = self._row(select(*OPERATOR).where(which))
+        return None if row is None else operator_of(row)
 
 
-def _operator(row: object) -> Operator:
-    values = dict(row)  # type: ignore[call-overload]
-    return Operator(**{**values, "role": Role(values["role"])})
+def operator_of(row: Sequence[Any]) -> Operator:
+    """The operator of a row of OPERATOR."""
+    found = Operator(*row)
+    return replace(found, role=Role(found.role))
 
 
 def _require_other_owner(connection: Connection, id: int) -> None:
@@ -168,7 +165,7 @@ def _require_other_owner(connection: Connection, id: int) -> None:
 
 def _replace_codes(connection: Connection, id: int, codes: Iterable[str]) -> None:
     connection.execute(delete(recovery_codes).where(recovery_codes.c.operator_id == id))
-    if rows := [{"operator_id": id, "hash": _hash(code)} for code in codes]:
+    if rows := [{"operator_id": id, "hash": hash_of(code)} for code in codes]:
         connection.execute(insert(recovery_codes), rows)
 
 
@@ -176,5 +173,200 @@ def _address(email: str) -> str:
     return email.strip().lower()
 
 
-def _hash(token: str) -> str:
+def hash_of(token: str) -> str:
+    """How a secret of 256 random bits is stored: one pass of SHA-256 is enough for it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+SEEN_EVERY = timedelta(minutes=1)
+"""How often the requests of a session update `seen_at`."""
+SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSession:
+    """One browser that is logged in."""
+
+    id: str
+    """For ending the session. It does not log in: the browser has a separate secret, stored as a hash."""
+    operator_id: int
+    started_at: datetime
+    seen_at: datetime
+    ends_at: datetime
+    address: str
+    browser: str
+
+
+SESSION = columns_of(OperatorSession, operator_sessions)
+
+
+class SessionStore(Store):
+    """Sessions by the secret of the browser."""
+
+    def start(self, operator_id: int, lifetime: timedelta, address: str, browser: str) -> str:
+        """Start a session; return its secret. Deletes expired sessions."""
+        secret, at = secrets.token_urlsafe(32), now()
+        row = {
+            "hash": hash_of(secret),
+            "id": uuid4().hex,
+            "operator_id": operator_id,
+            "started_at": at,
+            "seen_at": at,
+            "ends_at": at + lifetime,
+            "address": address[:100],
+            "browser": browser[:300],
+        }
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
+            connection.execute(insert(operator_sessions).values(row))
+        return secret
+
+    def find(self, secret: str) -> tuple[OperatorSession, Operator] | None:
+        """The session with this secret and its operator; None if it has expired or was ended."""
+        at = now()
+        theirs = (
+            select(*SESSION, *OPERATOR)
+            .join(operators, operators.c.id == operator_sessions.c.operator_id)
+            .where(operator_sessions.c.hash == hash_of(secret), operator_sessions.c.ends_at > at)
+        )
+        row = self._row(theirs)
+        if row is None:
+            return None
+        found = OperatorSession(*row[: len(SESSION)])
+        if at - found.seen_at > SEEN_EVERY:
+            self._write(
+                update(operator_sessions).where(operator_sessions.c.id == found.id).values(seen_at=at)
+            )
+        return found, operator_of(row[len(SESSION) :])
+
+    def of(self, operator_id: int) -> list[OperatorSession]:
+        """Sessions of an operator, the most recently used first."""
+        theirs = (
+            select(*SESSION)
+            .where(operator_sessions.c.operator_id == operator_id, operator_sessions.c.ends_at > now())
+            .order_by(operator_sessions.c.seen_at.desc())
+            .limit(SHOWN)
+        )
+        return [OperatorSession(*row) for row in self._rows(theirs)]
+
+    def counts(self) -> dict[int, tuple[int, datetime]]:
+        """Operator -> (number of sessions, last use)."""
+        theirs = operator_sessions.c
+        counted = select(theirs.operator_id, func.count(), func.max(theirs.seen_at)).group_by(
+            theirs.operator_id
+        )
+        rows = self._rows(counted.where(theirs.ends_at > now()))
+        return {operator_id: (count, latest) for operator_id, count, latest in rows}
+
+    def end(self, secret: str) -> None:
+        """End the session with this secret. An unknown secret is no error."""
+        self._write(delete(operator_sessions).where(operator_sessions.c.hash == hash_of(secret)))
+
+    def end_one(self, operator_id: int, id: str) -> bool:
+        """Ends a session of this operator; False when there is none with this id."""
+        ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id == id)
+        return self._write(delete(operator_sessions).where(*ours)) == 1
+
+    def end_all(self, operator_id: int, but: str = "") -> int:
+        """Ends all sessions of an operator, but the one with this id; returns how many."""
+        ours = (operator_sessions.c.operator_id == operator_id, operator_sessions.c.id != but)
+        return self._write(delete(operator_sessions).where(*ours))
+
+
+class LinkKind(StrEnum):
+    """Kinds of links."""
+
+    INVITE = "invite"
+    RESET = "reset"
+
+
+VALID = {LinkKind.INVITE: timedelta(days=7), LinkKind.RESET: timedelta(hours=24)}
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorLink:
+    """One link; only its recipient knows the secret in it."""
+
+    id: str
+    kind: LinkKind
+    email: str
+    role: Role
+    operator_id: int | None
+    """The operator whose password it resets; None for an invitation."""
+    made_by: str
+    made_at: datetime
+    ends_at: datetime
+
+
+class LinkStore(Store):
+    """At most one invitation for each address, and one password reset for each operator."""
+
+    def invite(self, email: str, role: Role, made_by: str) -> str:
+        """Create an invitation and return its secret; an earlier one for this address stops working."""
+        email = email.strip().lower()
+        return self._add(LinkKind.INVITE, email, role, None, made_by, operator_links.c.email == email)
+
+    def reset(self, operator_id: int, email: str, role: Role, made_by: str) -> str:
+        """Create a password reset and return its secret; an earlier one stops working."""
+        before = operator_links.c.operator_id == operator_id
+        return self._add(LinkKind.RESET, email, role, operator_id, made_by, before)
+
+    def find(self, secret: str) -> OperatorLink | None:
+        """The link with this secret; None if it was used, has expired or never existed."""
+        found = self._load((operator_links.c.hash == hash_of(secret), operator_links.c.ends_at > now()))
+        return found[0] if found else None
+
+    def use(self, secret: str) -> OperatorLink | None:
+        """Use the link with this secret up and return it: of two requests at once, one gets it."""
+        found = self.find(secret)
+        used = self._write(delete(operator_links).where(operator_links.c.hash == hash_of(secret)))
+        return found if used else None
+
+    def open(self) -> list[OperatorLink]:
+        """Links that can still be used, the newest first."""
+        return self._load((operator_links.c.ends_at > now(),))
+
+    def withdraw(self, id: str) -> OperatorLink | None:
+        """Revoke a link; return it, or None if there is none with this id."""
+        found = self._load((operator_links.c.id == id,))
+        self._write(delete(operator_links).where(operator_links.c.id == id))
+        return found[0] if found else None
+
+    def _add(
+        self,
+        kind: LinkKind,
+        email: str,
+        role: Role,
+        operator_id: int | None,
+        made_by: str,
+        before: ColumnElement[bool],
+    ) -> str:
+        secret, at = secrets.token_urlsafe(32), now()
+        row = {
+            "hash": hash_of(secret),
+            "id": uuid4().hex,
+            "kind": kind.value,
+            "email": email,
+            "role": role.value,
+            "operator_id": operator_id,
+            "made_by": made_by,
+            "made_at": at,
+            "ends_at": at + VALID[kind],
+        }
+        with self._db.begin() as connection:
+            connection.execute(delete(operator_links).where(operator_links.c.ends_at <= at))
+            connection.execute(delete(operator_links).where(operator_links.c.kind == kind.value, before))
+            connection.execute(insert(operator_links).values(row))
+        return secret
+
+    def _load(self, which: tuple[ColumnElement[bool], ...]) -> list[OperatorLink]:
+        wanted = (
+            select(*columns_of(OperatorLink, operator_links))
+            .where(*which)
+            .order_by(operator_links.c.made_at.desc())
+            .limit(200)
+        )
+        return [
+            OperatorLink(**{**row._mapping, "kind": LinkKind(row.kind), "role": Role(row.role)})
+            for row in self._rows(wanted)
+        ]

@@ -1,7 +1,5 @@
 """The MetaData that all tables share, and the columns that many of them have."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pages, chunks, sources, and what is derived from them."""
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Boolean,

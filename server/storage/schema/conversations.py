@@ -5,8 +5,6 @@ deletes messages. Each database declares the full-text index of messages in its 
 server.storage.conversations.search.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table
 
 from server.domain.answer import Outcome

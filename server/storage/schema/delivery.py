@@ -1,7 +1,5 @@
 """Messages to people, replies, events and webhooks, with their deliveries. One outbox sends them all."""
 
-from __future__ import annotations
-
 from sqlalchemy import Boolean, Column, Index, Table, UniqueConstraint, true
 
 from server.storage.columns import Words

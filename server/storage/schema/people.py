@@ -1,7 +1,5 @@
 """Operators, their sessions and links, API keys, changed settings, and the audit log."""
 
-from __future__ import annotations
-
 from sqlalchemy import Boolean, Column, Index, Table, true
 
 from server.storage.columns import Moment, Words

@@ -1,10 +1,20 @@
-"""Sites, what their crawls keep, and incidents."""
+"""Sites with what their crawls keep, their crawls and schedules, and incidents."""
 
-from __future__ import annotations
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, Table, false
 
-from sqlalchemy import Boolean, Column, Index, Table, false
-
-from server.storage.schema.base import Number, integers, jsons, key, metadata, moments, site_key, texts
+from server.storage.columns import Json, Moment, Words
+from server.storage.schema.base import (
+    Number,
+    cascade,
+    integers,
+    jsons,
+    key,
+    metadata,
+    moments,
+    of_site,
+    site_key,
+    texts,
+)
 
 sites = Table(
     "sites",
@@ -34,4 +44,57 @@ incidents = Table(
     *moments("first_at", "at"),
     Index(None, "site_id", "at"),
     Index(None, "site_id", "kind", "first_at"),
+)
+
+
+crawls = Table(
+    "crawls",
+    metadata,
+    Column("id", Number, primary_key=True),
+    of_site(),
+    *texts("state"),
+    *moments("started_at"),
+    Column("finished_at", Moment),
+    *integers("found", "fetched", "indexed"),
+    *texts("message"),
+    Column("wanted", Words, nullable=False, server_default=""),
+    Column("holder", Words, nullable=False, server_default=""),
+    Column("beat_at", Moment),
+    Column("rate", Float, nullable=False, server_default="0"),
+    Column("remaining_s", Integer),
+    Column("counts", Json),
+    Column("kind", Words, nullable=False, server_default="site"),
+    Column("url", Words, nullable=False, server_default=""),
+    Index(None, "site_id", "id"),
+)
+
+crawl_urls = Table(
+    "crawl_urls",
+    metadata,
+    Column("crawl_id", Number, cascade("crawls.id"), primary_key=True),
+    key("url"),
+    *texts("state", "reason"),
+    *integers("status"),
+    *moments("at"),
+    Column("depth", Integer, nullable=False, server_default="0"),
+    Column("hops", Integer, nullable=False, server_default="0"),
+    Column("found_on", Words, nullable=False, server_default=""),
+    Column("content_hash", Words, nullable=False, server_default=""),
+    Column("fingerprint", BigInteger, nullable=False, server_default="0"),
+    Column("settled", Boolean, nullable=False, server_default=false()),
+    # Last because it can be long: reading the other columns does not read it.
+    Column("visit", Words),
+    Index(None, "crawl_id", "state", "url"),
+)
+
+crawl_notes = Table(
+    "crawl_notes",
+    metadata,
+    Column("crawl_id", Number, cascade("crawls.id"), primary_key=True),
+    key("name"),
+    *texts("value"),
+)
+
+schedules = Table(
+    "schedules", metadata, site_key(), *texts("every"), *moments("next_at"), Index(None, "next_at")
 )

@@ -1,7 +1,5 @@
 """Problems during which visitors were still served."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 
 from server.storage.columns import now
-from server.storage.database import Database
 from server.storage.schema.sites import incidents
+from server.storage.store import Store, columns_of
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +33,8 @@ class Incident:
     count: int
 
 
-class IncidentStore:
+class IncidentStore(Store):
     """Implements server.domain.protocols.Incidents."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def record(
         self, site_id: str, kind: str, message: str, details: Mapping[str, object] | None = None
@@ -57,7 +52,7 @@ class IncidentStore:
         self, site_id: str | None = None, limit: int = 50, since: datetime | None = None, kind: str = ""
     ) -> list[Incident]:
         """Incidents, newest first, of one site or all, of one kind or any, since then or ever."""
-        columns = [incidents.c[name] for name in Incident.__dataclass_fields__]
+        columns = columns_of(Incident, incidents)
         newest_first = select(*columns).order_by(incidents.c.at.desc(), incidents.c.id.desc()).limit(limit)
         if site_id is not None:
             newest_first = newest_first.where(incidents.c.site_id == site_id)
@@ -65,8 +60,7 @@ class IncidentStore:
             newest_first = newest_first.where(incidents.c.at >= since)
         if kind:
             newest_first = newest_first.where(incidents.c.kind == kind)
-        with self._db.connect() as connection:
-            return [Incident(*row) for row in connection.execute(newest_first)]
+        return [Incident(*row) for row in self._rows(newest_first)]
 
     def kinds(
         self, site_id: str | None = None, since: datetime | None = None, until: datetime | None = None
@@ -79,8 +73,7 @@ class IncidentStore:
             counted = counted.where(incidents.c.at >= since)
         if until is not None:
             counted = counted.where(incidents.c.at < until)
-        with self._db.connect() as connection:
-            return {kind: int(times) for kind, times in connection.execute(counted)}
+        return {kind: int(times) for kind, times in self._rows(counted)}
 
     def _count(self, connection: Connection, row: dict[str, Any]) -> None:
         at = now()

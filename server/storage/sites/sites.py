@@ -1,7 +1,5 @@
 """The sites that Docent answers for: their rows, their notes, and removing all rows of a site."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -16,9 +14,9 @@ from server.storage.database import Database
 from server.storage.errors import SiteExists, UnknownSite
 from server.storage.schema.content import chunks
 from server.storage.schema.conversations import conversations, messages
-from server.storage.schema.crawls import crawl_urls, crawls
-from server.storage.schema.sites import incidents, site_notes, sites
+from server.storage.schema.sites import crawl_urls, crawls, incidents, site_notes, sites
 from server.storage.statements import AnyRow, upsert
+from server.storage.store import Store
 
 _FIELDS = tuple(column for column in sites.c if column.name not in ("created_at", "leaving"))
 _STAYING = select(*_FIELDS).where(sites.c.leaving.is_(False))
@@ -26,19 +24,15 @@ _ALL = _STAYING.order_by(sites.c.created_at, sites.c.id)
 _ONE = _STAYING.where(sites.c.id == bindparam("id"))
 
 
-class SiteStore:
+class SiteStore(Store):
     """Sites by id, in the order of creation. A site that is being removed is no longer found, but its id is
     still taken."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def create(self, site: Site) -> Site:
         """Stores a new site, with no live generation yet, and returns it. Raises SiteExists."""
         new = replace(site, generation=0)
         try:
-            with self._db.begin() as connection:
-                connection.execute(insert(sites).values(**_values(new), generation=0, created_at=now()))
+            self._write(insert(sites).values(**_values(new), generation=0, created_at=now()))
         except IntegrityError as error:
             what = "is still being removed" if site.id in self.leaving() else "exists"
             raise SiteExists(f"a site with the id {site.id!r} {what}: choose another id") from error
@@ -53,20 +47,16 @@ class SiteStore:
 
     def find(self, id: str) -> Site | None:
         """The site, or None."""
-        with self._db.connect() as connection:
-            row = connection.execute(_ONE, {"id": id}).first()
+        row = self._row(_ONE, {"id": id})
         return None if row is None else _site(row)
 
     def all(self) -> list[Site]:
         """All sites, the oldest first."""
-        with self._db.connect() as connection:
-            return [_site(row) for row in connection.execute(_ALL)]
+        return [_site(row) for row in self._rows(_ALL)]
 
     def update(self, site: Site) -> None:
         """Store every field except `generation`, which only ContentStore changes. Raises UnknownSite."""
-        with self._db.begin() as connection:
-            changed = connection.execute(update(sites).where(sites.c.id == site.id).values(**_values(site)))
-        if not changed.rowcount:
+        if not self._write(update(sites).where(sites.c.id == site.id).values(**_values(site))):
             raise UnknownSite(self._unknown(site.id))
 
     def change(self, id: str, made: Callable[[Site], Site]) -> Site:
@@ -83,15 +73,13 @@ class SiteStore:
     def leave(self, id: str) -> None:
         """Mark a site for removal: it is no longer found. Raises UnknownSite."""
         marked = update(sites).where(sites.c.id == id, sites.c.leaving.is_(False)).values(leaving=True)
-        with self._db.begin() as connection:
-            if not connection.execute(marked).rowcount:
-                raise UnknownSite(self._unknown(id))
+        if not self._write(marked):
+            raise UnknownSite(self._unknown(id))
 
     def leaving(self) -> list[str]:
         """Ids of sites that are being removed."""
         wanted = select(sites.c.id).where(sites.c.leaving).order_by(sites.c.created_at)
-        with self._db.connect() as connection:
-            return list(connection.execute(wanted).scalars())
+        return [row.id for row in self._rows(wanted)]
 
     def delete(self, id: str) -> None:
         """Delete a new site with everything that refers to it. Raises UnknownSite."""
@@ -109,18 +97,7 @@ class SiteStore:
 
 
 def _values(site: Site) -> Mapping[str, Any]:
-    return {
-        "id": site.id,
-        "name": site.name,
-        "title": site.title,
-        "start_urls": site.start_urls,
-        "origins": site.origins,
-        "language": site.language,
-        "strategy": site.strategy,
-        "flow": site.flow,
-        "allow_private": site.allow_private,
-        "options": site.options,
-    }
+    return {name: getattr(site, name) for name in Site.__dataclass_fields__ if name != "generation"}
 
 
 def _site(row: AnyRow) -> Site:
@@ -130,24 +107,19 @@ def _site(row: AnyRow) -> Site:
     return Site(**values)
 
 
-class SiteNotes:
+class SiteNotes(Store):
     """Texts by site and name, for the crawls of a site."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
 
     def get(self, site_id: str, name: str) -> str:
         """The text; empty when there is none."""
         found = select(site_notes.c.value).where(site_notes.c.site_id == site_id, site_notes.c.name == name)
-        with self._db.connect() as connection:
-            return str(connection.execute(found).scalar() or "")
+        return str(self._scalar(found) or "")
 
     def set(self, site_id: str, name: str, value: str) -> None:
         """Store a text, replacing the earlier one. Raises UnknownSite."""
         row = {"site_id": site_id, "name": name, "value": value}
         try:
-            with self._db.begin() as connection:
-                connection.execute(upsert(self._db.dialect, site_notes, key=("site_id", "name")), row)
+            self._write(upsert(self._db.dialect, site_notes, key=("site_id", "name")), row)
         except IntegrityError as error:
             raise UnknownSite(f"there is no site {site_id!r}") from error
 

@@ -4,8 +4,8 @@ from html import unescape
 
 import pytest
 
-from admin.overview.incident_kinds import KINDS
-from server.storage.schema.crawls import crawls
+from admin.overview.health import KINDS
+from server.storage.schema.sites import crawls
 from tests.admin.conftest import Browser, log_in, make_app
 from tests.admin.samples import make_site
 

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 import threading
 
 from crawler.discovery.frontier import Frontier, Item
-from crawler.judging.spellings import Spellings
+from crawler.discovery.urls import Spellings
 
 
 def frontier(**changes: int) -> Frontier:

@@ -1,11 +1,9 @@
-from __future__ import annotations
-
 import pytest
 
 from crawler.crawl import crawl
 from crawler.discovery.urls import canonical
 from crawler.errors import BadStart, FetchError, Refused
-from crawler.fetching.addresses import AddressGuard, resolve
+from crawler.fetching.connections import AddressGuard, resolve
 from crawler.fetching.fetcher import Fetcher
 from crawler.options import CrawlOptions
 

@@ -1,7 +1,5 @@
 """Pages that try every way out of the browser, with and without the interception of their requests."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import threading
@@ -12,7 +10,7 @@ from playwright.async_api import BrowserType
 from crawler.content import Renderer
 from crawler.errors import FetchError
 from crawler.fetching import browser as browsers
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.fetcher import Fetcher, HttpResponse
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program

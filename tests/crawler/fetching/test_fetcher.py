@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 import gzip
 import shutil
@@ -16,7 +14,7 @@ import brotli
 import pytest
 
 from crawler.errors import BadStart, FetchError
-from crawler.fetching.addresses import AddressGuard
+from crawler.fetching.connections import AddressGuard
 from crawler.fetching.fetcher import Fetcher, Validators
 from crawler.options import CrawlOptions
 from tests.conftest import missing_program

@@ -1,6 +1,4 @@
-from __future__ import annotations
-
-from crawler.judging.spellings import Spellings
+from crawler.discovery.urls import Spellings
 
 HOST = "https://example.com"
 

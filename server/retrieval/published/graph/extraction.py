@@ -24,8 +24,7 @@ from itertools import combinations
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
 from server.domain.protocols import Prompt
-from server.domain.sentences import lines, split_sentences
-from server.domain.titles import plain_heading, plain_title
+from server.domain.sentences import lines, plain_heading, plain_title, split_sentences
 from server.indexes.tokens import letters_of
 from server.languages.stop_words import STOP_WORDS
 from server.retrieval.published.derived.asking import ModelTask

@@ -15,8 +15,7 @@ from functools import partial
 
 from server.domain.chunk import Chunk
 from server.domain.derived import Monitor
-from server.domain.sentences import split_sentences
-from server.domain.titles import plain_heading, plain_title
+from server.domain.sentences import plain_heading, plain_title, split_sentences
 from server.retrieval.published.derived.asking import ModelTasks
 from server.retrieval.published.derived.build import watched
 from server.retrieval.published.graph.extraction import EntityExtraction, ExtractedRelation
