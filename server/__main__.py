@@ -1,7 +1,5 @@
 """`python -m server COMMAND`: see `--help`. Exit codes: 0 done, 1 not done, 2 wrong use, 3 wrong setting."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from importlib import import_module

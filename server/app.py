@@ -1,7 +1,5 @@
 """The web application: the API, the widget, the documentation, the dashboard."""
 
-from __future__ import annotations
-
 from flask import Flask, Request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_compress import Compress

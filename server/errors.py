@@ -10,8 +10,6 @@ DocentError (a tuple of classes, for `except`)
 └── StartError         here                         the server cannot start as asked
 """
 
-from __future__ import annotations
-
 from crawler.errors import CrawlError
 from server.domain.protocols import ModelError
 from server.domain.registry import UnknownName

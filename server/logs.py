@@ -1,7 +1,5 @@
 """What the processes say: one line of text per event, on standard output."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

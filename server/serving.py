@@ -1,7 +1,5 @@
 """gunicorn in this process: threads for many open streams, graceful reload and shutdown."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

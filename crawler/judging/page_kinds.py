@@ -3,8 +3,6 @@
 Standing pages answer visitors; posts, listings, legal pages and the like only if they are asked for.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date

@@ -1,7 +1,5 @@
 """Questions for a price, a phone number or an email address: the answer must contain one."""
 
-from __future__ import annotations
-
 import re
 
 from server.languages.loader import alternatives, compiled

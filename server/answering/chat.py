@@ -1,7 +1,5 @@
 """One turn of a conversation: loads the history, answers the question and stores both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime

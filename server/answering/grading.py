@@ -6,8 +6,6 @@ best chunk contains, how much of that weight is in words or names that the site 
 requested kind of fact, such as a price, occurs at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

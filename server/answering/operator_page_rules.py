@@ -1,7 +1,5 @@
 """Applies an operator's page rules to search results: drops excluded pages, always adds pinned ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 
 from server.domain.chunk import Chunk, ScoredChunk

@@ -1,7 +1,5 @@
 """Docent's own phrases in the visitor's language, or in English when a language lacks one."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from server.languages.loader import language as known

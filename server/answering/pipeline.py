@@ -1,8 +1,6 @@
 """Turns a question into an answer: guards, shortcuts, understanding, then the site's flow (`flows`), which
 retrieves, filters, writes, verifies and cites."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, replace
 

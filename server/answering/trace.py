@@ -1,7 +1,5 @@
 """Timings and notes of one answer, which show the operator how it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar

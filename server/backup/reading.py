@@ -1,8 +1,6 @@
 """Reads a backup: everything is checked before anything is touched, then all is replaced in one
 transaction."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import zipfile

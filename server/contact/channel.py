@@ -1,7 +1,5 @@
 """What the outbox sends: messages of visitors to people, and events to other systems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

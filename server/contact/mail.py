@@ -1,7 +1,5 @@
 """The mail server that e-mails leave by. The only module that speaks SMTP."""
 
-from __future__ import annotations
-
 import smtplib
 import ssl
 import unicodedata

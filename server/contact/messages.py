@@ -1,7 +1,5 @@
 """The three sorts of messages that the outbox sends: visitors' messages, replies to them, and events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from email.message import EmailMessage

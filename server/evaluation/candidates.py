@@ -4,8 +4,6 @@ What cannot name its page is left out: a heading that stands on several pages ("
 lead to several ("read more"), and names of a single everyday word.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

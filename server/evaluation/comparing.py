@@ -4,8 +4,6 @@ Two variants differ when the bootstrap interval of their paired differences says
 one to choose for a site and for each kind of question.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Documents have `_id`, `text`, mostly `title`, and may have `lang`. Queries have 
 A query without qrels that has no such mark is asked and its ranking is not judged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

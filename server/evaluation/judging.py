@@ -1,7 +1,5 @@
 """What one answer was worth, against what is known of the question. No model judges here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from math import log2

@@ -3,8 +3,6 @@
 JSON, one object a line; see `Case` for the fields. Only `question` is needed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

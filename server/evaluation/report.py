@@ -1,7 +1,5 @@
 """Writes what an evaluation found: report.json holds every figure, the other files are made from it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """A report as an HTML page that needs nothing else, and as Markdown; both are templates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What came of one question asked in one way, as it is kept and reported."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

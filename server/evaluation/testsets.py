@@ -1,7 +1,5 @@
 """A test set from a site's pages: the same for the same pages, options and replies of the model."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence

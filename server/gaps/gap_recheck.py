@@ -1,7 +1,5 @@
 """Rechecks the gaps of one site: asks their questions again, and finds what is missing."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence

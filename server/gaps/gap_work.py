@@ -1,7 +1,5 @@
 """Keeps gaps up to date: takes in new questions, finds what is missing, and rechecks gaps after crawls."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator

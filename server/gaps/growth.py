@@ -1,7 +1,5 @@
 """Brings questions that were not answered into gaps, batch by batch."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from uuid import uuid4

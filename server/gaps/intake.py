@@ -1,7 +1,5 @@
 """Finds the questions that were not answered, or not well, in order of arrival, and puts them into gaps."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

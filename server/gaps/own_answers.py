@@ -1,7 +1,5 @@
 """The operator's own answers and the site's pages: which answer is given, and where both differ."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from datetime import UTC, datetime

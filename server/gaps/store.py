@@ -1,7 +1,5 @@
 """Gaps: questions that a site cannot answer, for the operator."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime

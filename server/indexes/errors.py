@@ -5,8 +5,6 @@ IndexFailure             a request to an index failed
 └── IndexRejected        it rejected the request as invalid; trying again cannot help
 """
 
-from __future__ import annotations
-
 
 class IndexFailure(Exception):
     """A request to an index failed. The message may be shown to the operator."""

@@ -4,8 +4,6 @@ Chunks are numbered from 0. Each token has one piece of bytes per `BLOCK` chunks
 in 100,000 chunks is read in 13 pieces and scored without a loop over chunks.
 """
 
-from __future__ import annotations
-
 import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence

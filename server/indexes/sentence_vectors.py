@@ -4,8 +4,6 @@ Grading compares a question with single sentences. With their vectors in the dat
 itself has to be embedded. Everything here is derived from chunks and can be computed again.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice

@@ -7,8 +7,6 @@ pairs, and common words. Someone who asks for "cats" on a site about "casts" mea
 the site has no answer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -17,8 +17,6 @@ that is one stem per word, and many stems are the same in several languages. Onl
 language of the query is guessed: the one with most function words in it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ typical site fit into a file that all processes of the machine map into memory. 
 faster, and exact. Chroma remains the store: after every change a new copy is made from it.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

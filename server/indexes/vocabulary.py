@@ -6,8 +6,6 @@ selects the candidates of a search. The distance is rapidfuzz's optimal string a
 different or swapped letter counts 1.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Everything in them is derived from chunks. If they are dropped, indexing restores them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sqlalchemy import (

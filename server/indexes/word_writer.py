@@ -6,8 +6,6 @@ less than half of a full block is left, its chunks are moved to the end and the 
 half of the postings are dead.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ PostgreSQL therefore rank the same. A question takes a few milliseconds on 100,0
 of the time of SQLite's full-text search FTS5 (benchmarks/indexing.py).
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import zlib

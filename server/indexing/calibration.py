@@ -1,7 +1,5 @@
 """Calibrates cosines for a site by comparing its headings and sentences with off-topic questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 

@@ -5,8 +5,6 @@ heading alone often matches a question. Inside a section, blocks are packed into
 and neighbours share whole sentences.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Updates a site's index from the state of the last crawl to that of the current one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

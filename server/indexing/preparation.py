@@ -1,7 +1,5 @@
 """Builds the indexes of another strategy on an indexed site, for example for a comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

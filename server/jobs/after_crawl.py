@@ -1,7 +1,5 @@
 """Pages that a crawl did not find where they were: moved, or gone."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 

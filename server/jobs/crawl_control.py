@@ -1,7 +1,5 @@
 """What operators do with crawls and sites, from the dashboard and from the shell."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """What a crawl knows of earlier runs when it starts, and how the pages that it reads reach the index and are
 settled in the journal."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import deque

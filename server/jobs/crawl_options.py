@@ -1,7 +1,5 @@
 """What a site's crawl may do: limits of the settings, scope of the site."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Keeps a crawl in touch with the rest of the installation while it runs: every second it says that it
 lives, and learns what its operator wants."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -5,8 +5,6 @@ id = runs.start(site)   # a thread of this process crawls a few pages
 runs.get(id)            # from any process: what it found so far
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import threading

@@ -1,8 +1,6 @@
 """The quality gate: before the index of a crawl goes live, the questions of a test set are asked of it and of
 the live one."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

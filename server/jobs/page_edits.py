@@ -3,8 +3,6 @@
 Their decisions apply to everything that is read, so that every crawl gives the same result.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ It counts as a crawl: the same claim keeps a second writer off the site, and the
 outcome.
 """
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 

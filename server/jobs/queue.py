@@ -1,7 +1,5 @@
 """The job queue: Huey over a SQLite file, or over Redis when there are several machines."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

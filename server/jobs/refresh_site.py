@@ -4,8 +4,6 @@ A crawl may be cut off at any moment, by kill -9 too: whoever takes it up next r
 the same journal and the same content, and each step does what the one before it left to do.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import closing

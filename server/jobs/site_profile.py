@@ -1,7 +1,5 @@
 """New sites, and what a crawl learns about a site: title, language, topics, origins."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What the job worker looks after by itself: crawls that were left, and those whose time has come."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

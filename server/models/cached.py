@@ -1,7 +1,5 @@
 """Models with a cache: the same query is embedded once, the same prompt is answered once."""
 
-from __future__ import annotations
-
 import json
 import threading
 from array import array

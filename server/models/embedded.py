@@ -3,8 +3,6 @@
 It reads English. Texts are cut at 256 tokens, the length that the model was trained for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

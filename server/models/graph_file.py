@@ -3,8 +3,6 @@
 It imports no model code, so that a process that only starts others stays small.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

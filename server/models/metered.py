@@ -1,7 +1,5 @@
 """Counts a chat model's tokens and cost, per question and per site and day."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

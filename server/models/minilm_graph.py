@@ -10,8 +10,6 @@ The design choices were measured with benchmarks/embedding.py:
 - Word vectors are 8-bit integers with one scale per word, which saves 34 MB of memory in each process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

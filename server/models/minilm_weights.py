@@ -3,8 +3,6 @@
 Only its weights and its tokenizer are read; none of the package's code is imported.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from functools import cache

@@ -6,8 +6,6 @@ else, and hundreds of visitors stream at once. Importing this module takes secon
 server.models.table when a provider is configured.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import re

@@ -4,8 +4,6 @@ They all accept `POST .../rerank` with a query and texts, and return a relevance
 field names. The first call detects which of the two a server uses.
 """
 
-from __future__ import annotations
-
 import atexit
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Wraps models with timeouts, retries, limits and a circuit breaker, so that visitors do not wait."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Model providers by name, imported on first use."""
 
-from __future__ import annotations
-
 from server.domain.registry import Registry
 
 CHAT_MODELS = Registry("chat model provider", {"openai": "server.models.openai:OpenAIChat"})

@@ -1,7 +1,5 @@
 """One variant of a run: opened as the site's own is, asked once, and forgotten."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping

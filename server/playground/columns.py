@@ -1,7 +1,5 @@
 """What a run came to, side by side, and where its variants differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What is asked in the playground, and with which settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar, get_args, get_origin

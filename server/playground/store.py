@@ -1,7 +1,5 @@
 """Runs of the playground: the question, and the result of each variant."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What differs between two variants that answered the same questions, question by question."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -7,8 +7,6 @@ evaluating.plan()                 # what models would take for missing indexes
 report = evaluating.run(monitor)  # goes on where an earlier run into the same folder was cut off
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Asks a test set against the live index of a site and against the one to come."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

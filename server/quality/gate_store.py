@@ -9,8 +9,6 @@ the worker of its crawl carries it out.
     held --a later crawl is measured--> replaced
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

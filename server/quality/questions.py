@@ -1,7 +1,5 @@
 """Questions of test sets: from files, operators, conversations and the site's own pages; and as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ waiting --claim--> running --end--> done, failed, stopped, or asks --agree--> wa
    +---- resume ------+- claimed again after its process was killed
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One run of a test set, as the worker carries it out."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -4,8 +4,6 @@ Each question is stored as its line of a question file, so that exporting and im
 Only server.evaluation.questions parses the line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A variant: one strategy and flow for a site's questions, opened for an evaluation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

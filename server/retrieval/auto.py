@@ -1,7 +1,5 @@
 """Another strategy for each kind of question, chosen by what an evaluation on this very site showed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

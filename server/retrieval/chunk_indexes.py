@@ -4,8 +4,6 @@
 identifiers, and every language that an embedder cannot read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from server.domain.chunk import Changes, ScoredChunk

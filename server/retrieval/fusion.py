@@ -7,8 +7,6 @@ hides that. So do ranks (reciprocal rank fusion: Cormack, Clarke and Buettcher, 
 much when one side is weak, as an English embedder is on Korean pages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

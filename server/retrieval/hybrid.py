@@ -1,7 +1,5 @@
 """Vectors and words searched side by side and fused; the default strategy."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Both rerankers produce an order. The existing scores are assigned to the chunks 
 steps do not depend on how the order was made.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

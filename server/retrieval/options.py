@@ -1,7 +1,5 @@
 """Typed options of strategies and their notation: `raptor` or `raptor[clustering=tree,layers=3]`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields

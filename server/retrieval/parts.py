@@ -1,7 +1,5 @@
 """The parts that strategies are built from, and helpers that dense and lexical search share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar

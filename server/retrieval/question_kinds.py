@@ -4,8 +4,6 @@ An overview needs many pages. A question of several hops needs two or more passa
 questions are looked up in one place.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Weighs the words of a query by their rarity: inverse document frequency on the site."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

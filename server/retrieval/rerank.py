@@ -4,8 +4,6 @@ The weights were fitted on twelve test sets together, and rounded. Word pairs in
 shortest window with all its words, the position on the page and the words of its address did not improve it.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

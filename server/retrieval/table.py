@@ -1,7 +1,5 @@
 """All retrieval strategies, rerankers and fusions. A new one is one new file and one new row."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from server.domain.protocols import Strategy

@@ -1,7 +1,5 @@
 """Builds the answering pipeline of a site."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """Builds the parts that process a site's questions before and after the search."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """The SQL database of an installation: SQLite by default, PostgreSQL at scale."""
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """Stores small values shared by all processes of an installation, in a folder on disk or in Redis."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Callable, Iterator

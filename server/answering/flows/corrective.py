@@ -4,8 +4,6 @@ A retrieval is correct, ambiguous or incorrect. The published flow then searches
 the site again with a larger limit and another wording, because nothing else may be cited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from enum import StrEnum
 from typing import TypedDict

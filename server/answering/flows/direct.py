@@ -1,7 +1,5 @@
 """The flow that does each step once: retrieve, filter, write."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 from server.answering.flows.reflection import Reflection

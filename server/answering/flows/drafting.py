@@ -1,7 +1,5 @@
 """Drafts that are graded before the visitor sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

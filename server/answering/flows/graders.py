@@ -1,7 +1,5 @@
 """Graders of chunks and drafts. server.answering.grading.EvidenceGrader grades chunks without a model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

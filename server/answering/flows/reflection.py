@@ -1,7 +1,5 @@
 """Additional parts of the flows that grade their own work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ graded against the visitor's own question, not another wording of it. The next d
 unsupported claims, or consists of quotations. When the limits are reached, the best draft is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import replace
 from typing import TypedDict

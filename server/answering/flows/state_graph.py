@@ -1,8 +1,6 @@
 """Nodes and the routes between them, run by LangGraph. Importing LangGraph takes almost a second, so only
 the flows that need it import this module."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any, Generic, TypeVar, cast

@@ -1,8 +1,6 @@
 """All flows: the order of retrieving, grading and writing. A new flow is one new file and one new row. Any
 strategy runs in any flow."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Rewords a question when the last wording found nothing relevant."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Caches answers until the site, its index or its options change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, replace

@@ -4,8 +4,6 @@ Only sentences about the same subject are compared, by their amounts with a unit
 denies the other. A different wording, or a statement that only one side makes, is no contradiction.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Curated answers: written by the operator and given without a search."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

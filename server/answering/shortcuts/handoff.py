@@ -1,7 +1,5 @@
 """Answers a visitor who asks for a person with the site's contact details."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Detects pages that nearly every site has, by title and address: about, contact and the main pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

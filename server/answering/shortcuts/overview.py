@@ -1,7 +1,5 @@
 """Answers "what is this site about?" with quotes from the pages that describe the site."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Decides whether two questions ask the same thing, and how similar they are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from unicodedata import normalize

@@ -1,7 +1,5 @@
 """Answers greetings and other small talk without a search, in the visitor's language."""
 
-from __future__ import annotations
-
 from server.answering.phrases import Phrase, say
 from server.answering.understanding.routing import Kind, read
 from server.answering.writing.quotation import escape_markdown

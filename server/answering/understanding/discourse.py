@@ -4,8 +4,6 @@ The word lists are short on purpose. A missing word makes one answer slightly wo
 something else in another language would make many answers worse.
 """
 
-from __future__ import annotations
-
 import re
 
 from server.languages.loader import alternatives, compiled

@@ -1,7 +1,5 @@
 """Query expansion: searches other wordings in addition to the question."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Steps that reword a follow-up question so that it can be understood without the history."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

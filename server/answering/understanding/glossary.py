@@ -3,8 +3,6 @@
 Each key of the table is a concept. It has an English name, which is the same in every file.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

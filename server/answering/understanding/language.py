@@ -1,7 +1,5 @@
 """Chooses the language of the answer: the one asked for ("auf Deutsch bitte"), else the question's."""
 
-from __future__ import annotations
-
 from server.languages.detector import text_language
 from server.languages.loader import alternatives, compiled, languages
 

@@ -5,8 +5,6 @@ the same answer on every page, so the rules are narrower than in `understanding/
 may mean nothing ("is it possible to ...") does not count.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from functools import lru_cache

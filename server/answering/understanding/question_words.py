@@ -5,8 +5,6 @@ Chinese, Japanese and Korean they must be cut out of the run of characters, or t
 count as words that are missing on the site.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

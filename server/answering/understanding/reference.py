@@ -4,8 +4,6 @@ There are three kinds: a word refers back ("how do I undo that?"), the question 
 ("and on Windows?"), or it corrects it ("no, I meant the other one").
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from functools import lru_cache

@@ -4,8 +4,6 @@ A message is small talk only if it contains nothing else: "Hello, how do I retur
 greeting is removed so that it is not searched.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Turns a question into a query by a list of steps, applied in order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol

@@ -5,8 +5,6 @@ names, identifiers and words that both languages share are kept, and common word
 If too few words are known, the question stays unchanged and is refused.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

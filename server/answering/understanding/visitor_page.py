@@ -1,7 +1,5 @@
 """Uses the page that a question was asked on, but only if the question refers to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

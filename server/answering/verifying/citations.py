@@ -1,7 +1,5 @@
 """Numbers the proofs of an answer and links each one to the quoted words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from urllib.parse import urlsplit

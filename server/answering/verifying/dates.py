@@ -1,7 +1,5 @@
 """Parses dates in several notations into (year, month, day). The year is 0 when it is not given."""
 
-from __future__ import annotations
-
 import re
 
 from server.languages.loader import alternatives, compiled, languages

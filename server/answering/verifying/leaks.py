@@ -1,7 +1,5 @@
 """Detects claims that reveal the model's instructions, before they are shown."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """Checks that an answer's literals are on the page: amounts, dates, addresses, phone numbers, code, names and
 quoted labels. Notations that mean the same are equal."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from unicodedata import normalize

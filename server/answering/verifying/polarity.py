@@ -4,8 +4,6 @@ Clauses are compared one by one, because "arrives in two days, not counting Sund
 arrives in two days. Each clause of the claim is compared with the page's clause that shares most words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Finds the words of a page that prove a claim."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

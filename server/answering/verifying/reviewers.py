@@ -1,8 +1,6 @@
 """Final checks of an answer: all citations were retrieved from the site, nothing is repeated, and every link
 leads to a cited page or occurs in a chunk."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ Follows URL Fragment Text Directives, https://wicg.github.io/scroll-to-text-frag
 one block of the page. A quote over several blocks is therefore given by its first and last words.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from urllib.parse import quote, urldefrag

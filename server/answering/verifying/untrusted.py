@@ -1,8 +1,6 @@
 """Finds text that must not be quoted or used as proof: commands to a model, and the rest of their
 paragraph."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from server.answering.writing.units import Unit, units

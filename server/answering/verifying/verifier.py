@@ -6,8 +6,6 @@ its content words. One sentence, or two neighbours, is close enough to be shown 
 amount and does not say the opposite. Commands to the model on a page prove nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """One writer's answer, verified and cited claim by claim."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

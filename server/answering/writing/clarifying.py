@@ -1,7 +1,5 @@
 """Asks the visitor what is meant when a very short question fits several pages equally well."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from server.answering.phrases import Phrase, asks_which, say

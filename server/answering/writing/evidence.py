@@ -7,8 +7,6 @@ count too, and so does length, because longer sentences say more. A number count
 an amount. Comparing each sentence's own meaning did not improve the result and took longest.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

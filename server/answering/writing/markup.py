@@ -1,7 +1,5 @@
 """Renders an answer's Markdown as sanitised HTML, with [1] markers as links to the quoted words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import escape

@@ -1,8 +1,6 @@
 """Prompts for the chat model. Rules are in the system part. Pages, history and the question are data, fenced
 in the user part."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 

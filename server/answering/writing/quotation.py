@@ -1,7 +1,5 @@
 """Renders neighbouring units as Markdown, with the words that are quoted."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

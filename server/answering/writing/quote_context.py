@@ -1,7 +1,5 @@
 """Finds the context that a quoted unit needs: its list, introduction, example or the sentence before."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from server.answering.understanding.discourse import introduces, is_label, refers_back

@@ -1,7 +1,5 @@
 """Widens found chunks for the writer: small pieces are searched, larger ones are read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

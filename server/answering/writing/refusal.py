@@ -1,7 +1,5 @@
 """The refusal when the site has no answer, with the site's topics and the nearest pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from server.answering.phrases import refusal

@@ -4,8 +4,6 @@ Clicking a suggestion searches its text, so the text must find its own chunk: it
 has more than one content word, and there is enough text below it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Splits a chunk into units that can be quoted: sentences, list items, table rows, code blocks."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum

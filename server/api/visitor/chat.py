@@ -1,7 +1,5 @@
 """POST /api/v1/chat: answers a question, as one JSON object or as a stream of events."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 

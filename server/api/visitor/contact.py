@@ -1,7 +1,5 @@
 """POST /api/v1/contact: a visitor's message to the operator, with the conversation before it."""
 
-from __future__ import annotations
-
 import logging
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Visitor tokens: signed, with an expiry, and bound to a site, an origin and a consent. Nothing is stored."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from uuid import uuid4
 

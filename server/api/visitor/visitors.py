@@ -1,7 +1,5 @@
 """Visitors: issues tokens and erases a visitor's data."""
 
-from __future__ import annotations
-
 from flask import Response, jsonify
 
 from server.api.access import configuration, dialogue, engine, proof_of_work, shared, visitor_tokens

@@ -1,7 +1,5 @@
 """GET /api/v1/sites/<id>/widget: the settings that the widget needs before the first question."""
 
-from __future__ import annotations
-
 from flask import Response, jsonify, request
 
 from server.api.access import configuration

@@ -4,8 +4,6 @@ The writer is given passages in place of what the search finds: right ones with 
 alone, right ones of several pages, and a right one beside a copy in which the fact was changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence

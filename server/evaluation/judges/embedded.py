@@ -1,7 +1,5 @@
 """The judge that needs no model: it counts words."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

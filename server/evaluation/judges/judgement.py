@@ -1,7 +1,5 @@
 """What a judge is given, and what it says."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol

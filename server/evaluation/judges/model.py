@@ -1,7 +1,5 @@
 """The judge that asks a chat model: what it says is read strictly, and what cannot be read is counted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, TypeVar

@@ -4,8 +4,6 @@ A model says it in a title and one sentence; without a model the page itself doe
 above it, its description or first sentence, and its headings.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

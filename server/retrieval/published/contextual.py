@@ -5,8 +5,6 @@ Without a model the page itself says it: the pages above, what it defines, the h
 key terms of the neighbouring chunks. A chat model adds one or two sentences for each chunk.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence

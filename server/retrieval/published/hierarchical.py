@@ -1,7 +1,5 @@
 """Retrieval in two tiers: summaries of pages and sections pick where to look, chunks are what is returned."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

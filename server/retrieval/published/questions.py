@@ -5,8 +5,6 @@ After doc2query (Nogueira, Yang, Lin and Cho 2019), with the questions in an ind
 match names the question. They come from FAQ markup, headings, the words of links, and a chat model.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

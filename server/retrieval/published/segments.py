@@ -9,8 +9,6 @@ Scores that only rank cannot say that nothing is relevant, so the value comes fr
 four sets of questions with known pages: of chunks at 0.3, about three in ten are on such a page.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections import Counter, deque

@@ -4,8 +4,6 @@ Vectors of small texts are sharper than those of large ones; answers need the la
 parent document retriever and LlamaIndex's auto-merging retriever and sentence windows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice

@@ -7,8 +7,6 @@ went live: the next build continues from them, or `discard_unfinished` reverts t
 `unindexed` until `mark_indexed`, so that an interrupted build knows what is missing from the indexes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """Decisions of operators about pages: corrected, excluded or pinned. Crawls do not change them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ A state belongs to the generation of the chunks from which it was built. It is r
 is live, in the same atomic step: a query sees the old state or the new one, never a mixture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Facts about pages in addition to their text, moves of pages, and the whole text of a generation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The list of pages for operators, with what each page contributes to answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Citations of pages: their number, the quoted words, and quotes that are no longer on their page."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Versions of pages read from a site's sources, and the state of each part of a source."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

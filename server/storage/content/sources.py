@@ -3,8 +3,6 @@
 Uploads and pasted text are stored in the database, so that every replica has them; folders by their path.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

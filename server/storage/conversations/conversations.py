@@ -1,7 +1,5 @@
 """Stores, reads and erases conversations of visitors, and deletes old ones."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

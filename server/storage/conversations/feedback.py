@@ -1,7 +1,5 @@
 """Visitors' feedback on answers, and the labels that operators put on conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime

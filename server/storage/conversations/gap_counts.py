@@ -3,8 +3,6 @@
 Deleting conversations needs this, so it is part of storage. The other statements on gaps are in server.gaps.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from sqlalchemy import Connection, bindparam, case, delete, distinct, func, select, update

@@ -1,7 +1,5 @@
 """Stores the last turns of each conversation, for follow-up questions, and erases visitors."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from pathlib import Path

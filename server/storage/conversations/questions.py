@@ -3,8 +3,6 @@
 The index ix_messages_figures contains every column except the words, so that only the rows shown are read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

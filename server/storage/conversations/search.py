@@ -4,8 +4,6 @@ This module prepares the words, not the database, so that both databases find th
 accents, and every character of a script without spaces as a separate word.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

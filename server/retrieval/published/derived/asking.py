@@ -5,8 +5,6 @@ cannot be read; such replies are counted. A model that does not answer at all en
 before is kept, so the next build goes on from there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ A strategy gives its options, a function that derives, and a class that searches
 of the table from them. See docs/extending.md.
 """
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import time

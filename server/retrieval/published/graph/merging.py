@@ -6,8 +6,6 @@ share too. Limits keep the graph of a large site small, since every entity and r
 embedding.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ without capitals the words that a page without a dictionary can be taken apart i
 gives its own things in headings are found by `server.retrieval.published.graph.phrases`.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

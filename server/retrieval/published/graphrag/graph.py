@@ -3,8 +3,6 @@ relations of all chunks, merged, with one description each, and claims about the
 wanted.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence

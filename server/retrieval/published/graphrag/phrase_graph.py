@@ -5,8 +5,6 @@ an edge, weighted by p(x, y) · log2(p(x, y) / (p(x) · p(y))); then the node wi
 nearly everywhere and holds all together, and so do the weakest 40 per cent of the edges.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

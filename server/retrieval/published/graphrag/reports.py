@@ -7,8 +7,6 @@ themes too. Reports are written from the deepest level up, so that a large one c
 parts.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

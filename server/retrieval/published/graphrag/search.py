@@ -10,8 +10,6 @@ community or theme had its turn comes later. With a model, it reads the reports 
 points itself.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import random

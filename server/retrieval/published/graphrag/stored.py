@@ -1,7 +1,5 @@
 """The graph, its communities and their reports as records and arrays, and how queries read them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property

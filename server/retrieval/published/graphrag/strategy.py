@@ -3,8 +3,6 @@
 After Edge and others, "From Local to Global: A Graph RAG Approach to Query-Focused Summarization" (2024).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

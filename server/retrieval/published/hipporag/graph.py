@@ -5,8 +5,6 @@ Edges go both ways, so the eigenvalues are real and every round of the power ite
 before it (Chebyshev's weights): a third of the rounds of plain iteration reach the same ranks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -6,8 +6,6 @@ headings too would double the edges: the passage already ties them. With a model
 extraction asks first for the entities of a passage, then for the triples it states.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ passages that share no word with the question.
 Published as arXiv 2405.14831 (version 1) and 2502.14802 (version 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """What a question names, and what it is about: low-level and high-level keywords."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The graph of LightRAG, and the way from keywords to entities and relations and on to chunks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

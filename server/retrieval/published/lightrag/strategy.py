@@ -4,8 +4,6 @@ After Guo and others, "LightRAG: Simple and Fast Retrieval-Augmented Generation"
 brings its relations, a relation its ends; both bring the chunks that they were read from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

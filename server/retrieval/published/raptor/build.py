@@ -1,7 +1,5 @@
 """Builds the tree of a site; only builds import this module and the libraries it needs."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 from threadpoolctl import ThreadpoolController

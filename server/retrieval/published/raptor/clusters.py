@@ -4,8 +4,6 @@ The Bayesian information criterion chooses the number of components; clusters th
 summary are divided again.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence

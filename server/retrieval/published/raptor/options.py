@@ -1,7 +1,5 @@
 """Options of RAPTOR."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 

@@ -5,8 +5,6 @@ Two things differ: chunks are always what is returned, with the summaries as con
 keeps a share of the score, so that a question about one sentence is answered as well as without the tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import cast
 

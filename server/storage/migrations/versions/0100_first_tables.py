@@ -4,8 +4,6 @@ Revisions 0001 to 0012 were never released. server.storage.upgrade takes over a 
 the same tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
