@@ -14,10 +14,10 @@ test: $(VENV)/.dev
 	@$(BIN)/python .ci/system.py
 	@$(MAKE) --no-print-directory $(VENV)/.node
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-fast: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not system and not slow"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -48,7 +48,7 @@ class PageJudge:
         """The template that pages are cleaned with, once it is decided."""
         self._unjudged: list[Visit] = []
         self._first_with: dict[str, str] = {}
-        """Content hash -> URL, of those."""
+        """Hash of a page as it was read -> the first URL with it."""
         self._duplicates = Duplicates(known)
         self._near = NearDuplicates(options)
         for url, entry in known.items():
@@ -97,7 +97,6 @@ class PageJudge:
             stored = self._stored
             self.template = self._learner.renewed(stored) if stored else self._learner.template()
             self._learner = None
-            self._first_with.clear()
         waiting, self._unjudged = self._unjudged, []
         return [ending for visit in waiting for ending in self._compared(visit)]
 
@@ -109,7 +108,8 @@ class PageJudge:
     def _compared(self, visit: Visit) -> list[Ending]:
         outcome = visit.outcome
         assert outcome.page is not None
-        page = self.template.clean(outcome.page)
+        first = self._first_with.setdefault(outcome.page.content_hash, outcome.url)
+        page = self.template.clean(outcome.page, first)
         if not page.blocks:
             reason = "nothing on it but what is on most pages of the site"
             return self._conclude(visit, replace(outcome, state=UrlState.EMPTY, reason=reason, page=None))

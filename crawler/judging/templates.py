@@ -55,13 +55,18 @@ class Template:
     site_name: str = ""
     """The site's name as its pages declare it or as their titles end; empty where they do neither."""
 
-    def clean(self, page: Page) -> Page:
-        """Return `page` without the text of the rules. A page with nothing else becomes empty."""
+    def clean(self, page: Page, first: str = "") -> Page:
+        """Return `page` without the text of the rules. A page with nothing else becomes empty. `first` is the
+        first address with the same page: what is kept there is kept here, so that copies stay copies."""
         title = self._own_title(page.title)
         shares = self._shares(page.language)
         blocks = page.blocks
         if shares:
-            blocks = tuple(_Cleaning(shares, self.keepers.get(page.url, frozenset())).of(blocks))
+            blocks = tuple(
+                _Cleaning(shares, self.keepers.get(first) or self.keepers.get(page.url, frozenset())).of(
+                    blocks
+                )
+            )
         if self.headings:
             blocks = tuple(map(self._below_own_heading, blocks))
         if title == page.title and blocks == page.blocks:
@@ -213,6 +218,8 @@ _MOST_RULES = 400
 _TITLE_END = re.compile(r"\s+[|·•»«›‹:—–-]+\s+|\s*[|｜·»]\s*")
 _FACT = re.compile(r"\d|\w@\w|[一二三四五六七八九十百]")
 _NO_FACT = re.compile(r"©|\(c\)|copyright|cookie|powered by", re.IGNORECASE)
+_NUMBER = re.compile(r"\w@\w|\d{6,}")
+"""What makes even a copyright notice worth keeping: an e-mail address, a number of registration."""
 _SAYS_SOMETHING = 25
 _WIDE_SAYS_SOMETHING = 10
 
@@ -359,7 +366,9 @@ def _says_something(text: str) -> bool:
     Such lines hold numbers. Slogans, calls to subscribe and copyright notices do not count.
     """
     least = _SAYS_SOMETHING if text.isascii() else _WIDE_SAYS_SOMETHING
-    return len(text) >= least and bool(_FACT.search(text)) and not _NO_FACT.search(text)
+    if len(text) < least or not _FACT.search(text):
+        return False
+    return not _NO_FACT.search(text) or bool(_NUMBER.search(text))
 
 
 def _recurring(counts: Counter[str], total: int) -> list[str]:

@@ -11,6 +11,7 @@ from lxml.etree import _Element
 from crawler.discovery import urls
 from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.html.blocks import read_blocks
+from crawler.extractors.html.footer import footer_facts
 from crawler.extractors.html.main_content import Boilerplate, find_main
 from crawler.extractors.html.metadata import Head, choose_title, read_head
 from crawler.extractors.html.panels import find_panels
@@ -120,12 +121,14 @@ def extract(source: SourceDocument) -> Extraction:
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
     head = replace(head, site_name=head.site_name or structured.site_name)
     marked = list(marked_questions(root, markup))
+    around = footer_facts(root)  # before the walk for the content changes the tree
     blocks = _blocks(root if body is None else body, markup)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
         blocks = blocks[1:]  # a title that is not marked up as a heading
     blocks += facts_not_shown(structured.blocks, blocks, title)
+    blocks += facts_not_shown(around, blocks, title)
     title = title or (blocks[0].text[:80] if blocks else name_in_address(source.url))
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -184,3 +185,47 @@ def test_cleaning_takes_far_less_than_a_millisecond_a_page() -> None:
         for each in pages:
             template.clean(each)
     assert (time.process_time() - began) / 300 < 0.002
+
+
+def test_a_copy_of_the_page_that_keeps_a_fact_keeps_it_too() -> None:
+    learner = TemplateLearner()
+    fact = Block("Lamp Works Ltd. Company number 09404083.")
+    pages = [page(place, own(place), fact) for place in range(30)]
+    for each in pages:
+        learner.add(each)
+    template = learner.template()
+    keeper = next(each for each in pages if fact in template.clean(each).blocks)
+    copy = replace(keeper, url=f"{keeper.url}/index.html")
+    assert fact not in template.clean(copy).blocks
+    assert template.clean(copy, keeper.url).blocks == template.clean(keeper).blocks
+
+
+def test_a_copyright_notice_with_a_number_of_registration_stays_on_one_page() -> None:
+    learner = TemplateLearner()
+    notice = Block("© 2026 Lamp Works Ltd. Company number 09404083.")
+    pages = [page(place, own(place), notice) for place in range(30)]
+    for each in pages:
+        learner.add(each)
+    template = learner.template()
+    assert sum(notice in template.clean(each).blocks for each in pages) == 1
+
+
+@pytest.mark.parametrize(
+    ("titles", "name"),
+    [
+        ([f"Lamp {n} | Lamp Works" for n in range(8)], "Lamp Works"),
+        ([f"Lamp {n} | Lamp Works" for n in range(6)] + [f"Lampe {n} | Lamp Works auf Deutsch" for n in range(6)], "Lamp Works"),
+        ([f"Lamp {n}" for n in range(8)], ""),
+        ([f"Lamp {n} | Room {n}" for n in range(8)], ""),
+    ],
+)  # fmt: skip
+def test_the_site_is_called_as_its_titles_end(titles: list[str], name: str) -> None:
+    learner = TemplateLearner()
+    for place, title in enumerate(titles):
+        language = "de" if title.startswith("Lampe") else "en"
+        learner.add(replace(page(place, own(place), language=language), title=title))
+    template = learner.template()
+    assert template.site_name == name
+    assert Template.from_json(template.to_json()).site_name == name
+    if name:
+        assert template.clean(replace(page(0, own(0)), title=titles[-1])).title in ("Lamp 7", "Lampe 5")

@@ -1,0 +1,72 @@
+"""Facts in the footer of a page: address, telephone, e-mail, opening hours, numbers of registration.
+
+A footer is on every page, so most of it is no content. The lines that visitors ask for may be nowhere else:
+they are read below the headings of the footer, and the site's template keeps them on one page.
+"""
+
+import re
+from copy import deepcopy
+
+from lxml.etree import _Element
+
+from crawler.extractors.html.blocks import read_blocks
+from crawler.extractors.html.main_content import Boilerplate
+from crawler.extractors.text import text_length
+from crawler.page import Block
+
+_NAMES = re.compile(r"(?:^|[\s_-])(?:site|page|global|main)?-?footer(?:$|[\s_-])", re.IGNORECASE)
+_FACT = re.compile(
+    r"[\w.+-]+@[\w-]+\.\w"  # an e-mail address
+    r"|\+?\d[\d ()/.-]{5,}\d"  # a telephone number, or a number of registration
+    r"|\d{1,2}[:.h]\d\d|\d ?[ap]\.?m\b"  # opening hours
+    r"|\b(?:no|nr|№)\.? ?\d{3,}",
+    re.IGNORECASE,
+)
+_NO_FACT = re.compile(r"(?:19|20)\d\d ?[-–/] ?(?:19|20)?\d\d|\d{4}-\d\d-\d\d|\d+(?:\.\d+){2,}", re.IGNORECASE)
+"""Years of a copyright, dates and versions, which look like numbers to call."""
+_LONGEST = 300
+"""Characters of a line; longer ones are prose."""
+_LARGEST = 6_000
+"""Characters of a footer; what is larger is the page itself under a wrong name."""
+
+
+def footer_facts(root: _Element) -> tuple[Block, ...]:
+    """Return the lines of the page's footer that hold a fact, as blocks below its headings."""
+    found: list[Block] = []
+    for footer in _footers(root):
+        whole = deepcopy(footer)
+        whole.tag = "div"
+        whole.attrib.clear()
+        for block in read_blocks(whole, Boilerplate(whole, trusted=True, lenient=True)):
+            found.extend(_facts(block))
+    return tuple(dict.fromkeys(found))
+
+
+def _footers(root: _Element) -> list[_Element]:
+    """Return the outermost footers that are not part of an article."""
+    found: list[_Element] = []
+    for element in root.iter("footer", "div", "section", "address"):
+        if not _is_footer(element) or text_length(element) > _LARGEST:
+            continue
+        above = set(element.iterancestors())
+        if not above.intersection(found) and not any(one.tag == "article" for one in above):
+            found.append(element)
+    return found
+
+
+def _is_footer(element: _Element) -> bool:
+    if element.tag == "footer" or element.get("role") == "contentinfo":
+        return True
+    return bool(_NAMES.search(f"{element.get('id') or ''} {element.get('class') or ''}"))
+
+
+def _facts(block: Block) -> list[Block]:
+    """Return the block with its lines that hold a fact; an address is whole or not there."""
+    if block.kind == "code":
+        return []
+    lines = [line for line in block.text.split("\n") if _is_fact(line)]
+    return [Block("\n".join(lines), block.heading_path, block.kind, block.anchor)] if lines else []
+
+
+def _is_fact(line: str) -> bool:
+    return len(line) <= _LONGEST and bool(_FACT.search(_NO_FACT.sub("", line)))

@@ -1,0 +1,50 @@
+"""What stands only in a footer and is asked for is read; the rest of it is not."""
+
+import pytest
+
+CONTENT = (
+    "<main><h1>Lamps</h1><p>We repair lamps of every kind, old and new, on every working day.</p></main>"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Lamp Works Ltd. Company number 09404083.",
+        "© 2026 Lamp Works Ltd. Company number 09404083.",
+        "Call us: 01942 123456",
+        "post@lamps.example",
+        "Monday to Friday 9:00 to 17:30",
+        "Open 10am to 4pm",
+    ],
+)
+@pytest.mark.parametrize("footer", ["<footer><p>{}</p></footer>", "<div class='site-footer'><p>{}</p></div>"])
+def test_a_fact_in_the_footer_is_read(read, line: str, footer: str) -> None:
+    page = read(f"<body>{CONTENT}{footer.format(line)}</body>").page
+    assert [block.text for block in page.blocks[1:]] == [line]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["© 2019-2026 Lamp Works", "All rights reserved", "Imprint", "Version 3.11.4", "Last updated 2024-05-31", "Follow us"],
+)  # fmt: skip
+def test_what_nobody_asks_for_stays_out(read, line: str) -> None:
+    assert line not in read(f"<body>{CONTENT}<footer><p>{line}</p></footer></body>").page.text
+
+
+def test_a_fact_is_below_the_headings_of_the_footer(read) -> None:
+    footer = "<footer><h2>Opening hours</h2><ul><li>Monday 9:00 to 17:00</li><li><a href=/about>About</a></li></ul></footer>"
+    block = read(f"<body>{CONTENT}{footer}</body>").page.blocks[-1]
+    assert (block.heading_path, block.text) == (("Opening hours",), "- Monday 9:00 to 17:00")
+
+
+def test_what_the_page_says_itself_is_not_read_again(read) -> None:
+    page = read(
+        "<body><main><h1>Contact</h1><p>Call 01942 123456 any day.</p></main><footer>01942 123456</footer></body>"
+    ).page
+    assert page.text.count("01942 123456") == 1
+
+
+def test_the_end_of_an_article_is_no_footer_of_the_page(read) -> None:
+    article = "<article><h1>Lamps</h1><p>We repair lamps of every kind.</p><footer>Asked 3000 times a year</footer></article>"
+    assert "3000" not in read(f"<body>{article}</body>").page.text
