@@ -54,6 +54,14 @@ CASES = {
         f"<li><a href=/c>Three</a></li></ul><h2>Fees</h2><p>None at all.</p>",
         [("", None), ("Fees", "None at all.")],
     ),
+    "a link back at the end of the page is navigation": (
+        "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
+        [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],
+    ),
+    "a short link between texts is content": (
+        f"<h2>Fees</h2><p>Apply with the form.</p><p><a href=/form>The form</a></p>{FILLER}",
+        [("Fees", "Apply with the form."), ("Fees", "The form"), ("Fees", None)],
+    ),
     "a note in a language without spaces keeps its heading": (
         "<section class=info><h2>选民登记截止日期</h2><p>选举日前 20 天</p></section>",
         [("选民登记截止日期", "选举日前 20 天")],

@@ -4,6 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from fpdf import FPDF
 
 from crawler.errors import BadFile
 from crawler.extractors import FileLimits, SourceDocument, extract
@@ -91,6 +92,43 @@ def test_lists_keep_their_items_and_get_the_markers_of_all_lists():
         == "- the lamp\n- the bill, which was in the box of the lamp\n1. Go there\n2. Ask for help"
     )
     assert blocks[1][2] == "list"
+
+
+ROWS = [
+    ("Membership", "Price", "Billing"),
+    ("Student", "10 EUR", "monthly"),
+    ("Adult with access to all workshops at any time of the day", "25 EUR", "monthly"),
+    ("Family", "1,400 EUR", "yearly"),
+]
+
+
+@pytest.mark.parametrize("align", ["LEFT", "RIGHT"])
+def test_a_table_keeps_its_rows_and_cells(align):
+    document = FPDF()
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    document.multi_cell(0, text="These are the prices of all memberships, from the first of May on.")
+    document.ln(12)
+    with document.table(col_widths=(60, 30, 30), text_align=("LEFT", align, "LEFT"), padding=4) as table:
+        for row in ROWS:
+            table.row(row)
+    document.ln(12)
+    document.multi_cell(0, text="All prices include tax, and end with the membership.")
+    blocks = read(bytes(document.output())).page.blocks
+    assert [(block.kind, block.text) for block in blocks] == [
+        ("text", "These are the prices of all memberships, from the first of May on."),
+        ("table", "\n".join("\t".join(row) for row in ROWS)),
+        ("text", "All prices include tax, and end with the membership."),
+    ]
+
+
+def test_two_columns_of_text_are_no_table():
+    document = FPDF()
+    document.add_page()
+    document.set_font("Helvetica", size=10)
+    with document.text_columns(ncols=2, gutter=10) as columns:
+        columns.write(LOREM * 12)
+    assert {block.kind for block in read(bytes(document.output())).page.blocks} == {"text"}
 
 
 def test_gaps_between_words_that_are_drawn_and_not_written_are_spaces():

@@ -47,6 +47,8 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
 _NAMED = frozenset({"a", "span", "i"})
+_SHORT_LINK = 30
+"""Characters of a paragraph that may be a step of the navigation if all of it is a link."""
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
@@ -74,6 +76,8 @@ class _Walk:
         self._is_link_list = boilerplate.is_link_list
         self._outline = Outline(self._heading_alone)
         self._inline: list[str] = []
+        self._linked = 0
+        """Characters of the current paragraph that are in links."""
         self._marker = ""
         self._callouts = 0
         self._in_links = False
@@ -117,8 +121,11 @@ class _Walk:
     def flush(self) -> None:
         """End the current paragraph."""
         text = fold("".join(self._inline))
+        linked, self._linked = self._linked, 0
         self._inline.clear()
         if text and any(map(str.isalnum, text)):
+            if len(text) <= _SHORT_LINK and linked * 10 >= len(text) * 9:
+                self.linkish.add(len(self.blocks))  # "Back to all posts"
             self._paragraph(text)
 
     def _paragraph(self, text: str) -> None:
@@ -160,7 +167,10 @@ class _Walk:
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
+            before = len(self._inline)
             self.container(element, depth + 1)
+            if tag == "a" and element.get("href"):
+                self._linked += sum(len(fold(part)) for part in self._inline[before:])
         elif tag in _CALLOUTS and is_callout(element):
             self._callouts += 1
             self._scoped(element, depth)

@@ -23,7 +23,7 @@ from crawler.extractors import Extraction, FileLimits, SourceDocument
 from crawler.extractors.language import language_of_text, primary_language
 from crawler.extractors.outline import Outline
 from crawler.extractors.pdf.lines import Deadline, Line, page_lines, without_running_lines
-from crawler.extractors.pdf.paragraphs import Bookmarks, HeadingFinder, Joiner, ends_open
+from crawler.extractors.pdf.paragraphs import Bookmarks, HeadingFinder, Joiner, ends_open, find_tables
 from crawler.extractors.text import fold, name_in_address
 from crawler.page import Block
 
@@ -131,7 +131,10 @@ def _blocks(pages: Sequence[list[Line]], bookmarks: Bookmarks, deadline: Deadlin
     blocks: list[Block] = []
     for number, lines in enumerate(pages):
         deadline.check()
-        starts = headings.on_page(number, lines)
+        tabled = {place for start, end, _ in find_tables(lines) for place in range(start, end)}
+        starts = {
+            place: found for place, found in headings.on_page(number, lines).items() if place not in tabled
+        }
         first = True
         for heading, stretch in _stretches(lines, starts):
             if heading is not None:

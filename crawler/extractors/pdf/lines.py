@@ -18,6 +18,10 @@ _TYPEWRITER = ("mono", "courier", "cmtt", "sftt", "consol", "typewriter", "menlo
 _WORD_GAP = 160
 """Thousandths of the font's size: kerning moves letters by less, the gaps between words are wider."""
 _WIDE = 1000
+_LETTER = 0.5
+"""Usual width of a letter, in heights of the font."""
+_CELL_GAP = 0.8
+"""Gap from which on two pieces are two cells, in heights of the font."""
 
 
 @dataclass(slots=True)
@@ -33,11 +37,16 @@ class Line:
     x: float = 0.0
     y: float = 0.0
     """Distance from the page's lower edge."""
+    cells: tuple[tuple[float, str], ...] = ()
+    """(place, text) of the pieces that wide gaps keep apart, as the cells of a table are."""
 
 
 @dataclass(slots=True)
 class _Growing:
     parts: list[str] = field(default_factory=list)
+    cells: list[tuple[float, str]] = field(default_factory=list)
+    end: float = 0.0
+    """Where the last piece ends, about."""
     sizes: Counter[float] = field(default_factory=Counter)
     bold: int = 0
     code: int = 0
@@ -108,7 +117,14 @@ class _Gatherer:
         if line.place is None:
             line.place = _place(tm, cm)
         face = str(font.get("/BaseFont", "")).lower() if font is not None else ""
-        line.sizes[round(abs(size) * _scale(tm, cm), 1)] += letters
+        height = abs(size) * _scale(tm, cm)
+        x = _place(tm, cm)[0]
+        if not line.cells or x - line.end > _CELL_GAP * height:
+            line.cells.append((x, part))
+        else:
+            line.cells[-1] = (line.cells[-1][0], line.cells[-1][1] + part)
+        line.end = max(line.end, x + _LETTER * height * len(part.rstrip()))
+        line.sizes[round(height, 1)] += letters
         line.bold += letters * any(word in face for word in _BOLD)
         line.code += letters * any(word in face for word in _TYPEWRITER)
         line.letters += letters
@@ -127,6 +143,7 @@ class _Gatherer:
                 code=line.code * 10 > line.letters * 9,
                 x=x,
                 y=y,
+                cells=tuple((place, text.strip()) for place, text in line.cells),
             )
         )
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
@@ -45,6 +45,15 @@ class Joiner:
 
     def paragraphs(self, lines: Sequence[Line]) -> list[Paragraph]:
         """Paragraphs of a stretch of one page without headings."""
+        found: list[Paragraph] = []
+        place = 0
+        for start, end, rows in find_tables(lines):
+            found += self._untabled(lines[place:start])
+            found.append(Paragraph("table", items=rows))
+            place = end
+        return found + self._untabled(lines[place:])
+
+    def _untabled(self, lines: Sequence[Line]) -> list[Paragraph]:
         leading = _leading(lines)
         found: list[Paragraph] = []
         for before, line in zip([None, *lines], lines, strict=False):
@@ -66,6 +75,8 @@ class Joiner:
 
     def text(self, paragraph: Paragraph) -> str:
         """Text of a paragraph, in the line conventions."""
+        if paragraph.kind == "table":
+            return "\n".join("\t".join(map(fold, row)).rstrip("\t") for row in paragraph.items)
         if paragraph.kind == "code":
             return "\n".join(line for item in paragraph.items for line in item)
         joined = [self.joined(item) for item in paragraph.items]
@@ -111,6 +122,123 @@ class Joiner:
         if ended and line.x > before.x + _INDENT and line.y < before.y:
             return False
         return not (ended and len(before.text) < 0.75 * self._widest)
+
+
+_ALIGNED = 4.0
+"""Points by which the cells of a column may be apart."""
+_SHORT_CELL = 30
+"""Most characters, in the mean, of the cells of at least one column; otherwise these are columns of text."""
+_NARROW = 0.4
+"""Width of a narrow letter, in heights of the font."""
+_LOOK_BACK = 8
+"""Rows that are searched for one at the height of a line."""
+_MOST_COLUMNS = 20
+
+
+def find_tables(lines: Sequence[Line]) -> Iterator[tuple[int, int, list[list[str]]]]:
+    """Yield (index of the first line, index after the last, rows of cells) of each table, in order.
+
+    Rows are lines at one height with as many cells, most of them at the same places as in the first row. A
+    line with fewer cells, each below a cell of the row above, continues that row.
+    """
+    rows = list(_rows(lines))
+    place = 0
+    while place < len(rows):
+        columns = [x for x, _ in rows[place].cells]
+        end = place + 1
+        while (
+            1 < len(columns) <= _MOST_COLUMNS
+            and end < len(rows)
+            and _goes_below(rows[end - 1], rows[end], columns)
+        ):
+            end += 1
+        table = rows[place:end]
+        if sum(len(row.cells) == len(columns) for row in table) > 1 and len(columns) > 1:
+            filled = _filled(columns, table)
+            if min(sum(map(len, cells)) for cells in zip(*filled, strict=True)) <= _SHORT_CELL * len(filled):
+                yield min(row.first for row in table), max(row.last for row in table) + 1, filled
+        place = end
+
+
+@dataclass(slots=True)
+class _Row:
+    """Lines at one height, by their indexes."""
+
+    first: int
+    last: int
+    line: Line
+    cells: list[tuple[float, str]]
+
+
+def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
+    """Yield the lines at one height together. A cell of several lines may be drawn before those beside it."""
+    rows: list[_Row] = []
+    for place, line in enumerate(lines):
+        cells = [cell for cell in line.cells if cell[1]]
+        near = (row for row in reversed(rows[-_LOOK_BACK:]) if abs(row.line.y - line.y) < 0.4 * line.size)
+        row = next(near, None)
+        if row is not None and row.cells and cells and row.cells[-1][0] < cells[0][0]:
+            row.cells += cells
+            row.last = place
+        else:
+            at = len(rows)
+            while at > max(0, len(rows) - _LOOK_BACK) and _is_beside(rows[at - 1], line, cells):
+                at -= 1
+            rows.insert(at, _Row(place, place, line, sorted(cells)))
+    yield from rows
+
+
+def _is_beside(row: _Row, line: Line, cells: Sequence[tuple[float, str]]) -> bool:
+    """Return whether a line is to the right of the row, and higher."""
+    return bool(cells and row.cells) and row.line.y < line.y and row.cells[0][0] < cells[0][0]
+
+
+def _goes_below(above: _Row, row: _Row, columns: Sequence[float]) -> bool:
+    """Return whether the row follows the one above closely, in the same columns."""
+    if not 1 < len(columns) <= _MOST_COLUMNS:
+        return False
+    distance = above.line.y - row.line.y
+    near = 0 < distance < 6 * max(above.line.size, row.line.size)
+    return near and not row.line.code and _fits(columns, row)
+
+
+def _fits(columns: Sequence[float], row: _Row) -> bool:
+    """Return whether a row has its cells in these columns, each in one of its own."""
+    places = [_column(columns, x) for x, _ in row.cells]
+    if not places or len(set(places)) < len(places):
+        return False
+    ends = [*columns[1:], float("inf")]
+    if any(
+        x + _NARROW * row.line.size * len(text) > ends[column]
+        for column, (x, text) in zip(places, row.cells, strict=True)
+    ):
+        return False  # a line of text that goes on over the columns
+    aligned = sum(
+        abs(x - columns[column]) <= _ALIGNED for column, (x, _) in zip(places, row.cells, strict=True)
+    )
+    return aligned * 2 >= len(places)  # numbers may be set to the right
+
+
+def _column(columns: Sequence[float], x: float) -> int:
+    return min(range(len(columns)), key=lambda at: abs(columns[at] - x))
+
+
+def _filled(columns: Sequence[float], rows: Sequence[_Row]) -> list[list[str]]:
+    """Return the rows with a text for each column; lines that continue a row are joined to it."""
+    whole = [row.line.y for row in rows if len(row.cells) == len(columns)]
+    pitch = min((above - below for above, below in pairwise(whole)), default=0.0)
+    found: list[list[str]] = []
+    for above, row in zip([None, *rows], rows, strict=False):
+        if len(row.cells) == len(columns):
+            found.append([text for _, text in row.cells])
+            continue
+        begins = abs(row.cells[0][0] - columns[0]) <= _ALIGNED
+        if above is None or (begins and above.line.y - row.line.y > 0.8 * pitch):
+            found.append([""] * len(columns))
+        for x, text in row.cells:
+            column = _column(columns, x)
+            found[-1][column] = f"{found[-1][column]} {text}".strip()
+    return found
 
 
 def ends_open(text: str) -> bool:
