@@ -4,9 +4,9 @@
 
 Serves each folder of HTML, opens its pages in Chromium with every <details>, accordion and tab unfolded, and
 looks at each piece of visible text outside of what surrounds the content: navigation, asides, the page's
-header and footer, breadcrumbs, search, forms and dialogs. The words of a piece are missing where the
-extracted page, with its headings and title, does not hold the piece. Printed for each folder: the share of
-missing words, the bar being 1 %, and the longest missing pieces.
+header and footer, breadcrumbs, links to the pages above, search, forms and dialogs. The words of a piece are
+missing where the extracted page, with its headings and title, does not hold the piece. Printed for each
+folder: the share of missing words, the bar being 1 %, and the longest missing pieces.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ VISIBLE = """
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const text = node.data.trim(), parent = node.parentElement;
     if (!text || parent.closest(around)) continue;
+    const link = parent.closest("a[href]");
+    if (link && link.href !== location.href && location.href.startsWith(link.href)) continue;  // "Back"
     if (!parent.getClientRects().length || getComputedStyle(parent).visibility !== "visible") continue;
     pieces.push(text);
   }

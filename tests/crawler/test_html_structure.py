@@ -58,6 +58,14 @@ CASES = {
         "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p><p><a href=/>Back</a></p>",
         [("Fees", "None at all, for nobody, at any time of the year, in all of our rooms.")],
     ),
+    "a link forward at the end of the page is content": (
+        "<h2>Fees</h2><p>None at all, for nobody, at any time of the year, in all of our rooms.</p>"
+        "<p><a href=/form>Register your team here</a></p>",
+        [
+            ("Fees", "None at all, for nobody, at any time of the year, in all of our rooms."),
+            ("Fees", "Register your team here"),
+        ],
+    ),
     "a short link between texts is content": (
         f"<h2>Fees</h2><p>Apply with the form.</p><p><a href=/form>The form</a></p>{FILLER}",
         [("Fees", "Apply with the form."), ("Fees", "The form"), ("Fees", None)],

@@ -48,7 +48,7 @@ _CARDS = frozenset({"div", "article", "section", "a"})
 _CARD_PARENTS = frozenset({"div", "section", "main", "article"})
 _NAMED = frozenset({"a", "span", "i"})
 _SHORT_LINK = 30
-"""Characters of a paragraph that may be a step of the navigation if all of it is a link."""
+"""Most characters of a paragraph that is navigation if all of it is a link to a page above."""
 _TELLING = 20
 """Characters from which on the name of a picture tells something."""
 _SCOPED = frozenset({"blockquote", "figure", "li", "dd", "td", "th", "tr", "aside", "fieldset"})
@@ -74,10 +74,11 @@ class _Walk:
         self._drops = boilerplate.drops
         self._panels = panels
         self._is_link_list = boilerplate.is_link_list
+        self._leads_up = boilerplate.leads_up
         self._outline = Outline(self._heading_alone)
         self._inline: list[str] = []
         self._linked = 0
-        """Characters of the current paragraph that are in links."""
+        """Characters of the current paragraph that are in links to pages above this one."""
         self._marker = ""
         self._callouts = 0
         self._in_links = False
@@ -169,7 +170,7 @@ class _Walk:
                 self._wordless(element)
             before = len(self._inline)
             self.container(element, depth + 1)
-            if tag == "a" and element.get("href"):
+            if tag == "a" and self._leads_up(element):
                 self._linked += sum(len(fold(part)) for part in self._inline[before:])
         elif tag in _CALLOUTS and is_callout(element):
             self._callouts += 1

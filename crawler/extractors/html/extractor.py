@@ -122,7 +122,7 @@ def extract(source: SourceDocument) -> Extraction:
     head = replace(head, site_name=head.site_name or structured.site_name)
     marked = list(marked_questions(root, markup))
     around = footer_facts(root)  # before the walk for the content changes the tree
-    blocks = _blocks(root if body is None else body, markup)
+    blocks = _blocks(root if body is None else body, markup, source.url)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
     title = title or structured.headline
     if title and len(blocks) > 1 and not blocks[0].heading_path and blocks[0].text == title:
@@ -160,14 +160,14 @@ def _is_article(head: Head, structured: Structured) -> bool:
     return bool(structured.dates) or "article:published_time" in head.metas
 
 
-def _blocks(body: _Element, markup: str) -> tuple[Block, ...]:
+def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
     etree.strip_elements(body, "script", "style", "template", with_tail=False)
     _open_noscript(body)
     panels = find_panels(body, markup)
     main, trusted = find_main(body)
-    blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels), panels)
+    blocks = read_blocks(main, Boilerplate(main, trusted=trusted, panels=panels, url=url), panels)
     if not blocks and main is not body:
-        blocks = read_blocks(body, Boilerplate(body, trusted=False, panels=panels), panels)
+        blocks = read_blocks(body, Boilerplate(body, trusted=False, panels=panels, url=url), panels)
     if not blocks and sum(1 for _ in main.iter("a")) <= _LINKS_OF_A_HUB:
         # A page of links alone still helps to find things; an index of thousands does not.
         blocks = read_blocks(main, Boilerplate(main, trusted=trusted, lenient=True))

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from lxml.etree import _Element
 
+from crawler.discovery.urls import canonical
 from crawler.extractors.text import plain_text, text_length
 from crawler.wordset import wordset
 
@@ -169,9 +170,12 @@ class Boilerplate:
         trusted: bool,
         lenient: bool = False,
         panels: Collection[_Element] = frozenset(),
+        url: str = "",
     ) -> None:
         """`trusted`: the page's own markup says that `root` is its main content. `lenient` lets lists
-        of links pass, for pages that hold nothing else. `panels` are content although hidden."""
+        of links pass, for pages that hold nothing else. `panels` are content although hidden. `url` is the
+        page's address."""
+        self._url = url
         self._root = root
         self._trusted = trusted
         self._size = max(1, text_length(root))
@@ -200,6 +204,16 @@ class Boilerplate:
         if tag == "label":
             return next(element.iter(*_FIELDS), None) is not None
         return tag in _LISTS and not self._lenient and self._is_contents(element)
+
+    def leads_up(self, link: _Element) -> bool:
+        """Return whether a link leads to a page above this one, or to its top, as "Back" does."""
+        href = (link.get("href") or "").strip()
+        if not href or not self._url:
+            return False
+        target = canonical(href, self._url) or ""
+        return href.startswith("#") or (
+            target != self._url and self._url.startswith(target.rstrip("/") + "/")
+        )
 
     def is_link_list(self, element: _Element) -> bool:
         """Return whether `element` is a list of short links on a page that does not mark its main content.
