@@ -11,6 +11,7 @@ from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedne
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.operator_page_rules import OperatorPageRules
 from server.answering.pipeline import Pipeline
+from server.answering.pointers import FollowedPointers
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.steps import RetrievalStep, Steps
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep
@@ -126,10 +127,15 @@ def _writers(
 
 
 def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
-    """Return the steps for the page that a question refers to, then for excluded and pinned pages."""
-    steps: list[RetrievalStep] = [PagePassages(parts.content.page, rarity)]
+    """Return the steps for sections that point to others, for the page that a question refers to, and for
+    excluded and pinned pages."""
+    page = parts.content.page
+    steps: list[RetrievalStep] = [
+        FollowedPointers(parts.facts.links, page, rarity),
+        PagePassages(page, rarity),
+    ]
     if parts.decisions is not None:
-        steps.append(OperatorPageRules(parts.decisions.for_search, parts.content.page, rarity))
+        steps.append(OperatorPageRules(parts.decisions.for_search, page, rarity))
     return steps
 
 
