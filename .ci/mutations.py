@@ -1,4 +1,5 @@
-"""Changes one line of core code at a time and asks the tests that import the module whether they notice.
+"""Changes one line of core code at a time and asks whether tests notice: those that import the module, then
+those of its part.
 
     python .ci/mutations.py [ROOT] [--only N,N]
 
@@ -87,6 +88,19 @@ def tests_of(root: Path, path: Path) -> list[str]:
     return ["tests"]
 
 
+def area_of(root: Path, path: Path) -> list[str]:
+    """The folder of tests of the part that a module belongs to; none when there is no such folder."""
+    parts = path.relative_to(root).parts
+    folder = root / "tests" / (parts[1] if parts[0] == "server" else parts[0])
+    return [str(folder.relative_to(root))] if folder.is_dir() else []
+
+
+def is_caught(root: Path, tests: list[str]) -> bool:
+    """Return whether one of these tests fails."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    return bool(tests) and subprocess.run(command, cwd=root, capture_output=True).returncode not in (0, 5)
+
+
 def main() -> int:
     """Tries every mutation; 1 when one survives."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -110,20 +124,7 @@ def main() -> int:
         path = places[0]
         path.write_text(texts[path].replace(line, line.replace(old, new, 1)), encoding="utf-8")
         try:
-            command = [
-                sys.executable,
-                "-m",
-                "pytest",
-                "-q",
-                "-x",
-                "-p",
-                "no:cacheprovider",
-                *tests_of(root, path),
-            ]
-            caught = subprocess.run(command, cwd=root, capture_output=True, check=False).returncode not in (
-                0,
-                5,
-            )
+            caught = is_caught(root, tests_of(root, path)) or is_caught(root, area_of(root, path))
         finally:
             path.write_text(texts[path], encoding="utf-8")
         word = "caught" if caught else "survived"
