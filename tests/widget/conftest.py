@@ -111,6 +111,7 @@ def visit(profile: BrowserContext, server: Server, script: Script) -> Callable[.
         script.pages["/"] = (page, headers or {})
         tab = profile.new_page()
         tab.goto(server.home + "/")
+        tab.bring_to_front()  # keys go to the tab in front, and another one stays open
         return tab
 
     return go
