@@ -1,25 +1,10 @@
 """A section that only points to another page leads to that page's section."""
 
-from contextlib import contextmanager
-
 from server.answering.pointers import FollowedPointers
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.retrieval.rarity import Rarity
-
-
-class NoWords:
-    """A word index in which every token is as rare as any other."""
-
-    @contextmanager
-    def reading(self):
-        yield
-
-    def count(self):
-        return 10
-
-    def document_frequencies(self, tokens):
-        return dict.fromkeys(tokens, 1)
+from tests.equal_words import EqualWords
 
 
 def chunk(id, url, text, heading="Help"):
@@ -35,7 +20,9 @@ LINKS = {"/faq": [("/prices", "pricing page"), ("/gone", "membership"), ("/faq",
 
 
 def refined(*hits, question="membership prices"):
-    step = FollowedPointers(lambda url: LINKS.get(url, []), lambda url: PAGES.get(url, []), Rarity(NoWords()))
+    step = FollowedPointers(
+        lambda url: LINKS.get(url, []), lambda url: PAGES.get(url, []), Rarity(EqualWords())
+    )
     return [hit.chunk.id for hit in step.refine(Query(question, "en"), hits, 10)]
 
 

@@ -1,7 +1,5 @@
 """What happens to fused candidates: features, what else the page has, copies."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
@@ -9,6 +7,7 @@ from server.domain.question import Query
 from server.retrieval.hybrid import diversified, supported
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker, prose, substance
+from tests.equal_words import EqualWords
 
 LONG = (
     "Parcels to islands take five working days. We hand them to the ferry on Tuesdays and Fridays, and the "
@@ -88,22 +87,8 @@ def test_texts_about_the_same_that_are_no_copies_keep_their_order():
     assert diversified(hits, 0.9) == hits
 
 
-class NoWords:
-    """A word index in which every token is as rare as any other."""
-
-    @contextmanager
-    def reading(self):
-        yield
-
-    def count(self):
-        return 10
-
-    def document_frequencies(self, tokens):
-        return dict.fromkeys(tokens, 1)
-
-
 def ranked_by_features(question, *hits):
-    return order(FeatureReranker(Rarity(NoWords())).rerank(Query(question, "en"), hits))
+    return order(FeatureReranker(Rarity(EqualWords())).rerank(Query(question, "en"), hits))
 
 
 def of_page(name, score, title="Help", **page):
