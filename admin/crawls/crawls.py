@@ -36,7 +36,7 @@ URL_WORDS = {
     "waiting": ("Waiting", "Found, and not visited yet."),
     "read": ("Being compared", "Visited; other pages decide what becomes of it."),
     "fetched": ("Read", "New or changed since the last crawl."),
-    "unchanged": ("Unchanged", "The same as at the last crawl, so nothing was indexed anew."),
+    "unchanged": ("Unchanged", "The same as at the last crawl, so it was not indexed again."),
     "duplicate": ("Duplicate", "Says the same as another page, which is kept."),
     "redirected": ("Redirected", "Leads to another address, which is read instead."),
     "excluded": ("Excluded", "Outside the part of the site that is read."),

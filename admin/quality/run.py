@@ -162,7 +162,7 @@ MOST_WAYS = 24
 JUDGES = (
     ("none", "nobody: what is known of the questions alone"),
     ("embedded", "counted words: no model is asked"),
-    ("model", "the chat model: its calls are told before anything is paid"),
+    ("model", "the chat model; the number of calls is shown before you pay for any"),
 )
 
 

@@ -18,7 +18,7 @@ class _Heading:
     is_used: bool = False
     """Whether anything is under it."""
     is_lent: bool = False
-    """Whether it stands in a block that has ended."""
+    """Whether it is in a block that has ended."""
 
 
 class Outline:

@@ -5,7 +5,7 @@ that sends a byte now and then would hold a thread for ever. So each fetch has a
 resolving the name, connecting, the TLS handshake, headers and body. Its socket is registered here, and one
 watching thread shuts it down at that moment of the monotonic clock.
 
-A name is resolved once per connection, every address it stands for is checked here, and the
+A name is resolved once per connection, every address it resolves to is checked here, and the
 connection is made to a checked address, not to the name: a name server that answers differently
 the second time gains nothing. Where private addresses are allowed at all, they are for the site that is
 crawled, not for wherever its pages point. Spellings such as 0x7f.1 or 2130706433 need no rule of their own,

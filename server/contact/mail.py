@@ -127,7 +127,8 @@ def letter(parcel: ContactMessage, sender: str, recipient: str) -> EmailMessage:
 
 
 def reply_mail(site: Site, request: ContactRequest, reply: Reply, sender: str) -> EmailMessage:
-    """The e-mail: plain text, what it answers quoted below. Raises NotDelivered when an address is none."""
+    """Return the e-mail in plain text, with the message it replies to quoted below. Raises NotDelivered for
+    an invalid address."""
     title = one_line(site.title or site.name)
     name, address = parseaddr(sender)
     own = ContactOptions.of(site.options).email

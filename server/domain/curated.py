@@ -145,7 +145,7 @@ class CuratedFileError(ValueError):
 
 
 def written_csv(answers: Sequence[CuratedAnswer]) -> str:
-    """With a header; several alternatives or links stand on lines of a cell."""
+    """Return CSV with a header row; alternatives and links of an answer are lines of one cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)

@@ -109,7 +109,7 @@ DOCUMENTS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 CORPUS = "corpus"
 """Name of the option of a site that tells from which folder it was made."""
 FORM = 1
-"""Raise it when documents are read otherwise: a corpus is then indexed anew."""
+"""Raise it when documents are read differently: corpora are then indexed again."""
 _UNANSWERABLE_TYPES = frozenset({"unanswerable", "null", "unanswered", "no_answer", "impossible"})
 _UNCLEAR = frozenset({"UNDERSPECIFIED", "AMBIGUOUS"})
 _VISITORS = frozenset({"user", "visitor", "human", "question", "customer"})

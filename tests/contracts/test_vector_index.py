@@ -159,7 +159,7 @@ def test_an_index_dropped_elsewhere_is_found_again(chroma, vectors):
     assert vectors.search(unit(1), 5) == []
     vectors.add([chunk("b")], [unit(1)])
     elsewhere.drop()
-    vectors.add([chunk("c")], [unit(1)])  # its handle is stale: the collection is made anew
+    vectors.add([chunk("c")], [unit(1)])  # its handle is stale: the collection is created again
     assert elsewhere.ids() == vectors.ids() == {"c"}
     elsewhere.drop()
     elsewhere.add([chunk("d")], [unit(1)])

@@ -134,8 +134,8 @@ class _Walk:
         self._add(marker + text, "list" if marker else "text")
 
     def _heading_alone(self, heading: str) -> None:
-        """Read a heading with nothing under it as text: a name on a card, a title beside its time. At the top
-        of the page it is a logo."""
+        """Read a heading with nothing under it as text, such as a name on a card. At the top of the page it
+        is a logo and is left out."""
         if self.blocks or self._outline.path:
             self._paragraph(heading)
 

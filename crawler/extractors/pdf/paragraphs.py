@@ -171,7 +171,7 @@ class _Row:
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row]:
-    """Yield the lines at one height together. A cell of several lines may be drawn before those beside it."""
+    """Yield the lines at one height together. All lines of a cell may come before the next cell."""
     rows: list[_Row] = []
     for place, line in enumerate(lines):
         cells = [cell for cell in line.cells if cell[1]]
