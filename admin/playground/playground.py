@@ -104,9 +104,7 @@ class PlaygroundForm(Form):
     )
     instructions = TextAreaField(LABELS["instructions"])
     curated = _choice(LABELS["curated"], ("on", "may answer"), ("off", "are left out"))
-    answer_cache = _choice(
-        LABELS["answer_cache"], ("off", "not used"), ("on", "used")
-    )
+    answer_cache = _choice(LABELS["answer_cache"], ("off", "not used"), ("on", "used"))
     prompts = _choice(LABELS["prompts"], ("on", "are shown"), ("off", "are not kept"))
 
 
