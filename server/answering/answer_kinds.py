@@ -20,6 +20,11 @@ _KINDS = (
 )
 
 
+def requested_facts(question: str) -> list[re.Pattern[str]]:
+    """Return a pattern for each kind of fact that the question asks for."""
+    return [fact for asks, fact in _KINDS if asks.search(question)]
+
+
 def lacks_requested_fact(question: str, texts: str) -> bool:
     """Return whether the question asks for a kind of fact that does not occur in `texts`."""
-    return any(asks.search(question) and not fact.search(texts) for asks, fact in _KINDS)
+    return any(not fact.search(texts) for fact in requested_facts(question))

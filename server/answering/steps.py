@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from server.answering.grading import EvidenceGrader
+from server.answering.ranking import POOL
 from server.answering.trace import Trace
 from server.answering.understanding.steps import UnderstandingStep
 from server.answering.verifying.citations import Citer
@@ -82,11 +83,11 @@ class Steps:
         """Return chunks, best first, with the addresses that visitors open; 0 means `retrieve_limit`."""
         limit = limit or self.retrieve_limit
         trace.add_to("steps", f"search: {self.strategy.name}")
-        found = self.strategy.retrieve(query, limit)
+        found: Sequence[ScoredChunk] = self.strategy.retrieve(query, max(limit, POOL))
         for step in self.retrieval_steps:
             trace.add_to("steps", step.name)
-            found = step.refine(query, found, limit)
-        return [self._opened(hit) for hit in found]
+            found = step.refine(query, found, max(limit, POOL))
+        return [self._opened(hit) for hit in found[:limit]]
 
     def _opened(self, hit: ScoredChunk) -> ScoredChunk:
         """Return the hit with the address that visitors open."""

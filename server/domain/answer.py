@@ -16,6 +16,10 @@ class Outcome(StrEnum):
     LIMITED = "limited"
 
 
+EMBEDDED = "embedded"
+"""In place of a model's name: the answer was made without a chat model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """The proof of a claim: words that stand on a page of the site."""
@@ -45,6 +49,8 @@ class Claim:
     """The verbatim words when the claim is a quotation of its one source; else empty."""
     before: str = ""
     """White space or Markdown that joins this claim to the one before: "", " ", "\\n" or "\\n\\n"."""
+    focus: str = ""
+    """The words of `quote` that answer, which the citation opens; empty for the whole quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,8 @@ class Answer:
     """(url, title) of the nearest pages; offered when the answer is a refusal."""
     strategy: str = ""
     flow: str = "direct"
-    model: str = "embedded"
-    """The model that wrote the answer; "embedded" when no chat model did."""
+    model: str = EMBEDDED
+    """The model that wrote the answer; EMBEDDED when no chat model did."""
     timings_ms: dict[str, float] = field(default_factory=dict)
     trace: dict[str, object] = field(default_factory=dict)
     """For the operator: the rewritten query, candidates with scores, what was removed and why."""
@@ -73,6 +79,11 @@ class Answer:
         if self.outcome is Outcome.CURATED:
             return tuple(dict.fromkeys(url for url, _ in self.pages))
         return tuple(dict.fromkeys(citation.url for citation in self.citations))
+
+    @property
+    def quotes_only(self) -> bool:
+        """Whether the text is the site's own words, so that what is bold in it is what answers."""
+        return self.outcome is Outcome.ANSWERED and self.model == EMBEDDED and bool(self.citations)
 
 
 @dataclass(frozen=True, slots=True)

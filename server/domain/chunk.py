@@ -67,10 +67,13 @@ class ScoredChunk:
     """Name of the part of the whole that the chunk stands for, where all of the site is asked for and the
     strategy knows its themes; such a chunk need not share a word with the question."""
 
+    sentence: str = ""
+    """The sentence of the chunk that is nearest to the question in meaning; empty when not compared."""
+
     def rescored(self, score: float, scores: dict[str, float] | None = None) -> ScoredChunk:
         """Return the same with another score, and other details where `scores` has some."""
         details = self.scores if scores is None else scores
-        return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme)
+        return ScoredChunk(self.chunk, score, details, self.context, self.why, self.theme, self.sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ class Evaluation:
             answer = next(event for event in self._pipeline.answer(question) if isinstance(event, Answer))
         verdicts = judge(case, ranked, answer, self._variant.page_text)
         query = self._pipeline.rewrite(question)
-        sure = self._grader.signs(query, hits[:CONSIDERED]).answerability() if hits else 0.0
+        sure = self._grader.answerability(query, hits[:CONSIDERED])
         verdicts["confidence"] = round(sure, 4)
         return row_of(case, ranked, hits, answer, verdicts, spent)
 

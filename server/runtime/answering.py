@@ -9,6 +9,7 @@ from crawler.discovery.urls import canonical, other_slash, without_index
 from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.ranking import SectionRanker
 from server.answering.operator_page_rules import OperatorPageRules
 from server.answering.pipeline import Pipeline
 from server.answering.pointers import FollowedPointers
@@ -94,7 +95,11 @@ def open_pipeline(
         guards=[GUARDS.load(name)() for name in GUARDS],
         understanding=_understanding(site, parts, asked, rarity, tuning, base),
         strategy=searched,
-        retrieval_steps=[*asked.expansion(searched, rarity), *_page_steps(parts, rarity)],
+        retrieval_steps=[
+            *asked.expansion(searched, rarity),
+            *_ranking(site, parts, tuning, rarity),
+            *_page_steps(parts, rarity),
+        ],
         grader=evidence,
         writers=writers,
         page_text=page_text,
@@ -124,6 +129,14 @@ def _writers(
     wishes = Voice.of(site.options).wishes
     synthesis = Synthesis(tuning.synthesis, settings.models.context_tokens, estimate_tokens, wishes)
     return [ModelWriter(model, site.title or site.name, synthesis), quoting]
+
+
+def _ranking(site: Site, parts: SiteParts, tuning: Tuning, rarity: Rarity) -> list[RetrievalStep]:
+    """Return the step that ranks sections, unless a model orders them or the tuning says no."""
+    if tuning.rerank != "features":
+        return []
+    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
+    return [SectionRanker(rarity, parts.embedder, calibration, parts.sentences)]
 
 
 def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
@@ -173,10 +186,8 @@ def _understanding(
 
 
 def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
-    """Return the grader that decides whether retrieved chunks answer, with the site's calibration."""
-    calibration = Calibration.from_json(site.options.get("calibration"), parts.embedder.fingerprint)
-    floor = _floor(site, settings)
-    return EvidenceGrader(Rarity(parts.words), parts.embedder, calibration, floor, parts.sentences)
+    """Return the grader that decides whether retrieved chunks answer."""
+    return EvidenceGrader(Rarity(parts.words), _floor(site, settings))
 
 
 def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:

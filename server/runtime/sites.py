@@ -21,7 +21,8 @@ from server.answering.flows.graders import (
 from server.answering.flows.reflection import Reflection
 from server.answering.flows.table import FLOWS, Flow
 from server.answering.flows.transforming import ModelTransformer, QueryLadder
-from server.answering.grading import EvidenceGrader, compared_texts
+from server.answering.grading import EvidenceGrader
+from server.answering.ranking import compared_texts
 from server.answering.shortcuts.answer_cache import AnswerCache
 from server.answering.shortcuts.curated import CuratedAnswers
 from server.answering.shortcuts.same_question import Likeness
@@ -177,7 +178,7 @@ def open_flow(
         usefulness=CoverageUsefulness(rarity),
         transformer=QueryLadder(rarity),
         strips=EvidenceStrips(rarity),
-        confidence=evidence.quick_answerability,
+        confidence=evidence.answerability,
         nearness=QueryNearness(parts.embedder, parts.vectors),
         max_count=settings.retrieval.self_rag_max_count,
         max_retries=settings.retrieval.self_rag_max_retries,

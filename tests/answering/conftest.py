@@ -8,6 +8,7 @@ import pytest
 
 from server.answering.flows.direct import DirectFlow
 from server.answering.grading import EvidenceGrader
+from server.answering.ranking import SectionRanker, compared_texts
 from server.answering.pipeline import Pipeline
 from server.answering.steps import Steps
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
@@ -22,6 +23,7 @@ from server.domain.derived import Calibration
 from server.domain.question import Question
 from server.domain.site import Site
 from server.guards.commands import InjectionGuard
+from server.indexes.sentence_vectors import SentenceVectors
 from server.indexes.vectors import ChromaVectorIndex, open_chroma
 from server.indexes.words import SqlWordIndex
 from server.models.embedded import EmbeddedEmbedder
@@ -77,6 +79,7 @@ class IndexedSite:
         vectors = ChromaVectorIndex(self.chroma, "shop", self.embedder.fingerprint)
         words = SqlWordIndex(self.database, "shop")
         self.rarity = Rarity(words)
+        self.sentences = SentenceVectors(self.database, "shop", self.embedder, compared_texts)
         self.strategy = HYBRID.make(Parts(self.embedder, vectors, words, self.content.live))
         for name, (title, text) in TEXTS.items():
             chunk = Chunk(name, f"{HOME}/{name}", title, (), text, 0, "en")
@@ -102,7 +105,8 @@ class IndexedSite:
             if model
             else understanding,
             strategy=self.strategy.retriever,
-            grader=EvidenceGrader(self.rarity, self.embedder, Calibration()),
+            grader=EvidenceGrader(self.rarity),
+            retrieval_steps=[SectionRanker(self.rarity, self.embedder, Calibration(), self.sentences)],
             writers=[ModelWriter(model, self.site.title), quoting] if model else [quoting],
             page_text=lambda url: "\n\n".join(chunk.text for chunk in self.content.live.page(url)),
             incidents=self.incidents,

@@ -3,8 +3,10 @@
 import pytest
 
 from server.answering.answer_kinds import lacks_requested_fact
-from server.answering.grading import DEFAULT_FLOOR, Signs
+from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.ranking import LEARNED
 from server.answering.understanding.question_words import content_text, editions, lacks_edition, names
+from server.domain.question import Query, Question
 
 
 @pytest.mark.parametrize(
@@ -88,31 +90,17 @@ def test_a_question_for_a_kind_of_fact_needs_such_a_fact(question, texts, lacks)
     assert lacks_requested_fact(question, texts) is lacks
 
 
-CLEAR = Signs(nearness=0.6, covered=0.7, unused=0.0, unknown_names=0, other_edition=False, lacks_kind=False)
+@pytest.mark.parametrize("sign", ["lacks_fact", "unknown_name", "other_edition", "unread_unused"])
+def test_each_sign_against_an_answer_lowers_the_answerability(sign):
+    assert LEARNED["answer"][sign] < 0
 
 
-@pytest.mark.parametrize(
-    "worse",
-    [
-        {"nearness": 0.1},
-        {"covered": 0.2},
-        {"unused": 0.5},
-        {"unknown_names": 1},
-        {"other_edition": True},
-        {"lacks_kind": True},
-    ],
-)
-@pytest.mark.parametrize("read", [True, False])
-def test_each_sign_alone_lowers_the_answerability(worse, read):
-    values = {name: getattr(CLEAR, name) for name in Signs.__slots__}
-    if not read:
-        values["nearness"] = None
-        if "nearness" in worse:
-            return
-    assert Signs(**{**values, **worse}).answerability() < Signs(**values).answerability()
+def test_an_answerable_question_is_over_the_floor_and_one_about_what_the_site_lacks_is_under_it(shop):
+    pipeline, grader = shop.pipeline(), EvidenceGrader(shop.rarity)
 
+    def answerability(asked):
+        question = Question(asked, "shop", (), "en")
+        return grader.answerability(Query(asked, "en"), pipeline.search(question, 10))
 
-def test_a_question_whose_words_the_site_does_not_use_is_under_the_floor_in_any_language():
-    assert CLEAR.answerability() > 0.8
-    assert Signs(None, 0.1, 0.8, 1, False, False).answerability() < DEFAULT_FLOOR
-    assert Signs(0.0, 0.2, 0.6, 0, False, False).answerability() < DEFAULT_FLOOR
+    assert answerability("How much does delivery cost?") > 0.5
+    assert answerability("Do you repair Zephyrus laptops in Timbuktu?") < DEFAULT_FLOOR

@@ -1,5 +1,5 @@
 // What the server's cleaning leaves in an answer.
-const ALLOWED = /^(a|p|br|strong|em|del|sup|code|pre|blockquote|[uo]l|li|table|t(head|body|r|h|d)|h3)$/;
+const ALLOWED = /^(a|p|br|strong|em|mark|del|sup|code|pre|blockquote|[uo]l|li|table|t(head|body|r|h|d)|h3)$/;
 const TOKEN = /<!--[^]*?(?:-->|$)|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^'">])*)>|[^<]+|</gi;
 const ATTRIBUTE = /(href|data-cite|start)\s*=\s*(?:"([^"]*)"|'([^']*)')|[^\s=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'))?/gi;
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', nbsp: "\u00a0" };

@@ -37,7 +37,7 @@ class SourceReviewer:
         texts = [hit.chunk.text for hit in chunks]
 
         def is_known(address: str) -> bool:
-            return address in pages or any(address in text for text in texts)
+            return address.partition("#")[0] in pages or any(address in text for text in texts)
 
         numbers = {str(cited.number) for cited in valid}
         text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)

@@ -113,8 +113,9 @@ class Verifier:
 
     def _verify_quotation(self, claim: Claim) -> Verified:
         for source in claim.sources:
-            if quoted_in(claim.quote, trusted_text(self._chunks[source].text)):
-                return Verified(claim, (Proof(source, claim.quote),))
+            text = trusted_text(self._chunks[source].text)
+            if quoted_in(claim.quote, text) and quoted_in(claim.focus, " ".join(claim.quote.split())):
+                return Verified(claim, (Proof(source, claim.focus or claim.quote),))
         return Verified(claim, (), "the quotation does not stand on the page", Doubt.SUPPORT)
 
     def _verify_against(self, claim: Claim, sources: tuple[int, ...]) -> Verified:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from server.answering.phrases import quoted
 from server.answering.trace import Trace
 from server.answering.verifying.citations import Citer, with_markers
 from server.answering.verifying.verifier import Doubt, Verified, Verifier
@@ -27,7 +26,6 @@ class Attempt:
         self._trace = trace
         self._verifier = verifier
         self._held: list[Claim] = []
-        self._language = ""
         self.text = ""
         self.removed: list[str] = []
         """Claims that were left out."""
@@ -36,7 +34,6 @@ class Attempt:
 
     def events(self, question: Question, query: Query) -> Iterator[AnswerEvent]:
         """Yield deltas and citations of verified claims. Raises ModelError at any event."""
-        self._language = question.language
         written = iter(self._writer.write(question, query, self._kept))
         while True:
             with self._trace.step("write"):
@@ -85,8 +82,6 @@ class Attempt:
         held, self._held = self._held, []
         parts = [(claim.before, claim.text) for claim in held]
         parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))
-        if verified.claim.quote and not self.text:
-            parts[0] = ("", f"{quoted(self._language)}\n\n{parts[0][1]}")  # says that the site is quoted
         for before, text in parts:
             more = (before or " ") + text if self.text else text
             self.text += more

@@ -23,6 +23,8 @@ from server.retrieval.rarity import Rarity, coverage, text_tokens
 WORDS, ABOUT, ADDS, NEAR, RELEVANT, AMOUNT, LONG = 0.2, 0.1, 0.25, 0.12, 0.15, 0.1, 0.03
 WHOLE, ASKED = 0.9, 0.2
 """From WHOLE coverage of the question by a heading on, its sentences get the bonus ASKED."""
+NEAREST = 0.15
+"""Bonus for the sentence that is nearest to the question in meaning."""
 ASKS = 0.06
 """Penalty for units that are questions themselves."""
 LONGEST = 45
@@ -59,7 +61,9 @@ class Evidence:
             for source, (hit, members) in enumerate(zip(chunks, read, strict=True))
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
-        informative = [one for one in found if not _is_label(one.unit)]
+        informative = [
+            one for one in found if not (_is_label(one.unit) or _is_head(read[one.source], one.position))
+        ]
         return sorted(informative or found, key=lambda support: -support.score)
 
     def _of_chunk(
@@ -82,7 +86,9 @@ class Evidence:
                     + ABOUT * with_heading
                     + ADDS * (with_heading - in_heading)
                 )
-            scored.append(Support(source, position, unit, held, base + words[held] + self._form(unit)))
+            nearest = NEAREST if hit.sentence and unit.quote.startswith(hit.sentence) else 0.0
+            score = base + words[held] + self._form(unit) + nearest
+            scored.append(Support(source, position, unit, held, score))
         return scored
 
     def _form(self, unit: Unit) -> float:
@@ -100,6 +106,14 @@ def _form(quote: str) -> tuple[float, bool]:
 @lru_cache(maxsize=5_000)
 def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
+
+
+def _is_head(units: Sequence[Unit], position: int) -> bool:
+    """Return whether a unit is the first row of a table that has more rows."""
+    unit, block = units[position], units[position].block
+    first = not position or units[position - 1].block != block
+    more = position + 1 < len(units) and units[position + 1].block == block
+    return unit.kind is UnitKind.ROW and first and more
 
 
 def _length(text: str) -> float:

@@ -11,7 +11,7 @@ from server.domain.answer import Answer, Citation
 
 _TAGS = {
     "a", "p", "ul", "ol", "li", "strong", "em", "code", "pre", "table", "thead", "tbody", "tr", "th",
-    "td", "br", "blockquote", "h3", "h4", "del", "sup",
+    "td", "br", "blockquote", "h3", "h4", "del", "sup", "mark",
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "class", "data-cite", "title"}, "ol": {"start"}, "code": {"class"}}
 _MARKER = re.compile(r"\[(\d{1,3})\](?!\()")
@@ -29,10 +29,13 @@ def answer_html(answer: Answer) -> str:
     that are neither cited nor offered become plain text.
     """
     rendered = _markdown.render(answer.text)
+    if answer.quotes_only:
+        rendered = rendered.replace("<strong>", "<mark>").replace("</strong>", "</mark>")
     allowed = {url for url, _ in answer.pages} | {citation.url for citation in answer.citations}
+    allowed |= {url.partition("#")[0] for url in allowed}
     rendered = re.sub(
         r'<a href="([^"]*)"[^>]*>(.*?)</a>',
-        lambda link: link.group() if link[1].replace("&amp;", "&") in allowed else link[2],
+        lambda link: link.group() if link[1].replace("&amp;", "&").partition("#")[0] in allowed else link[2],
         rendered,
         flags=re.S,
     )

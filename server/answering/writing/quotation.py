@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind
+from server.domain.chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,8 @@ class Quotation:
     units: Sequence[Unit]
     around: Sequence[Unit]
     """All units of the chunk: a table's first row is shown above a quoted row."""
+    marked: Unit | None = None
+    """The unit that answers; it is bold in Markdown. Code is never marked."""
 
     @property
     def quote(self) -> str:
@@ -40,16 +44,27 @@ class Quotation:
         if kind is UnitKind.ROW:
             return self._table(members)
         if kind is UnitKind.SENTENCE:
-            return " ".join(escape_markdown(unit.text) for unit in members)
-        return "\n".join(f"{unit.marker}{escape_markdown(unit.text)}" for unit in members)
+            return " ".join(self._marked(unit, unit.text) for unit in members)
+        return "\n".join(f"{unit.marker}{self._marked(unit, unit.text)}" for unit in members)
+
+    def _marked(self, unit: Unit, text: str) -> str:
+        escaped = escape_markdown(text)
+        return f"**{escaped}**" if unit is self.marked and escaped.strip() else escaped
 
     def _table(self, rows: Sequence[Unit]) -> str:
         head = next(unit for unit in self.around if unit.block == rows[0].block)
         body = [row for row in rows if row is not head]
-        cells = [[escape_markdown(cell) for cell in row.text.split("\t")] for row in (head, *body)]
+        cells = [[self._marked(row, cell) for cell in row.text.split("\t")] for row in (head, *body)]
         width = max(len(row) for row in cells)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in cells]
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
+
+
+def heading_link(chunk: Chunk) -> str:
+    """Return the chunk's heading as a Markdown heading that links to the section."""
+    address = f"{chunk.url}#{chunk.anchor}" if chunk.anchor and "#" not in chunk.url else chunk.url
+    target = f"<{address}>" if re.search(r"[()\s]", address) else address
+    return f"### [{escape_markdown(heading_of(chunk))}]({target})"
 
 
 def escape_markdown(text: str) -> str:

@@ -1,182 +1,178 @@
-"""Writes answers without a model, from the site's own sentences, each cited.
+"""Writes answers without a model: the section of the site that answers best is shown, and cited.
 
-Units (sentences, list items, table rows, code) of the best chunks are scored (`Evidence`), and the best that
-go together are chosen (`Selection`). Neighbours are joined into one quotation. The page with the best unit
-comes first; the units of a page keep its order.
+A section is shown whole where it is short. Of a longer one, the blocks around the answering unit are shown:
+whole paragraphs, lists, tables with their head, and the lines that introduce them. The answering unit is
+marked, and its words are the proof that the citation opens. A second section follows only if the question
+compares, or if the first one leaves words of the question open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from server.answering.shortcuts.overview import is_prose
-from server.answering.understanding.discourse import is_label
+from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import Evidence, Support
-from server.answering.writing.quotation import Quotation, escape_markdown
-from server.answering.writing.quote_context import quote_context
+from server.answering.writing.quotation import Quotation, escape_markdown, heading_link
 from server.answering.writing.units import Unit, UnitKind, units
-from server.domain.answer import Claim
+from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
-from server.retrieval.rarity import Rarity, coverage
+from server.indexes.tokens import tokens
+from server.retrieval.question_kinds import compares
+from server.retrieval.rarity import Rarity, chunk_words, coverage
 
 CHUNKS = 6
-"""Number of chunks that are quoted from."""
+"""Number of chunks among which the sections are chosen."""
+MAX_CHARS = 650
+"""Maximum length of a section, in Latin letters (see `_size`)."""
+SECOND_CHARS = 360
+"""The same for each of two sections."""
+SUPPORT = 0.3
+"""Weight of the best unit of a section, relative to the section's own score."""
+OPEN, OPEN_SAME = 0.3, 0.12
+"""Share of the question's weight from which on words that the first section lacks need a second one: of
+another page, and of the same page."""
+NEAR = 0.75
+"""A second section must have at least this share of the first one's score."""
+EQUAL = 0.93
+"""From this share on it cannot be said which of the two answers, so that both are shown."""
 
 
 class QuotingWriter:
     """Implements Writer; never fails."""
 
-    model = "embedded"
+    model = EMBEDDED
 
     def __init__(self, rarity: Rarity) -> None:
         self._rarity = rarity
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-        """Yield quotations of `chunks` in page order; none when no unit is relevant. Chunks that represent
-        themes are quoted one per page."""
+        """Yield one claim for each section that is shown, best first; none when nothing may be quoted. Chunks
+        that represent themes are quoted one per page."""
         if any(hit.theme for hit in chunks):
             yield from quote_themes(chunks)
             return
-        chunks = chunks[:CHUNKS]
+        chunks = [hit for hit in chunks[:CHUNKS] if any(trusted_units(hit.chunk.text))]
+        if not chunks:
+            return
         read = [units(hit.chunk.text) for hit in chunks]
         evidence = Evidence(self._rarity, query)
+        best: dict[int, Support] = {}
+        for support in evidence.of(chunks, read):
+            if trusted_units(chunks[support.source].chunk.text)[support.position]:
+                best.setdefault(support.source, support)
+        order = sorted(best, key=lambda source: -(chunks[source].score + SUPPORT * best[source].score))
+        chosen = order[:1] + self._second(question, query, chunks, order)
+        most = MAX_CHARS if len(chosen) == 1 else SECOND_CHARS
+        heading = ""
+        for source in chosen:
+            link = heading_link(chunks[source].chunk)
+            section = _section(chunks[source], read[source], best[source], most)
+            text = section.text if link == heading else f"{link}\n\n{section.text}"
+            yield replace(section, text=text, before="\n\n" if heading else "")
+            heading = link
 
-        def unfit(place: Place) -> bool:
-            return trusted_units(chunks[place[0]].chunk.text)[place[1]] is None
-
-        chosen = Selection(read, evidence.weights, unfit).choose(evidence.of(chunks, read))
-        joined = False
-        for quotation in _quotations(chosen, read, chunks):
-            yield Claim(quotation.markdown, (quotation.source,), quotation.quote, "\n\n" if joined else "")
-            joined = True
-
-
-def _quotations(
-    chosen: Mapping[Place, int], read: Sequence[Sequence[Unit]], chunks: Sequence[ScoredChunk]
-) -> list[Quotation]:
-    """Join chosen units into runs of neighbours. Pages are ordered by their best pick, units by position."""
-    best_pick: dict[str, int] = {}
-    for (source, _), pick in chosen.items():
-        url = chunks[source].chunk.url
-        best_pick[url] = min(pick, best_pick.get(url, pick))
-    order = sorted(
-        chosen,
-        key=lambda key: (best_pick[chunks[key[0]].chunk.url], chunks[key[0]].chunk.position, key[1]),
-    )
-    runs: list[list[Place]] = []
-    for source, position in order:
-        if runs and runs[-1][-1] == (source, position - 1):
-            runs[-1].append((source, position))
-        else:
-            runs.append([(source, position)])
-    quotations = []
-    for run in runs:
-        source = run[0][0]
-        quotations.append(Quotation(source, [read[source][position] for _, position in run], read[source]))
-    return _without_repeats(quotations)
-
-
-def _without_repeats(quotations: Sequence[Quotation]) -> list[Quotation]:
-    """Drop quotations contained in others: chunks overlap, so words may have been chosen twice."""
-    kept: list[Quotation] = []
-    for quotation in quotations:
-        if not any(quotation.quote in other.quote for other in kept):
-            kept.append(quotation)
-    return kept
+    def _second(
+        self, question: Question, query: Query, chunks: Sequence[ScoredChunk], order: Sequence[int]
+    ) -> list[int]:
+        """Return the second section, if the question needs one."""
+        if len(order) < 2:
+            return []
+        weights = self._rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
+        first = chunks[order[0]]
+        left = {token: weight for token, weight in weights.items() if token not in chunk_words(first.chunk)}
+        total = sum(weights.values()) or 1.0
+        for source in order[1:]:
+            hit = chunks[source]
+            if hit.score < NEAR * first.score:
+                continue
+            adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
+            needed = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
+            undecided = hit.score >= EQUAL * first.score
+            if adds >= needed or undecided or (compares(question.text) and adds > 0):
+                return [source]
+        return []
 
 
-MAX_PICKS = 5
-"""Maximum number of units chosen; each may bring the context that it needs."""
-MAX_CHARS = 700
-"""Maximum length of an answer, in Latin letters (see `_size`)."""
-KEEP = 0.75
-"""A further unit must reach this share of the best score, including its bonus for new words."""
-LOOKED_AT = 20
-"""Number of candidates compared; the others support too little."""
-NEW_WORDS, SAME_CHUNK, NEIGHBOUR = 0.2, 0.03, 0.04
-REPEATED = 0.7
-"""A unit that shares more than this part of its words with a chosen one counts as a repetition."""
-
-Place = tuple[int, int]
-"""Index of a chunk, and position of a unit in it."""
+def _section(hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int) -> Claim:
+    """Return the section as one claim, with the answering unit marked."""
+    trusted = trusted_units(hit.chunk.text)
+    places = _window(found, best.position, most, [unit is not None for unit in trusted])
+    shown = [found[place] for place in places]
+    quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None)
+    return Claim(quotation.markdown, (best.source,), quotation.quote, focus=best.unit.text)
 
 
-class Selection:
-    """Chooses the units of one answer."""
+def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
+    """Return the positions of consecutive units to show: all if they fit into `most` characters, else whole
+    blocks around `position`, and of a block that is too long the units around it."""
+    low, high = position, position
+    while low and trusted[low - 1]:
+        low -= 1
+    while high + 1 < len(found) and trusted[high + 1]:
+        high += 1
+    sizes = [_size(unit.text) for unit in found]
+    if sum(sizes[low : high + 1]) <= most:
+        return _without_ends(found, low, high, position)
+    first = last = position
 
-    def __init__(
-        self, read: Sequence[Sequence[Unit]], weights: dict[str, float], unfit: Callable[[Place], bool]
-    ) -> None:
-        """An `unfit` unit is never quoted, not even as the context of another."""
-        self._read = read
-        self._unfit = unfit
-        self._weights = weights
-        self._held: set[str] = set()
-        self._sources: set[int] = set()
-        self._words: list[frozenset[str]] = []
-        self._length = 0.0
-        self.places: dict[Place, int] = {}
-        """Chosen units with the number of the pick that each belongs to."""
+    def size() -> float:
+        return sum(sizes[first : last + 1])
 
-    def choose(self, candidates: Sequence[Support]) -> dict[Place, int]:
-        """Choose from `candidates`, which are sorted best first."""
-        left = list(candidates[:LOOKED_AT])
-        pick = 1
-        while left and pick <= MAX_PICKS:
-            worth = [self._worth(support) for support in left] if self.places else [left[0].score]
-            most = max(worth)
-            if self.places and most < KEEP * candidates[0].score:
-                break
-            best = left.pop(worth.index(most))
-            if not self._is_repetition(best) and not self._unfit((best.source, best.position)):
-                self._take(best, pick)
-                pick += 1
-        return self.places
+    def block(at: int) -> tuple[int, int]:
+        """Return the first and last position of the block at a position."""
+        start = end = at
+        while start > low and found[start - 1].block == found[at].block:
+            start -= 1
+        while end < high and found[end + 1].block == found[at].block:
+            end += 1
+        return start, end
 
-    def _worth(self, support: Support) -> float:
-        worth, new = support.score, support.held - self._held
-        if new:
-            worth += NEW_WORDS * coverage(self._weights, new)
-        source, position = support.source, support.position
-        if source in self._sources:
-            worth += SAME_CHUNK
-        is_next = (source, position - 1) in self.places or (source, position + 1) in self.places
-        return worth + NEIGHBOUR if is_next else worth
-
-    def _is_repetition(self, support: Support) -> bool:
-        if (support.source, support.position) in self.places:
-            return True
-        words = _words(support.unit)
-        return any(len(words & other) > REPEATED * len(words | other) for other in self._words)
-
-    def _take(self, support: Support, pick: int) -> None:
-        found = self._read[support.source]
-        group = quote_context(found, support.position, int(MAX_CHARS * 1.5))
-        new = [
-            position
-            for position in group
-            if (support.source, position) not in self.places and not self._unfit((support.source, position))
-        ]
-        size = sum(_size(found[position].text) for position in new)
-        if self.places and self._length + size > MAX_CHARS:
-            return
-        self._length += size
-        self._held |= support.held
-        self._sources.add(support.source)
-        for position in new:
-            self.places[support.source, position] = pick
-            self._words.append(_words(found[position]))
+    start, end = block(position)
+    if sum(sizes[start : end + 1]) > most:
+        # The units of a long block: first those that the answering one refers to, then those after it.
+        while first > start and size() + sizes[first - 1] <= most and refers_back(found[first].quote):
+            first -= 1
+        while last < end and size() + sizes[last + 1] <= most:
+            last += 1
+        while first > start and size() + sizes[first - 1] <= most:
+            first -= 1
+    else:
+        first, last = start, end
+    if sum(sizes[low : last + 1]) <= most:
+        first = low  # the section from its beginning
+    elif first > low and _leads(found[first - 1], found[first]) and size() + sizes[first - 1] <= most:
+        first -= 1
+    while last < high:
+        _, end = block(last + 1)
+        if sum(sizes[first : end + 1]) > most:
+            break
+        last = end
+    while first > low:
+        start, _ = block(first - 1)
+        if sum(sizes[start : last + 1]) > most:
+            break
+        first = start
+    return _without_ends(found, first, last, position)
 
 
-@lru_cache(maxsize=5_000)
-def _words(unit: Unit) -> frozenset[str]:
-    text = unit.quote.casefold()
-    if text.isascii() or " " in text:
-        return frozenset(text.split())
-    return frozenset(text[at : at + 2] for at in range(len(text) - 1)) or frozenset((text,))
+def _leads(before: Unit, unit: Unit) -> bool:
+    """Return whether a unit introduces the next one."""
+    if before.kind is not UnitKind.SENTENCE:
+        return False
+    return introduces(before.text) or unit.kind is not UnitKind.SENTENCE or refers_back(unit.quote)
+
+
+def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -> range:
+    """Leave out labels and introductions at the end, to which nothing belongs."""
+    while last > position and found[last].kind is UnitKind.SENTENCE:
+        if not (introduces(found[last].text) or is_label(found[last].quote)):
+            break
+        last -= 1
+    return range(first, last + 1)
 
 
 def _size(text: str) -> float:

@@ -1,0 +1,157 @@
+"""Ranks the sections that were found by how well they answer, without a model.
+
+A linear score of a few features, whose weights were learned from questions with known answers by
+`benchmarks.learn_ranking`: what the search gave, how much of the question the section and its headings
+contain, how near its best sentence and its heading come to the question in meaning, and whether it has the
+kind of fact that is asked for. The weights are in learned.json.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.resources import files
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.answering.answer_kinds import requested_facts
+from server.answering.understanding.discourse import asks_for_amount
+from server.answering.writing.units import units
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.derived import Calibration
+from server.domain.protocols import Embedder, ModelError
+from server.domain.question import Query
+from server.indexes.tokens import tokens
+from server.retrieval.parts import ranked
+from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage
+
+POOL = 16
+"""Number of best results that are ranked; those after them keep their order."""
+LONGEST = 300
+"""Characters of a sentence that are compared."""
+SECTION = (
+    "relative",  # score of the search, as a share of the best one
+    "dense_gap",  # how much farther than the nearest section, in meaning
+    "coverage",  # share of the question's weight in the section and its headings
+    "heading",  # the same in the headings
+    "sentence",  # nearness of the best sentence
+    "sentence_gap",  # how much farther than the nearest one of all sections
+    "headline",  # nearness of the last heading
+    "headline_gap",
+    "number",  # 1 if a number is asked for and there is one
+    "fact",  # 1 for each requested kind of fact that it has, -1 for each that it lacks
+)
+"""Features of a section, in the order of the rows of `section_features`."""
+LEARNED: dict[str, dict[str, float]] = json.loads(files("server.answering").joinpath("learned.json").read_text("utf-8"))
+_WEIGHTS = np.array([LEARNED["section"][name] for name in SECTION])
+
+
+class TextVectors(Protocol):
+    """Vectors of sentences and headings, stored by chunk."""
+
+    def of(self, wanted: Mapping[str, Sequence[str]]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the vector of each text; `wanted` lists texts by chunk id. Raises ModelError."""
+
+
+class SectionRanker:
+    """Implements RetrievalStep."""
+
+    name = "sections that answer"
+
+    def __init__(
+        self, rarity: Rarity, embedder: Embedder, calibration: Calibration, vectors: TextVectors | None
+    ) -> None:
+        """Without stored `vectors`, meanings are not compared."""
+        self._rarity = rarity
+        self._embedder = embedder
+        self._calibration = calibration
+        self._vectors = vectors
+
+    def refine(self, query: Query, found: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
+        """Return the results, best first, with the features as `scores`. Themes keep their order."""
+        pool, rest = found[:POOL], found[POOL:]
+        if not pool or any(hit.theme for hit in found):
+            return list(found[:limit])
+        pool = self._compared(query, pool)
+        rows = section_features(query, pool, self._rarity)
+        values = rows @ _WEIGHTS
+        best = max(hit.score for hit in pool)
+        # On the scale of the search's scores, because later steps compare them.
+        shares = np.exp((values - values.max()) / _WEIGHTS[0])
+        lowest = float(best * shares.min())
+        moved = [
+            hit.rescored(
+                best * float(share),
+                {**hit.scores, **{name: round(float(value), 4) for name, value in zip(SECTION, row, strict=True)}},
+            )
+            for hit, share, row in zip(pool, shares, rows, strict=True)
+        ]
+        after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
+        return [*ranked(moved, len(moved)), *after][:limit]
+
+    def _compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+        """Return the hits with the nearness of their best sentence and of their heading."""
+        reads = self._embedder.languages
+        if self._vectors is None or (reads and query.language not in reads):
+            return list(hits)
+        texts = {hit.chunk.id: compared_texts(hit.chunk) for hit in hits}
+        try:
+            stored = self._vectors.of(texts)
+            asked = np.asarray(self._embedder.embed([query.text])[0], np.float32)
+        except ModelError:
+            return list(hits)  # retrieval has already reported the failure
+        compared = []
+        for hit in hits:
+            own = texts[hit.chunk.id]
+            if not own:
+                compared.append(hit)
+                continue
+            near = np.stack([stored[text] for text in own]) @ asked
+            headed = bool(last_heading(hit.chunk))
+            first = int(headed and len(own) > 1)
+            best = first + int(near[first:].argmax())
+            headline = self._calibration.nearness(float(near[0])) if headed else 0.0
+            scores = {**hit.scores, "sentence": self._calibration.nearness(float(near[best])), "headline": headline}
+            compared.append(replace(hit, scores=scores, sentence=own[best]))
+        return compared
+
+
+def section_features(query: Query, hits: Sequence[ScoredChunk], rarity: Rarity) -> NDArray[np.float64]:
+    """Return a row of the features SECTION for each hit."""
+    asked = list(dict.fromkeys(tokens(query.text, query.language)))
+    weights = rarity.weights(asked) if asked else {}
+    most = max(hit.score for hit in hits) or 1.0
+    amount, facts = asks_for_amount(query.text), requested_facts(query.text)
+    sentences, headlines, dense = (
+        np.array([hit.scores.get(name, 0.0) for hit in hits]) for name in ("sentence", "headline", "dense")
+    )
+    compared = bool(sentences.any())
+    rows = np.empty((len(hits), len(SECTION)))
+    for place, hit in enumerate(hits):
+        text = hit.chunk.text
+        rows[place] = (
+            hit.score / most,
+            dense[place] - dense.max() if compared else 0.0,
+            coverage(weights, chunk_words(hit.chunk)),
+            coverage(weights, chunk_tokens(hit.chunk)[1]),
+            sentences[place],
+            sentences[place] - sentences.max(),
+            headlines[place],
+            headlines[place] - headlines.max(),
+            float(amount and re.search(r"\d", text) is not None),
+            sum(1 if fact.search(text) else -1 for fact in facts),
+        )
+    return rows
+
+
+def compared_texts(chunk: Chunk) -> list[str]:
+    """Return the texts of a chunk that questions are compared with: its heading, then its sentences."""
+    texts = (last_heading(chunk), *(unit.quote[:LONGEST] for unit in units(chunk.text)))
+    return list(dict.fromkeys(text for text in texts if text))
+
+
+def last_heading(chunk: Chunk) -> str:
+    """Return the heading that the chunk is under, else the title of its page."""
+    return chunk.heading_path[-1] if chunk.heading_path else chunk.title
