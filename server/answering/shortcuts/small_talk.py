@@ -55,8 +55,6 @@ class SmallTalk:
 
 def offered(site: Site) -> tuple[str, ...]:
     """Return the site's suggested questions, for visitors who do not know what to ask."""
-    for name in ("suggestions", "topics"):
-        listed = site.options.get(name)
-        if isinstance(listed, list) and listed:
-            return tuple(str(text) for text in listed)[:OFFERED]
-    return ()
+    listed = site.options.get("suggestions")
+    texts = listed if isinstance(listed, list) and listed else [title for title, _ in site.topics]
+    return tuple(map(str, texts))[:OFFERED]
