@@ -28,6 +28,7 @@ from server.domain.curated import (
     written_csv,
     written_jsonl,
 )
+from server.domain.gap import Gap, GapQuestion
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 
@@ -98,7 +99,7 @@ def curated_new(site: Site) -> ResponseReturnValue:
         values |= {"question": message.question, "text": said, "language": message.language}
     elif gap and gap.site_id == site.id:
         # A follow-up says nothing without its conversation, and how it was searched nobody typed.
-        known = (gap, *stores().gaps.questions(gap.id))
+        known: list[Gap | GapQuestion] = [gap, *stores().gaps.questions(gap.id)]
         first, *others = wordings((one.typed for one in known if one.typed == one.question), VARIANTS) or [""]
         values |= {"question": first, "also": "\n".join(others), "language": gap.language}
     return _shown(site, None, CuratedForm(formdata=None, **values))
