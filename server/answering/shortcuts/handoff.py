@@ -100,10 +100,14 @@ class Handoff:
             found, said = self._search(Query(last.query, last.language)), _words(last.answer)
         else:
             return []
-        fresh = [hit.chunk for hit in found if not (said and _quotes(said, hit.chunk))]
-        if said and len(fresh) == len(found):  # an answer in other words is made from the best section
-            fresh = fresh[1:]
-        return list(dict.fromkeys((chunk.url, heading_of(chunk)) for chunk in fresh))[:LINES]
+        sections = dict.fromkeys((hit.chunk.url, heading_of(hit.chunk)) for hit in found)
+        if said:  # an answer in other words is made from the best section
+            shown = [hit.chunk for hit in found if _quotes(said, hit.chunk)] or [
+                hit.chunk for hit in found[:1]
+            ]
+            for chunk in shown:
+                sections.pop((chunk.url, heading_of(chunk)), None)
+        return list(sections)[:LINES]
 
     def _chunks(self) -> list[Chunk]:
         """Return the chunks of the contact page that the operator chose, or that was detected."""
