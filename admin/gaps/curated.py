@@ -28,6 +28,7 @@ from server.domain.curated import (
     written_csv,
     written_jsonl,
 )
+from server.domain.gap import Gap, GapQuestion
 from server.domain.site import Site
 from server.gaps.gap_recheck import wordings
 
@@ -97,8 +98,10 @@ def curated_new(site: Site) -> ResponseReturnValue:
         said = message.answer.text if message.answer.outcome is Outcome.CURATED else ""
         values |= {"question": message.question, "text": said, "language": message.language}
     elif gap and gap.site_id == site.id:
-        asked = wordings(gap, (one.question for one in stores().gaps.questions(gap.id)), VARIANTS)
-        values |= {"question": asked[0], "also": "\n".join(asked[1:]), "language": gap.language}
+        # A follow-up says nothing without its conversation, and how it was searched nobody typed.
+        known: list[Gap | GapQuestion] = [gap, *stores().gaps.questions(gap.id)]
+        first, *others = wordings((one.typed for one in known if one.typed == one.question), VARIANTS) or [""]
+        values |= {"question": first, "also": "\n".join(others), "language": gap.language}
     return _shown(site, None, CuratedForm(formdata=None, **values))
 
 

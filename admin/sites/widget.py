@@ -105,7 +105,7 @@ def filled(site: Site) -> WidgetForm:
     form = WidgetForm(
         formdata=None,
         greeting=welcome.greeting,
-        suggestions="\n".join(welcome.suggestions),
+        suggestions="\n".join(welcome.suggestions) if site.options.get(CHOSEN) is True else "",
         **{name: look.get(name, "") for name in LOOK},
         consent_text=consent.text,
         privacy_url=consent.privacy_url,
@@ -200,13 +200,13 @@ class _Checks:
 
 
 def _suggested(site: Site, lines: list[str]) -> dict[str, object]:
-    """Crawls go on choosing them until somebody writes other ones; none at all leaves it to them again."""
-    chosen = bool(lines) and (
-        site.options.get(CHOSEN) is True or tuple(lines) != Welcome.of(site.options).suggestions
-    )
-    topics = site.options.get("topics")
-    own = list(topics)[:CRAWLED] if isinstance(topics, list) else []
-    return {"suggestions": lines or own, CHOSEN: chosen}
+    """Return the suggestions. Crawls choose them until an operator writes others, and again when none are
+    left."""
+    generated = Welcome.of(site.options).suggestions if site.options.get(CHOSEN) is not True else ()
+    if lines and tuple(lines) != generated:
+        return {"suggestions": lines, CHOSEN: True}
+    topics = [title for title, _ in site.topics]
+    return {"suggestions": list(generated or topics[:CRAWLED]), CHOSEN: False}
 
 
 def changed(site: Site, form: WidgetForm, base: str) -> Site | None:
@@ -316,6 +316,7 @@ def _shown(site: Site, form: WidgetForm) -> str:
         form=form,
         contrasts=contrasts("" if faults else typed.accent),
         secret=ContactOptions.of(site.options).secret,
+        generated="\n".join(Welcome.of(site.options).suggestions),
         sends_mail=bool(configuration().settings.contact.smtp_url),
         wrong=[field for field in form if field.errors],
     )

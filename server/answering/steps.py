@@ -172,7 +172,8 @@ class Steps:
     ) -> Answer:
         """Return the answer with suggestions of questions that the site can answer."""
         used = frozenset(str(chunk_id) for chunk_id in trace.listed("cited"))
-        asked = [turn.query or turn.question for turn in question.history]
+        # A chip with the site's title alone would ask nothing.
+        asked = [self.site.title, *(turn.query or turn.question for turn in question.history)]
         return replace(answer, suggestions=next_questions(found, used, query.text, asked))
 
     def refusal(self, question: Question, found: Sequence[ScoredChunk]) -> Answer:

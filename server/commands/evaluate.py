@@ -181,6 +181,8 @@ def _show(report: dict[str, Any], out: Path) -> None:
         )
     if report["recommended"]:
         print(f"Recommended: {report['recommended']['way']} ({report['recommended']['reason']})")
+    for sentence in report["refusing_too_little"]:
+        print(f"Not recommended: {sentence}")
     for kind, one in report["choices"].items():
         print(f"For {kind} questions: {one['strategy']} ({one['reason']})")
     print(f"Written: {out / REPORT}, {out / MARKDOWN}, {out / PAGE} and {out / ANSWERS}")

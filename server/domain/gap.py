@@ -78,7 +78,7 @@ class Gap:
     id: str
     site_id: str
     question: str
-    """The one that stands for all."""
+    """The one that stands for all, as it was searched: a follow-up with the words that it refers to."""
     language: str
     status: GapStatus
     asked: int
@@ -96,18 +96,23 @@ class Gap:
     reasked_at: datetime | None = None
     reasked_outcome: str = ""
     closed_at: datetime | None = None
+    typed: str = ""
+    """`question` as the visitor typed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GapQuestion:
-    """One question of a gap, as a visitor asked it."""
+    """One question of a gap."""
 
     message_id: str
     question: str
+    """As it was searched."""
     language: str
     at: datetime
     why: Why
     conversation_id: str
+    typed: str
+    """As the visitor typed it."""
 
 
 @dataclass(frozen=True, slots=True)

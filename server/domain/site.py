@@ -51,6 +51,17 @@ class Site:
         own = (f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, self.start_urls))
         return frozenset((*own, *self.origins))
 
+    @property
+    def topics(self) -> list[tuple[str, str]]:
+        """(title, address) of what the site covers; no address where an operator wrote the topic."""
+        listed = self.options.get("topics")
+        pairs = (
+            [one if isinstance(one, list) else [one, ""] for one in listed]
+            if isinstance(listed, list)
+            else []
+        )
+        return [(str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2]
+
     def with_private_allowed(self) -> Site:
         """Return the same site with permission to crawl private and loopback addresses."""
         return replace(self, allow_private=True)

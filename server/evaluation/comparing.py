@@ -182,12 +182,34 @@ def _comparison(
 DECIDING = ("ndcg@10", "recall@5", "mrr@10")
 """Metrics of ranking that decide, the first one over the others."""
 BASE = "hybrid"
+REFUSED = 0.8
+"""Share of the questions without an answer that a variant must refuse to be recommended, judged on at least
+FEWEST such questions."""
 FEWEST_OF_KIND = 10
 """Questions of a kind that must have been asked."""
 
 
+def refusing_too_little(runs: Sequence[EvaluatedRun]) -> list[str]:
+    """Return a sentence about each variant that refuses too few of the questions without an answer."""
+    return [
+        f"{run.name} refused {sum(refused):.0f} of {len(refused)} questions that the site does not answer"
+        for run in runs
+        if _is_careless(refused := _refusals(run.rows))
+    ]
+
+
+def _refusals(rows: Sequence[EvaluatedRow]) -> list[float]:
+    return [row.verdicts["refused_unanswerable"] for row in rows if "refused_unanswerable" in row.verdicts]
+
+
+def _is_careless(refused: Sequence[float]) -> bool:
+    return len(refused) >= FEWEST and sum(refused) < REFUSED * len(refused)
+
+
 def recommended(runs: Sequence[EvaluatedRun], comparisons: Sequence[Comparison]) -> dict[str, str] | None:
-    """The way to take, with the reason. Of ways that no difference was shown between, the plainest one."""
+    """The way to take, with the reason; None when no way is judged, or all refuse too little. Of ways that no
+    difference was shown between, the plainest one."""
+    runs = [run for run in runs if not _is_careless(_refusals(run.rows))]
     judged = {name for run in runs for row in run.rows for name in row.verdicts}
     metric = next((name for name in DECIDING if name in judged), "")
     if not metric:
@@ -224,7 +246,7 @@ def choices(runs: Sequence[EvaluatedRun]) -> dict[str, dict[str, str]]:
         of_kind = {
             strategy: [row for row in rows if kind_of(row.question) is kind and "hit@1" in row.verdicts]
             for strategy, rows in by_strategy.items()
-            if not strategy.startswith("auto")
+            if not strategy.startswith("auto") and (strategy == BASE or not _is_careless(_refusals(rows)))
         }
         if chosen := _chosen(of_kind):
             found[str(kind)] = chosen

@@ -18,6 +18,7 @@ from server.evaluation.comparing import (
     compare,
     metrics_of,
     recommended,
+    refusing_too_little,
     values_of,
 )
 from server.evaluation.judges.abilities import TrialResult, summary
@@ -60,6 +61,7 @@ def report_of(found: Evaluated) -> dict[str, Any]:
         "comparisons": [asdict(one) for one in compared],
         "compared_by": {"resamples": RESAMPLES, "level": LEVEL, "seed": SEED, "fewest": FEWEST},
         "recommended": recommended(found.runs, compared),
+        "refusing_too_little": refusing_too_little(found.runs),
         "choices": choices(found.runs),
         "judges": [_judge(found)] if found.judge else [],
         "abilities": [

@@ -34,10 +34,10 @@ ASKED = 3
 Ask = Callable[[Question], Answer]
 
 
-def wordings(gap: Gap, questions: Iterable[str], limit: int = ASKED) -> list[str]:
-    """The representative question of the gap, and a few that differ from it; the newest come first."""
+def wordings(questions: Iterable[str], limit: int = ASKED) -> list[str]:
+    """Return the first few questions that differ from each other."""
     different: dict[str, str] = {}
-    for text in (gap.question, *questions):
+    for text in questions:
         different.setdefault(plain(text), text)
     return list(different.values())[:limit]
 
@@ -180,7 +180,7 @@ class GapRecheck:
 
     def one(self, gap: Gap, crawl: int = 0, by: str = "") -> Solved | None:
         """What answers the gap now: then it is closed. Otherwise what is missing is looked up again."""
-        texts = wordings(gap, (one.question for one in self._gaps.questions(gap.id, FOUND)))
+        texts = wordings((gap.question, *(one.question for one in self._gaps.questions(gap.id, FOUND))))
         support = self._engine.settings.gaps.support
         ask = partial(whole_answer, self._pipeline)
         outcome, solved = ask_again(gap, texts, ask, self._disliked(gap), support, crawl)

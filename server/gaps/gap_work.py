@@ -126,7 +126,7 @@ class GapWork:
         """Other systems of new gaps; those that were joined to others meanwhile are none."""
         for gap in filter(None, map(self._gaps.find, opened)):
             page = f"{self._engine.settings.serving.base_url}/admin/gaps/{gap.id}"
-            data = {"gap": gap.id, "question": gap.question, "visitors": gap.visitors, "page": page}
+            data = {"gap": gap.id, "question": gap.typed, "visitors": gap.visitors, "page": page}
             self._events.emit(EventKind.GAP_OPENED, gap.site_id, data, f"gap.opened:{gap.id}")
 
     def crawled(self, site_id: str, crawl_id: int) -> None:

@@ -18,7 +18,18 @@ from server.storage.schema.quality import gap_questions as questions
 from server.storage.schema.quality import gaps
 from server.storage.statements import AnyRow, AnySelect
 
-GAP_COLUMNS = [gaps.c[name] for name in Gap.__dataclass_fields__]
+_TYPED = (
+    select(messages.c.question)
+    .join(questions, questions.c.message_id == messages.c.id)
+    .where(questions.c.gap_id == gaps.c.id, questions.c.question == gaps.c.question)
+    .order_by(questions.c.at, questions.c.message_id)
+    .limit(1)
+    .scalar_subquery()
+)
+GAP_COLUMNS = [
+    func.coalesce(_TYPED, gaps.c.question).label(name) if name == "typed" else gaps.c[name]
+    for name in Gap.__dataclass_fields__
+]
 _GAP = TypeAdapter(Gap)
 
 
@@ -96,14 +107,22 @@ class GapStore:
         """Its questions, the newest first."""
         q = questions.c
         wanted = (
-            select(q.message_id, q.question, q.language, q.at, q.why, messages.c.conversation_id)
+            select(
+                q.message_id,
+                q.question,
+                q.language,
+                q.at,
+                q.why,
+                messages.c.conversation_id,
+                messages.c.question,
+            )
             .join(messages, messages.c.id == q.message_id)
             .where(q.gap_id == id)
             .order_by(q.at.desc(), q.message_id)
         )
         with self._db.connect() as connection:
             rows = connection.execute(wanted.limit(limit).offset(offset)).all()
-        return [GapQuestion(*row[:4], Why(row[4]), row[5]) for row in rows]
+        return [GapQuestion(*row[:4], Why(row[4]), *row[5:]) for row in rows]
 
     def history(self, id: str, limit: int = 100) -> list[GapEvent]:
         """History of a gap, the newest event first."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from crawler.journal import CrawlJournal
 from crawler.judging.templates import Template
 from crawler.wordset import wordset
-from server.domain.look import CHOSEN
+from server.answering.writing.suggestions import names_something
 from server.domain.sentences import main_first, plain_title
 from server.domain.site import LANGUAGE, Site
 from server.errors import StartError
@@ -22,12 +22,8 @@ from server.storage.database import Database
 from server.storage.sites.sites import SiteNotes, SiteStore
 
 TOPICS = 6
-SUGGESTIONS = 4
 SAMPLE = 2000
 """Pages that are looked at."""
-ASKED = 40
-"""Pages whose headings are looked at for questions."""
-SHORTEST_QUESTION, LONGEST_QUESTION = 5, 80
 SHORTEST = 3
 """A title of no more characters tells nothing."""
 
@@ -43,8 +39,7 @@ GREETINGS = wordset(
 def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     """`site` with what the operator left open filled in from its live pages and the `name` that they give it.
 
-    Topics are titles of the pages nearest to the start; starter questions are headings that ask
-    something, else such titles: both are sure to be answered.
+    Topics are titles of the pages nearest to the start, with their addresses.
     """
     pages = content.pages(limit=SAMPLE)
     if not pages:
@@ -52,16 +47,9 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
     languages = Counter(page.language for page in pages if page.language)
     frequent = languages.most_common(1)[0][0] if languages else site.language
     language = str(site.options.get(LANGUAGE) or frequent)
-    own = [page for page in pages if page.language == language] or pages
-    near = main_first([(page.url, page.title) for page in own])
     start = set(site.start_urls)
-    names = (plain_title(title) for url, title in near if url not in start)
-    titles = list(dict.fromkeys(name for name in names if len(name) > SHORTEST))
-    home = next((page.title for page in pages if page.url in start), near[0][1])
-    options = {**site.options, "topics": titles[:TOPICS]}
-    if not options.get(CHOSEN):
-        asked = _questions([url for url, _ in near], content)
-        options["suggestions"] = list(dict.fromkeys((*asked, *titles)))[:SUGGESTIONS]
+    topics = [[title, url] for title, url in titled_pages(site, content, language) if url not in start]
+    home = next((page.title for page in pages if page.url in start), pages[0].title)
     found = (urlsplit(page.url) for page in pages if not page.url.startswith("/"))
     origins = Counter(f"{parts.scheme}://{parts.netloc}" for parts in found)
     return replace(
@@ -73,22 +61,21 @@ def profile(site: Site, content: ContentReader, name: str = "") -> Site:
                 (*site.origins, *(origin for origin in origins if origin not in site.allowed_origins))
             )
         ),
-        options=options,
+        options={**site.options, "topics": topics[:TOPICS]},
     )
 
 
-def _questions(urls: list[str], content: ContentReader) -> list[str]:
-    """The first heading of each page that asks something."""
-    found: list[str] = []
-    for url in urls[:ASKED]:
-        headings = (chunk.heading_path[-1] for chunk in content.page(url) if chunk.heading_path)
-        fitting = (one for one in headings if SHORTEST_QUESTION <= len(one) <= LONGEST_QUESTION)
-        question = next((one for one in fitting if one.rstrip().endswith(("?", "？", "؟"))), "")
-        if question and question not in found:
-            found.append(question)
-        if len(found) == SUGGESTIONS:
-            break
-    return found
+def titled_pages(site: Site, content: ContentReader, language: str) -> list[tuple[str, str]]:
+    """Return (title, address) of pages in the site's language, main pages first, each title once. Titles that
+    say nothing without their site are left out."""
+    pages = content.pages(limit=SAMPLE)
+    own = [page for page in pages if page.language == language] or pages
+    titles: dict[str, str] = {}
+    for url, full in main_first([(page.url, page.title) for page in own]):
+        title = plain_title(full)
+        if len(title) > SHORTEST and names_something(title, language):
+            titles.setdefault(title, url)
+    return list(titles.items())
 
 
 def _short(title: str) -> str:

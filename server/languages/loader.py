@@ -21,6 +21,7 @@ from server.languages.sections import (
     FollowUps,
     HeadingWords,
     KeyPagePatterns,
+    Moods,
     NameWords,
     Pattern,
     Questions,
@@ -51,6 +52,7 @@ class Language:
     unspaced: Unspaced = field(default_factory=Unspaced)
     texts: Texts = field(default_factory=Texts)
     courtesies: Courtesies = field(default_factory=Courtesies)
+    moods: Moods = field(default_factory=Moods)
     follow_ups: FollowUps = field(default_factory=FollowUps)
     this_page: ThisPage = field(default_factory=ThisPage)
     key_pages: KeyPagePatterns = field(default_factory=KeyPagePatterns)

@@ -82,7 +82,13 @@ class Texts:
     thanks: str = ""
     goodbye: str = ""
     wellbeing: str = ""
+    praise: str = ""
     identity: str = ""
+    gibberish: str = ""
+    insult: str = ""
+    complaint_answer: str = ""
+    complaint_service: str = ""
+    emergency: str = ""
     person: str = ""
     leave: str = ""
     contact: str = ""
@@ -106,6 +112,28 @@ class Courtesies:
     """Requests to talk to a person."""
     overview: Pattern = Pattern("")
     """Questions about what the site covers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moods:
+    """Wishes and feelings, found anywhere in a message. Spaces and `'` are matched as in `Courtesies`."""
+
+    asked: Pattern = Pattern("")
+    """Beginnings of questions. Behind one of these, no words count as a mood: "how do I complain"."""
+    person: Pattern = Pattern("")
+    """Wishes to talk to a person."""
+    identity: Pattern = Pattern("")
+    """Questions about the assistant."""
+    praise: Pattern = Pattern("")
+    complaint_answer: Pattern = Pattern("")
+    """Complaints about what the assistant said."""
+    anger: Pattern = Pattern("")
+    """Anger about the organisation, without what happened."""
+    complaint_service: Pattern = Pattern("")
+    """What went wrong: a parcel that never arrived."""
+    insult: Pattern = Pattern("")
+    emergency: Pattern = Pattern("")
+    """Dangers to life, of the visitor or somebody near."""
 
 
 @dataclass(frozen=True, slots=True)

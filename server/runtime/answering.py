@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -24,9 +25,10 @@ from server.answering.writing.prompts import leak_check
 from server.answering.writing.quoting import QuotingWriter
 from server.answering.writing.reading import NeighbourReader
 from server.domain.addresses import absolute, stored
-from server.domain.chunk import Chunk
+from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
+from server.domain.question import Query
 from server.domain.site import Site, Voice
 from server.domain.tuning import Tuning
 from server.domain.visiting import PageUse
@@ -84,6 +86,10 @@ def open_pipeline(
     def page_text(url: str) -> str:
         return parts.content.page_text(stored(url, base))
 
+    def nearest(query: Query) -> list[ScoredChunk]:
+        kept = evidence.keep(query, searched.retrieve(query, settings.retrieval.retrieve_limit))
+        return [replace(hit, chunk=replace(hit.chunk, url=address(hit.chunk.url))) for hit in kept]
+
     @contextmanager
     def reading() -> Iterator[None]:
         with parts.words.reading(), parts.content.reading():
@@ -111,7 +117,7 @@ def open_pipeline(
         retrieve_limit=settings.retrieval.retrieve_limit,
         reading=reading,
         address=address,
-        shortcuts=asked.shortcuts(parts, origins, page_text, address, base),
+        shortcuts=asked.shortcuts(parts, origins, page_text, address, base, nearest),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
     )

@@ -8,6 +8,7 @@ from threading import Event
 from server.domain.protocols import ModelError
 from server.domain.site import Site
 from server.gaps.gap_work import GapWork
+from server.indexes.errors import IndexFailure
 from server.indexes.sentence_vectors import drop_sentence_vectors
 from server.indexes.words import drop_words
 from server.indexing.indexer import SiteIndex
@@ -21,6 +22,7 @@ from server.jobs.queue import JobQueue
 from server.jobs.refresh_site import SiteRefresh
 from server.jobs.source_intake import SourceIntake
 from server.jobs.sources import site_sources
+from server.jobs.starters import choose_starters
 from server.jobs.upkeep import Upkeep
 from server.runtime.configuration import Configuration
 from server.runtime.engine import SiteEngine
@@ -82,6 +84,7 @@ class Crawling:
         job = SiteRefresh(self._database, self._engine.incidents, settings, sources, self._measure)
         had = job.run(crawl_id, self._site_index, on_progress, interrupt)
         if had and self._stores.crawls.get(crawl_id).state == "done":
+            self._choose_starters(site_id)
             self._gap_work.crawled(site_id, crawl_id)
         return had
 
@@ -112,6 +115,12 @@ class Crawling:
             # Jobs for this site that arrived in the meantime had to wait.
             self.upkeep().queue_waiting()
             self._fill_sentences(site_id)
+
+    def _choose_starters(self, site_id: str) -> None:
+        try:
+            choose_starters(self._engine, self._stores.sites, site_id)
+        except (ModelError, StorageError, IndexFailure) as error:
+            log.warning("the starter questions of %s stay as they are: %s", site_id, error)
 
     def _fill_sentences(self, site_id: str) -> None:
         """Embed the sentences of live pages, so that questions can be compared with them. An embedding

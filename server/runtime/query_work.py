@@ -1,7 +1,7 @@
 """Builds the parts that process a site's questions before and after the search."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from server.answering.engine import SiteParts
@@ -25,8 +25,9 @@ from server.answering.understanding.routing import Message
 from server.answering.understanding.steps import UnderstandingStep
 from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
 from server.answering.writing.clarifying import AmbiguityClarifier, ModelClarifier
+from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, Clarifier, Expander, Incidents, Retriever, Shortcut
-from server.domain.question import Question
+from server.domain.question import Query, Question
 from server.domain.site import Site
 from server.domain.tuning import Tuning
 from server.retrieval.question_kinds import asks_for_themes
@@ -72,14 +73,15 @@ class QueryWork:
         page_text: Callable[[str], str],
         address: Callable[[str], str],
         base: str,
+        search: Callable[[Query], Sequence[ScoredChunk]],
     ) -> list[Shortcut]:
         """Return the shortcuts for messages that are not questions for the site's pages."""
         if not self._tuning.routing:
             return []
         key_pages = KeyPages(self._site, parts.content, address, base)
         return [
-            SmallTalk(self._site),
-            Handoff(self._site, key_pages, origins, page_text),
+            SmallTalk(self._site, parts.words.document_frequencies),
+            Handoff(self._site, key_pages, origins, page_text, search),
             Overview(self._site, key_pages, origins, page_text),
         ]
 

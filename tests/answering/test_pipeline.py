@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from server.answering.writing.refusal import refuse
 from server.domain.answer import Outcome
 from server.domain.question import Turn
+from server.domain.site import Site
 from tests.answering.conftest import HOME, TEXTS, answer
 from tests.openai_server import Fault
 
@@ -43,6 +45,12 @@ def test_what_the_site_does_not_say_is_refused_with_what_it_covers(shop, text):
     assert final.outcome is Outcome.REFUSED
     assert final.citations == ()
     assert "- Delivery" in final.text
+
+
+def test_topics_in_a_refusal_are_links_where_their_page_is_known():
+    topics = ["Lamps", ["Delivery", "https://lantern.example/delivery"]]
+    refused = refuse(Site("shop", "Shop", "Shop", options={"topics": topics}), "en", [])
+    assert "- Lamps\n- [Delivery](<https://lantern.example/delivery>)" in refused.text
 
 
 def test_a_refusal_is_in_the_language_of_the_visitor(shop):

@@ -11,8 +11,8 @@ from server.answering.shortcuts.overview import Overview
 from server.answering.shortcuts.small_talk import SmallTalk
 from server.answering.writing.markup import answer_html
 from server.domain.answer import Outcome
-from server.domain.chunk import Chunk
-from server.domain.question import Question
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Question, Turn
 from server.domain.site import Site
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
@@ -197,3 +197,51 @@ def test_who_can_leave_a_message_is_told_no_lines_that_lead_nowhere(site, conten
 
 def test_a_question_that_only_names_a_person_is_no_wish_to_talk_to_one(site, content):
     assert ask(made(Handoff, site, content), "Which person signs the contract?") is None
+
+
+def test_an_insult_is_met_calmly_and_never_with_the_pages(site, content):
+    answer = ask(SmallTalk(site), "you are a stupid bot")
+    assert (answer.outcome, answer.citations) == (Outcome.ANSWERED, ())
+    assert "sorry" in answer.text
+
+
+def test_gibberish_is_asked_about_unless_the_site_uses_the_word(site):
+    assert "could not make sense" in ask(SmallTalk(site), "vsnprintf").text
+    known = SmallTalk(site, lambda words: dict.fromkeys(words, 2))
+    assert ask(known, "vsnprintf") is None
+
+
+def test_an_emergency_names_the_emergency_number_before_the_contact_page(site, content):
+    answer = ask(made(Handoff, site, content), "There is a fire in my kitchen!")
+    assert answer.outcome is Outcome.HANDOFF
+    assert answer.text.index("emergency number") < answer.text.index("help@lantern.example")
+
+
+def test_a_complaint_about_the_service_gets_kind_words_and_a_person(site, content):
+    answer = ask(made(Handoff, site, content), "My parcel never arrived and I am furious")
+    assert answer.outcome is Outcome.HANDOFF
+    assert answer.text.startswith("I am sorry to hear that.")
+    assert "help@lantern.example" in answer.text
+
+
+def complaining(site, content, said):
+    text = lambda url: "\n\n".join(chunk.text for chunk in content.live.page(url))  # noqa: E731
+    found = [
+        ScoredChunk(chunk, 1.0) for path in ("/delivery", "/") for chunk in content.live.page(HOME + path)
+    ]
+    pages = KeyPages(site, content.live, str, "https://docent.example")
+    handoff = Handoff(site, pages, frozenset({HOME}), text, lambda query: found)
+    history = (Turn("When does it come?", said, "when does it come", "en"),)
+    return handoff.answer(Question("that didn't help", "shop", history, "en")).text
+
+
+def test_a_complaint_about_an_answer_offers_the_sections_that_the_answer_did_not_show(site, content):
+    text = complaining(site, content, "Parcels arrive within two working days. [1]")
+    assert "in other words" in text
+    assert f"(<{HOME}/>)" in text
+    assert f"(<{HOME}/delivery>)" not in text
+
+
+def test_after_an_answer_in_other_words_the_best_section_counts_as_shown(site, content):
+    text = complaining(site, content, "It takes two days.")
+    assert (f"(<{HOME}/delivery>)" in text, f"(<{HOME}/>)" in text) == (False, True)

@@ -16,7 +16,10 @@ def test_headings_near_the_answer_are_offered_best_first():
         hit("b", "2.1. Who pays the postage"),
         hit("c", "Chapter 3. Damaged goods"),
     ]
-    assert next_questions(found, frozenset({"a"}), "return") == ("Who pays the postage", "Damaged goods")
+    assert next_questions(found, frozenset({"a"}), "return") == (
+        "Who pays the postage",
+        "Returns: Damaged goods",
+    )
 
 
 def test_what_was_asked_or_answered_is_not_offered_again():
@@ -46,6 +49,35 @@ def test_what_was_asked_or_answered_is_not_offered_again():
 )
 def test_what_would_not_be_answered_or_cannot_be_said_is_not_offered(one):
     assert next_questions([hit("a", "Return a lamp"), one], frozenset({"a"}), "return lamp") == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "title", "said"),
+    [
+        (("rotatelogs", "Exit Status"), "rotatelogs | Apache", "rotatelogs: Exit Status"),
+        (("Step 2",), "Change the lamp", "Change the lamp: Step 2"),
+        (("Overview", "Details"), "Returns | Lantern Shop", "Returns: Details"),
+        (("Delivery", "What does delivery cost?"), "Delivery", "What does delivery cost?"),
+        (("Delivery", "Delivery costs"), "Delivery", "Delivery costs"),
+        (("How to return a broken lamp",), "Returns", "How to return a broken lamp"),
+    ],
+)
+def test_a_suggestion_says_what_it_is_about_without_its_page(path, title, said):
+    assert heading_of(hit("a", *path, title=title).chunk) == said
+
+
+def test_a_heading_that_says_nothing_even_with_its_title_is_not_offered():
+    vague = hit("b", "Step 2", title="Overview")
+    assert next_questions([hit("a", "Return a lamp"), vague], frozenset({"a"}), "return lamp") == ()
+
+
+def test_a_heading_that_two_pages_have_is_not_offered():
+    twin = ScoredChunk(
+        Chunk("c", "https://lantern.example/old", "Returns", ("Postage for broken lamps",), LONG, 0, "en"),
+        0.8,
+    )
+    found = [hit("a", "Return a lamp"), hit("b", "Postage for broken lamps"), twin]
+    assert next_questions(found, frozenset({"a"}), "return lamp") == ()
 
 
 def test_a_heading_of_one_word_takes_along_what_it_stands_under():

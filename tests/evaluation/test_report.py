@@ -1,6 +1,7 @@
 """Reports: what stands in them, in every form."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +59,40 @@ def test_a_win_that_is_shown_is_recommended_and_chosen_for_its_kind_of_question(
         }
     }
     assert "+0.500 against hybrid on 40 questions" in report["choices"]["several"]["reason"]
+
+
+def with_unanswerable(one, refused):
+    """A run that also got ten questions without an answer, and refused so many of them."""
+    rows = tuple(
+        EvaluatedRow(f"u{n}", "unanswerable", "Who?", [], {"refused_unanswerable": float(n < refused)}, 5.0)
+        for n in range(10)
+    )
+    return replace(one, rows=one.rows + rows)
+
+
+def test_what_refuses_too_little_is_not_recommended_and_the_report_says_so(tmp_path):
+    runs = [with_unanswerable(run("hybrid", WEAK), 9), with_unanswerable(run("hipporag", STRONG), 3)]
+    report = report_of(Evaluated("shop", "Shop", runs))
+    assert report["recommended"]["strategy"] == "hybrid"
+    assert report["choices"] == {}
+    said = "hipporag, direct refused 3 of 10 questions that the site does not answer"
+    assert report["refusing_too_little"] == [said]
+    write_report(tmp_path, report, runs)
+    for name in ("report.md", "report.html"):
+        assert f"Not recommended: {said}." in (tmp_path / name).read_text()
+
+
+def test_where_everything_refuses_too_little_nothing_is_recommended():
+    report = report_of(Evaluated("shop", "Shop", [with_unanswerable(run("hybrid", STRONG), 3)]))
+    assert report["recommended"] is None
+    assert len(report["refusing_too_little"]) == 1
+
+
+def test_a_few_unanswerable_questions_judge_nobody():
+    few = with_unanswerable(run("hybrid", STRONG), 0)
+    report = report_of(Evaluated("shop", "Shop", [replace(few, rows=few.rows[:45])]))
+    assert report["recommended"]["strategy"] == "hybrid"
+    assert report["refusing_too_little"] == []
 
 
 def test_a_difference_that_is_not_shown_recommends_the_plainer_way():

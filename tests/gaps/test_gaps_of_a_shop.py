@@ -126,7 +126,7 @@ def test_a_question_that_a_guard_stopped_says_nothing_of_the_content(shop):
     assert shop.gaps() == []
 
 
-def test_a_question_that_leans_on_another_is_kept_as_it_was_searched(shop):
+def test_a_question_that_leans_on_another_is_kept_as_typed_and_compared_as_searched(shop):
     first = shop.ask("How long do parcels to islands take?")
     asked = shop.ask("And with express shipping by drone?", conversation_id=first.conversation_id)
     if asked.answer.outcome is not Outcome.REFUSED:
@@ -134,6 +134,9 @@ def test_a_question_that_leans_on_another_is_kept_as_it_was_searched(shop):
     shop.look()
     (gap,) = shop.gaps()
     assert "islands" in gap.question
+    assert gap.typed == "And with express shipping by drone?"
+    (question,) = shop.runtime.stores.gaps.questions(gap.id)
+    assert (question.typed, question.question) == (gap.typed, gap.question)
 
 
 def test_numbers_and_denials_keep_questions_apart(shop):

@@ -60,7 +60,8 @@ def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
     assert owner.pages() == set(SHOP)
     site = owner.runtime.stores.sites.get("shop")
     assert (site.title, site.language, site.generation) == ("Lantern Shop", "en", 1)
-    assert "Delivery" in site.options["topics"]
+    assert "Delivery" in dict(site.topics)
+    assert dict(site.topics)["Delivery"].endswith("/delivery")
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
 
 
@@ -143,3 +144,19 @@ def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):
     owner.runtime.crawling.upkeep().take_up_left()
     assert owner.runtime.stores.crawls.latest("shop").state == "waiting"
     assert len(owner.runtime.crawling.jobs) == 1
+
+
+def test_only_starters_that_the_site_answers_from_their_own_section_are_kept(owner):
+    pages = {
+        "/": ("Lantern Shop", "<p>Lantern Shop sells lamps made by hand. See <a href=/delivery>delivery</a>, "
+              "<a href=/scenes>scenes</a>.</p>"),
+        "/delivery": ("Delivery", "<h2>How long does delivery of a lamp take?</h2>"
+                      "<p>Delivery of a lamp takes two working days within the country.</p>"),
+        "/scenes": ("Behind the scenes", "<h2>What goes on in the moonlit workshop?</h2><p>Ask us!</p>"),
+    }  # fmt: skip
+    owner.website.pages = pages
+    assert owner.crawl().state == "done"
+    kept = owner.runtime.stores.sites.get("shop").options["suggestions"]
+    assert "How long does delivery of a lamp take?" in kept
+    assert "What goes on in the moonlit workshop?" not in kept
+    assert all(owner.answer(text).outcome == "answered" for text in kept)

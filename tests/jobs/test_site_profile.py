@@ -7,17 +7,19 @@ import pytest
 from server.domain.chunk import Chunk
 from server.domain.site import Site
 from server.jobs.site_profile import profile
+from server.jobs.starters import candidates
 from server.storage.content.content import ContentStore
 from server.storage.content.reader import PageRecord
 from server.storage.database import Database
 from server.storage.sites.sites import SiteStore
 
+LONG = "There is enough to be said about it that a visitor learns something from it."
 HOME = "https://lantern.example"
 
 
 @pytest.fixture
 def suggestions(tmp_path):
-    """What is suggested for pages given as {name: headings}."""
+    """What may be suggested for pages given as {name: headings}, best first."""
     database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
     database.migrate()
     site = Site("shop", "Lantern Shop", "Lantern Shop", (f"{HOME}/",))
@@ -28,14 +30,22 @@ def suggestions(tmp_path):
         for name, headings in pages.items():
             url = f"{HOME}/{name}"
             chunks = [
-                Chunk(f"{name}{at}", url, name.title(), (name.title(), heading), f"On {heading}.", at, "en")
+                Chunk(
+                    f"{name}{at}",
+                    url,
+                    name.title(),
+                    (name.title(), heading),
+                    f"On {heading}. {LONG}",
+                    at,
+                    "en",
+                )
                 for at, heading in enumerate(headings)
             ]
             content.put_page(
                 PageRecord(url, name.title(), "en", name, "", "", 0, datetime.now(UTC)), chunks, []
             )
         content.go_live()
-        return profile(site, content.live).options["suggestions"]
+        return [one.text for one in candidates(profile(site, content.live), content.live)]
 
     yield suggested
     database.close()
@@ -52,6 +62,11 @@ def test_questions_that_headings_ask_come_before_titles(suggestions):
 
 def test_a_question_as_long_as_a_paragraph_and_one_asked_twice_are_not_offered_again(suggestions):
     long = "Is it " + "very " * 30 + "bright?"
-    pages = {"a-lamp": (long, "How bright is it?"), "b-lamp": ("How bright is it?",)}
-    assert suggestions(pages).count("How bright is it?") == 1
+    pages = {"a-lamp": (long, "How bright is a lamp?"), "b-lamp": ("How bright is a lamp?",)}
+    assert suggestions(pages).count("How bright is a lamp?") == 1
     assert long not in suggestions(pages)
+
+
+def test_headings_and_titles_that_say_nothing_without_their_page_are_not_offered(suggestions):
+    pages = {"overview": ("What's next?", "More"), "lamps": ("Step 2", "Which lamps may stand outside?")}
+    assert suggestions(pages) == ["Which lamps may stand outside?", "Lamps"]

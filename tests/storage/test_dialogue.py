@@ -155,3 +155,18 @@ def test_erased_messages_are_found_no_more(database, store):
     assert store.erase_visitor("shop", "v") == 1
     with database.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM message_search")).scalar_one() == 0
+
+
+def test_a_complaint_counts_as_a_thumb_down_on_the_answer_before_it(database, store):
+    conversation = store.start("shop", "v")
+    complaint = {"outcome": Outcome.HANDOFF, "citations": (), "trace": {"mood": "complaint_answer"}}
+    greeting = add(store, conversation, "Hello", citations=())
+    add(store, conversation, "this is ridiculous", **complaint)
+    answered = add(store, conversation)
+    add(store, conversation, "your last answer was wrong", **complaint)
+    add(store, conversation, "this is ridiculous", **complaint)
+    given = FeedbackStore(database).of([row["id"] for row in rows(database, messages)])
+    assert [(one.message_id, one.helpful, one.comment) for one in given.values()] == [
+        (answered, False, "your last answer was wrong")
+    ]
+    assert greeting not in given

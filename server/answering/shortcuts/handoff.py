@@ -1,7 +1,7 @@
-"""Answers a visitor who asks for a person with the site's contact details."""
+"""Answers a visitor who asks for a person, complains or is in danger with the site's contact details."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from server.answering.phrases import Phrase, say
 from server.answering.shortcuts.key_pages import KeyPages
@@ -9,15 +9,27 @@ from server.answering.understanding.routing import Kind, read
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.quotation import escape_markdown
+from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import UnitKind, units
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.contact import ContactOptions
-from server.domain.question import Question
+from server.domain.question import Query, Question
 from server.domain.site import Site
 
 LINES = 3
+SHORTEST = 25
+"""Shorter sentences occur in several sections."""
+_WORD = re.compile(r"[^\W_]+")
 _REACH = re.compile(r"[\w.+-]+@[\w-]+\.\w+|(?<!\w)\+?\d[\d ()/.-]{6,}\d")
+
+
+_PHRASES = {
+    Kind.PERSON: Phrase.PERSON,
+    Kind.COMPLAINT_ANSWER: Phrase.COMPLAINT_ANSWER,
+    Kind.COMPLAINT_SERVICE: Phrase.COMPLAINT_SERVICE,
+    Kind.EMERGENCY: Phrase.EMERGENCY,
+}
 
 
 class Handoff:
@@ -26,24 +38,31 @@ class Handoff:
     name = "handoff"
 
     def __init__(
-        self, site: Site, key_pages: KeyPages, origins: frozenset[str], page_text: Callable[[str], str]
+        self,
+        site: Site,
+        key_pages: KeyPages,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        search: Callable[[Query], Sequence[ScoredChunk]] = lambda query: (),
     ) -> None:
-        """Only pages of `origins` are cited."""
+        """Only pages of `origins` are cited. `search` returns the sections that may answer a query."""
         self._title = escape_markdown(site.title or site.name)
         self._key_pages = key_pages
         self._origins = origins
         self._page_text = page_text
+        self._search = search
         self._contact = ContactOptions.of(site.options)
 
     def answer(self, question: Question) -> Answer | None:
-        """Return how to get in touch; None when the visitor does not ask for a person."""
+        """Return kind words, how to get in touch, and for a complaint the sections that may help; None for
+        other messages."""
         message = read(question.text, question.language)
-        if message.kind is not Kind.PERSON:
+        if message.kind not in _PHRASES:
             return None
         language = message.language or question.language
-        first = say(Phrase.PERSON, language, self._title)
+        first = [say(_PHRASES[message.kind], language, self._title)]
         if self._contact.on:
-            first = f"{first} {say(Phrase.LEAVE, language, self._title)}"
+            first.append(say(Phrase.LEAVE, language, self._title))
         chunks = self._chunks()
         # A visitor who can leave a message only sees lines that contain contact details.
         found = _contact_lines(chunks, or_first=not self._contact.on)
@@ -53,14 +72,42 @@ class Handoff:
             _, markers = citer.cite([Proof(place, text)])
             if markers:
                 lines.append(f"- {escape_markdown(' '.join(text.split()))} {markers}")
+        near = self._near(message.kind, question)
         page = self._page(chunks)
-        if not page:
-            last = "" if self._contact.on else say(Phrase.NO_CONTACT, language, self._title)
-            return Answer(Outcome.HANDOFF, f"{first}\n\n{last}".strip())
-        url, title = page
-        link = f"{say(Phrase.CONTACT, language, self._title)} [{escape_markdown(title)}](<{url}>)"
-        text = "\n\n".join(filter(None, [first, link, "\n".join(lines)]))
-        return Answer(Outcome.HANDOFF, text, citer.citations, pages=(page,))
+        parts = [" ".join(first)]
+        if near:
+            parts += [say(Phrase.NEAREST, language), "\n".join(map(_link, near))]
+        if page:
+            parts += [f"{say(Phrase.CONTACT, language, self._title)} {_link(page)[2:]}", "\n".join(lines)]
+        elif not self._contact.on:
+            parts.append(say(Phrase.NO_CONTACT, language, self._title))
+        pages = (*near, *([page] if page else []))
+        return Answer(
+            Outcome.HANDOFF,
+            "\n\n".join(filter(None, parts)),
+            citer.citations,
+            pages=pages,
+            trace={"mood": message.kind.value},
+        )
+
+    def _near(self, kind: Kind, question: Question) -> list[tuple[str, str]]:
+        """Return (address, title) of sections that may help a visitor who complains: about the matter, or
+        for the last answer's question, without those that the answer quoted."""
+        if kind is Kind.COMPLAINT_SERVICE:
+            found, said = self._search(Query(question.text, question.language)), ""
+        elif kind is Kind.COMPLAINT_ANSWER and question.history and question.history[-1].query:
+            last = question.history[-1]
+            found, said = self._search(Query(last.query, last.language)), _words(last.answer)
+        else:
+            return []
+        sections = dict.fromkeys((hit.chunk.url, heading_of(hit.chunk)) for hit in found)
+        if said:  # an answer in other words is made from the best section
+            shown = [hit.chunk for hit in found if _quotes(said, hit.chunk)] or [
+                hit.chunk for hit in found[:1]
+            ]
+            for chunk in shown:
+                sections.pop((chunk.url, heading_of(chunk)), None)
+        return list(sections)[:LINES]
 
     def _chunks(self) -> list[Chunk]:
         """Return the chunks of the contact page that the operator chose, or that was detected."""
@@ -72,6 +119,20 @@ class Handoff:
         if chunks:
             return chunks[0].url, chunks[0].title or chunks[0].url
         return (self._contact.page, self._contact.page) if self._contact.page else None
+
+
+def _link(page: tuple[str, str]) -> str:
+    return f"- [{escape_markdown(page[1])}](<{page[0]}>)"
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _quotes(said: str, chunk: Chunk) -> bool:
+    """Return whether an answer, as words, contains a sentence of the chunk."""
+    sentences = (_words(unit.text) for unit in units(chunk.text))
+    return any(len(sentence) > SHORTEST and sentence in said for sentence in sentences)
 
 
 def _contact_lines(chunks: list[Chunk], *, or_first: bool) -> list[tuple[Chunk, str]]:

@@ -19,15 +19,15 @@ def refuse(site: Site, language: str, nearest: Sequence[ScoredChunk]) -> Answer:
     """
     first, covers, near = refusal(language, escape_markdown(site.title or site.name))
     pages = tuple(dict.fromkeys((hit.chunk.url, hit.chunk.title or hit.chunk.url) for hit in nearest))[:PAGES]
-    topics = [str(topic) for topic in _list(site.options.get("topics"))][:TOPICS]
+    topics = [_linked(title, url) for title, url in site.topics[:TOPICS]]
     parts = [first]
     if topics:
-        parts.append(covers + "\n\n" + "\n".join(f"- {escape_markdown(topic)}" for topic in topics))
+        parts.append(covers + "\n\n" + "\n".join(topics))
     if pages:
-        links = "\n".join(f"- [{escape_markdown(title)}](<{url}>)" for url, title in pages)
+        links = "\n".join(_linked(title, url) for url, title in pages)
         parts.append(near + "\n\n" + links)
     return Answer(Outcome.REFUSED, "\n\n".join(parts), pages=pages)
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+def _linked(title: str, url: str) -> str:
+    return f"- [{escape_markdown(title)}](<{url}>)" if url else f"- {escape_markdown(title)}"

@@ -1,15 +1,17 @@
 """Suggests follow-up questions that the site can answer, from headings near the answer.
 
 Clicking a suggestion searches its text, so the text must find its own chunk: it is a heading of that chunk,
-has more than one content word, and there is enough text below it.
+says what it is about without its page, no other page has the same one, and there is enough text below it.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.sentences import plain_heading, plain_title
 from server.indexes.tokens import tokens
+from server.languages.loader import languages
 
 LIMIT = 3
 LONGEST = 70
@@ -18,6 +20,15 @@ NEAR = 0.35
 SAME = 0.7
 """Share of common words from which two headings count as the same question."""
 ENOUGH_TEXT = 60
+BARE, SHORT = 2, 3
+"""A heading with at most this many content words, and this many words, gets the heading above it."""
+_GENERIC = frozenset(
+    token
+    for code, one in languages().items()
+    for word in one.headings.nameless
+    for token in tokens(word, code)
+)
+"""Tokens of words that name nothing on the site, such as "overview" and "step"."""
 _CODE = re.compile(r"[\[\]{}|<>=;]")
 
 
@@ -32,31 +43,52 @@ def next_questions(
     best = max((hit.score for hit in retrieved), default=0.0)
     known = [_words(text, "") for text in (query, *history)]
     known += [_words(heading_of(hit.chunk), hit.chunk.language) for hit in retrieved if hit.chunk.id in used]
+    pages = {(hit.chunk.url, heading_of(hit.chunk)) for hit in retrieved}
+    shared = Counter(heading for _, heading in pages)
     found: list[str] = []
     for hit in retrieved:
         heading = heading_of(hit.chunk)
         words = _words(heading, hit.chunk.language)
         if hit.chunk.id in used or hit.score < NEAR * best or not _is_answered(heading, words, hit.chunk):
             continue
-        if not any(_same(words, other) for other in known):
+        if shared[heading] == 1 and not any(_same(words, other) for other in known):
             known.append(words)
             found.append(heading)
     return tuple(found)[:LIMIT]
 
 
 def heading_of(chunk: Chunk) -> str:
-    """Return the chunk's heading without its number. A heading of one word gets the heading above it."""
-    path = [plain_heading(part) for part in chunk.heading_path] or [plain_title(chunk.title)]
+    """Return the chunk's heading without its number. A short one that is no question gets the heading above
+    it, and one that names nothing the page's title."""
+    title = plain_title(chunk.title)
+    path = [plain_heading(part) for part in chunk.heading_path] or [title]
     heading = path[-1]
-    if len(tokens(heading, chunk.language)) <= 1 or (heading.isascii() and " " not in heading):
-        above = [part for part in (*path[:-1][-1:], plain_title(chunk.title)) if part and part != heading]
-        heading = f"{above[0]}: {heading}" if above else heading
+    words = _words(heading, chunk.language)
+    told = len(words - _GENERIC) > BARE or len(heading.split()) > SHORT
+    if is_question(heading, chunk.language) or (told and names_something(heading, chunk.language)):
+        return heading
+    for above in (*path[:-1][-1:], title):
+        added = _words(above, chunk.language)
+        if names_something(above, chunk.language) and not added & words:
+            return f"{above}: {heading}"
     return heading
+
+
+def is_question(heading: str, language: str) -> bool:
+    """Return whether a heading is a question that says what it is about."""
+    asks = heading.endswith(("?", "？", "؟"))
+    return asks and len(_words(heading, language)) > 1 and names_something(heading, language)
+
+
+def names_something(text: str, language: str) -> bool:
+    """Return whether a heading or title says what it is about: not "Overview", "Step 2" or "More"."""
+    return any(not word.isdigit() for word in _words(text, language) - _GENERIC)
 
 
 def _is_answered(heading: str, words: frozenset[str], chunk: Chunk) -> bool:
     sayable = 3 < len(heading) <= LONGEST and not _CODE.search(heading)
-    return sayable and len(words) > 1 and len(chunk.text) >= ENOUGH_TEXT
+    told = len(words) > 1 and names_something(heading, chunk.language)
+    return sayable and told and len(chunk.text) >= ENOUGH_TEXT
 
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from server.domain.answer import Answer, Citation, Conversation, Message, Outcome
@@ -17,10 +17,10 @@ from server.storage.conversations.gap_counts import remove_from_gaps
 from server.storage.conversations.search import index_rows
 from server.storage.database import Database
 from server.storage.errors import UnknownConversation
-from server.storage.schema.conversations import cited, conversations, messages
+from server.storage.schema.conversations import cited, conversations, feedback, messages
 from server.storage.schema.delivery import contact_requests as requests
 from server.storage.schema.sites import sites
-from server.storage.statements import AnyRow, AnySelect, among
+from server.storage.statements import AnyRow, AnySelect, among, upsert
 
 _STEPS = (10, 11, 12, 13, 15, 16, 18, 20, 22, 24, 27, 30, 33, 36, 39, 43, 47, 51, 56, 62, 68, 75, 82, 91)
 TIMES_MS = (0, *range(1, 10), *(step * 10**power for power in range(6) for step in _STEPS), 10**7)
@@ -130,11 +130,33 @@ class ConversationStore:
                     connection.execute(_CITE, [one | {"message_number": number} for one in cited])
                 index_rows(connection, [(number, message.question, message.answer.text)])
                 _count_curated(connection, message)
+                if message.answer.trace.get("mood") == "complaint_answer":
+                    self._dislike_last(connection, message, number)
         except IntegrityError as error:
             raise UnknownConversation(
                 f"the message {message.id!r} cannot be stored: the conversation "
                 f"{message.conversation_id!r} was erased or never started, or the message's id is taken"
             ) from error
+
+    def _dislike_last(self, connection: Connection, complaint: Message, number: int) -> None:
+        """Count a complaint as a thumb down on the answer before it, with the visitor's words as comment."""
+        m = messages.c
+        earlier = select(m.id, m.outcome, m.citations, m.helpful).where(
+            m.conversation_id == complaint.conversation_id, m.number < number
+        )
+        last = connection.execute(earlier.order_by(m.number.desc()).limit(1)).first()
+        if last is None or last.helpful is False or not (last.citations or last.outcome == Outcome.CURATED):
+            return
+        owner = select(conversations.c.visitor_id).where(conversations.c.id == complaint.conversation_id)
+        row = {
+            "message_id": last.id,
+            "visitor_id": connection.execute(owner).scalar_one(),
+            "helpful": False,
+            "comment": complaint.question,
+            "at": now(),
+        }
+        connection.execute(upsert(self._db.dialect, feedback, key=("message_id",)), row)
+        connection.execute(update(messages).where(m.id == last.id).values(helpful=False))
 
     def get(self, conversation_id: str) -> Conversation:
         """Return the conversation with its messages. Raises UnknownConversation."""

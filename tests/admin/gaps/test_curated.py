@@ -4,11 +4,13 @@ import io
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import update
 
 from server.domain.curated import CuratedAnswer
 from server.domain.site import Site
 from server.domain.spending import Used
 from server.storage.conversations.curated import count_hit
+from server.storage.schema.quality import gap_questions, gaps
 from tests.admin import samples_gaps
 from tests.admin.samples import ask
 
@@ -112,6 +114,24 @@ def test_an_answer_to_a_gap_starts_with_its_wordings(operator, runtime, site):
     assert "how long does the warranty last" in form
     runtime.stores.sites.create(Site("other", "Other", "Other"))
     assert "warranty" not in operator.get("/admin/sites/other/answers/new?gap=g").text
+
+
+def test_how_a_follow_up_was_searched_is_never_prefilled_as_a_question(operator, runtime, site):
+    samples_gaps.make_gap(runtime, "g", [("And abroad?", "ben"), ("How long is the warranty?", "cleo")])
+    with runtime.database.begin() as connection:
+        rewritten = "and abroad how long is the warranty on a lamp"
+        connection.execute(
+            update(gap_questions).where(gap_questions.c.question == "And abroad?").values(question=rewritten)
+        )
+        connection.execute(update(gaps).values(question=rewritten))
+    form = operator.get(f"{PAGE}/new?gap=g").text
+    assert 'value="How long is the warranty?"' in form
+    assert rewritten not in form
+    assert "And abroad?" not in form
+    page = operator.get("/admin/gaps/g").text
+    assert '<h1 dir="auto">And abroad?</h1>' in page
+    assert f'Docent searched: <span dir="auto">{rewritten}</span>' in page
+    assert rewritten not in operator.get("/admin/gaps").text
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])

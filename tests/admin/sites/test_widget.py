@@ -163,6 +163,30 @@ def test_suggestions_are_left_to_crawls_until_somebody_writes_some(operator, run
     assert options()["suggestions"] == ["Delivery", "Returns"]
 
 
+def test_saving_another_field_leaves_generated_questions_to_crawls(operator, runtime, options):
+    known = runtime.stores.sites.get("lantern")
+    crawled = {
+        "topics": [["Delivery", "https://x.example/"]],
+        "suggestions": ["How long does delivery take?"],
+    }
+    runtime.stores.sites.update(replace(known, options=crawled))
+    page = operator.get(PAGE)
+    area = page.text.split('name="suggestions"')[1].split("</textarea>")[0]
+    assert 'placeholder="How long does delivery take?"' in area
+    assert area.split(">", 1)[1].strip() == ""
+    # A crawl chooses others while the form is open.
+    runtime.stores.sites.update(
+        replace(known, options=crawled | {"suggestions": ["What does delivery cost?"]})
+    )
+    operator.send(PAGE, EMPTY | {"accent": "#aa3300"})
+    assert not options()["suggestions_chosen"]
+    assert options()["suggestions"] == ["What does delivery cost?"]
+    operator.send(PAGE, EMPTY | {"suggestions": "Do you ship?"})
+    assert ">Do you ship?" in operator.get(PAGE).text.replace("\n", "").replace("\r", "")
+    operator.send(PAGE, EMPTY)
+    assert options()["suggestions"] == ["Delivery"]
+
+
 def test_a_strength_that_is_not_on_the_list_is_not_lost(operator, runtime, options):
     runtime.stores.sites.update(replace(runtime.stores.sites.get("lantern"), options={"proof_bits": 11}))
     assert '<option selected value="11">' in operator.get(PAGE).text
