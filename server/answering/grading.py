@@ -28,7 +28,7 @@ ANSWER = (
     "dense",
     "sentence_covered",  # the product of sentence and coverage
     "words",  # number of content words of the question, at most MOST_WORDS, as a share of them
-    "lacks_fact",  # 1 if the first section lacks the kind of fact that is asked for
+    "lacks_fact",  # 1 if the first sections lack the kind of fact that is asked for
     "unknown_name",  # 1 if the question has a name that the site never mentions
     "other_edition",  # 1 if it names a version that no chunk mentions; the rest of such a question fits well
     "unread",  # 1 if meanings were not compared
@@ -37,6 +37,8 @@ ANSWER = (
 )
 """Features of an answer, in the order of `answer_features`."""
 MOST_WORDS = 8
+READ = 3
+"""Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55
 """A chunk is kept when its score is at least this share of the best score."""
 LIMIT = 6
@@ -107,7 +109,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
         0.0 if unread else first.scores.get("dense", 0.0),
         sentence * coverage,
         min(MOST_WORDS, len(asked.weights)) / MOST_WORDS,
-        float(lacks_requested_fact(query.text, f"{first.chunk.heading}\n{first.chunk.text}")),
+        float(lacks_requested_fact(query.text, "\n".join(hit.chunk.text for hit in chunks[:READ]))),
         float(_has_unknown_name(query, rarity)),
         float(any(lacks_edition(text, *named) for named in editions(query.text))),
         unread,

@@ -44,7 +44,9 @@ SECTION = (
     "fact",  # 1 for each requested kind of fact that it has, -1 for each that it lacks
 )
 """Features of a section, in the order of the rows of `section_features`."""
-LEARNED: dict[str, dict[str, float]] = json.loads(files("server.answering").joinpath("learned.json").read_text("utf-8"))
+LEARNED: dict[str, dict[str, float]] = json.loads(
+    files("server.answering").joinpath("learned.json").read_text("utf-8")
+)
 _WEIGHTS = np.array([LEARNED["section"][name] for name in SECTION])
 
 
@@ -82,11 +84,8 @@ class SectionRanker:
         shares = np.exp((values - values.max()) / _WEIGHTS[0])
         lowest = float(best * shares.min())
         moved = [
-            hit.rescored(
-                best * float(share),
-                {**hit.scores, **{name: round(float(value), 4) for name, value in zip(SECTION, row, strict=True)}},
-            )
-            for hit, share, row in zip(pool, shares, rows, strict=True)
+            hit.rescored(best * float(share), {**hit.scores, **dict(zip(SECTION, row, strict=True))})
+            for hit, share, row in zip(pool, shares, rows.round(4).tolist(), strict=True)
         ]
         after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
         return [*ranked(moved, len(moved)), *after][:limit]
@@ -113,7 +112,8 @@ class SectionRanker:
             first = int(headed and len(own) > 1)
             best = first + int(near[first:].argmax())
             headline = self._calibration.nearness(float(near[0])) if headed else 0.0
-            scores = {**hit.scores, "sentence": self._calibration.nearness(float(near[best])), "headline": headline}
+            sentence = self._calibration.nearness(float(near[best]))
+            scores = {**hit.scores, "sentence": sentence, "headline": headline}
             compared.append(replace(hit, scores=scores, sentence=own[best]))
         return compared
 

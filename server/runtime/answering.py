@@ -10,10 +10,10 @@ from crawler.discovery.urls import canonical, other_slash, without_index
 from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
-from server.answering.ranking import SectionRanker
 from server.answering.operator_page_rules import OperatorPageRules
 from server.answering.pipeline import Pipeline
 from server.answering.pointers import FollowedPointers
+from server.answering.ranking import SectionRanker
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.steps import RetrievalStep, Steps
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep

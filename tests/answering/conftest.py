@@ -8,8 +8,8 @@ import pytest
 
 from server.answering.flows.direct import DirectFlow
 from server.answering.grading import EvidenceGrader
-from server.answering.ranking import SectionRanker, compared_texts
 from server.answering.pipeline import Pipeline
+from server.answering.ranking import SectionRanker, compared_texts
 from server.answering.steps import Steps
 from server.answering.understanding.follow_ups import FollowUpStep, ModelFollowUpStep
 from server.answering.verifying.reviewers import SourceReviewer

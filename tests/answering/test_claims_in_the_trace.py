@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from server.answering.grading import DEFAULT_FLOOR
 from server.answering.verifying.leaks import LeakCheck
 from server.answering.verifying.verifier import Doubt, Verified
 from server.answering.writing.attempt import LONGEST, MOST, claim_note, claims_for_trace
@@ -63,7 +64,7 @@ def test_a_refusal_has_no_support(shop):
 
 def test_evidence_floor_and_what_was_kept_are_noted(shop):
     _, final = answer(shop.pipeline(), ASKED)
-    assert final.trace["floor"]["answerability"] >= final.trace["floor"]["floor"] == 0.35
+    assert final.trace["floor"]["answerability"] >= final.trace["floor"]["floor"] == DEFAULT_FLOOR
     assert final.trace["kept"][0] == final.trace["candidates"][0]["chunk"]
     _, refused = answer(shop.pipeline(), "When does the next train to Hamburg leave?")
     assert refused.trace["floor"]["answerability"] < 0.35

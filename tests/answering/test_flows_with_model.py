@@ -7,7 +7,6 @@ import pytest
 
 from server.answering.grading import EvidenceGrader
 from server.domain.answer import Outcome
-from server.domain.derived import Calibration
 from server.runtime.sites import VectorStore, open_flow, open_parts
 from server.settings import Settings
 from tests.answering.conftest import answer
@@ -21,7 +20,7 @@ GOOD = "Delivery costs 4.50 EUR for each order. [1]"
 def pipeline(shop, chat_model):
     store = VectorStore(shop.chroma, None)
     parts = open_parts(store, shop.database, shop.content, shop.embedder, "shop")
-    evidence = EvidenceGrader(shop.rarity, shop.embedder, Calibration())
+    evidence = EvidenceGrader(shop.rarity)
 
     def made(flow):
         site = replace(shop.site, flow=flow)

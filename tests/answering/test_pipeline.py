@@ -21,7 +21,7 @@ def test_without_a_model_the_answer_is_quoted_and_each_quote_is_cited(shop):
     assert final.outcome is Outcome.ANSWERED
     assert final.model == "embedded"
     assert streamed == final.text
-    assert "Parcels to islands take five working days. [1]" in final.text
+    assert "**Parcels to islands take five working days.**" in final.text
     for citation in final.citations:
         name = citation.url.removeprefix(f"{HOME}/")
         text = folded(TEXTS[name][1].replace("1. ", "").replace("2. ", "").replace("3. ", ""))

@@ -3,7 +3,7 @@
 import pytest
 
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
-from server.answering.writing.quoting import QuotingWriter
+from server.answering.writing.quoting import MAX_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
 
@@ -15,75 +15,117 @@ class EvenRarity:
         return dict.fromkeys(asked, 1.0)
 
 
-def written(question, *texts, language="en"):
-    """The claims' Markdown, joined."""
-    hits = [
-        ScoredChunk(Chunk(str(n), f"https://shop.example/{n}", "Lamps", (), text, 0, language), 1.0 - n / 10)
-        for n, text in enumerate(texts)
-    ]
+def section(heading, text, score=0.9, url="https://shop.example/a"):
+    path = ("Lamps", heading)
+    return ScoredChunk(Chunk(heading, url, "Lamps", path, text, 0, "en", heading.lower()), score)
+
+
+def claims_of(question, *hits, language="en"):
     writer = QuotingWriter(EvenRarity())
-    claims = writer.write(Question(question, "shop", (), language), Query(question, language), hits)
-    return "".join(claim.before + claim.text for claim in claims)
+    return list(writer.write(Question(question, "shop", (), language), Query(question, language), hits))
+
+
+def written(question, text):
+    """The Markdown below the heading of the one section."""
+    (claim,) = claims_of(question, section("Care", text))
+    return claim.text.partition("\n\n")[2]
+
+
+def test_a_short_section_is_shown_whole_under_its_heading_with_the_answer_marked():
+    text = "Lamps are old.\n\nPolish brass with lemon. Never use sand."
+    (claim,) = claims_of("what do I polish brass with?", section("Care", text))
+    assert claim.text == (
+        "### [Lamps: Care](https://shop.example/a#care)\n\n"
+        "Lamps are old.\n\n**Polish brass with lemon.** Never use sand."
+    )
+    assert claim.focus == "Polish brass with lemon.", "what the citation opens"
+
+
+def test_a_section_of_one_sentence_needs_no_mark():
+    assert written("what do I polish brass with?", "Polish brass with lemon.") == "Polish brass with lemon."
 
 
 def test_steps_stay_steps_and_come_with_what_introduces_them():
-    text = "Lamps are old.\n\nTo return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
-    assert "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box." in written(
-        "How do I return a lamp?", text
-    )
+    steps = "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
+    assert steps in written("How do I return a lamp?", f"Lamps are old.\n\n{steps}")
 
 
-def test_a_row_comes_with_the_header_of_its_table():
-    rows = "\n".join(f"Lamp number {n}\t{n}.90 EUR" for n in range(1, 40))
-    found = written("How much is lamp number 17?", f"Lamp\tPrice\n{rows}")
+def test_a_long_table_is_cut_by_rows_and_keeps_its_head():
+    rows = "\n".join(f"Lamp number {n}\t{n}.90 EUR" for n in range(1, 90))
+    found = written("How much is lamp number 67?", f"Lamp\tPrice\n{rows}")
     assert found.startswith("| Lamp | Price |\n| --- | --- |\n")
-    assert "| Lamp number 17 | 17.90 EUR |" in found
+    assert "| **Lamp number 67** | **67.90 EUR** |" in found
+    assert len(found) < 1500
+
+
+def test_the_head_of_a_table_is_never_the_answer():
+    found = written("opening times saturday", "Day\tOpening times\nMonday\t9 to 5\nSaturday\t12 to 17")
+    assert "| **Saturday** | **12 to 17** |" in found
 
 
 def test_code_comes_with_its_introduction():
     text = "Lamps are old.\n\nInstall the driver with this command:\n\n```\nsh lamp-driver.sh\n```"
-    found = written("How do I install the driver?", text)
-    assert "Install the driver with this command:\n\n```\nsh lamp-driver.sh\n```" in found
+    assert "this command:" in written("How do I install the driver?", text)
+    assert "```\nsh lamp-driver.sh\n```" in written("How do I install the driver?", text)
 
 
-def test_a_sentence_that_leans_on_the_one_before_comes_with_it():
-    text = "Brass keeps its shine for years. However, polish the brass lamp monthly near the sea harbour. Ask us."
-    assert written("polish brass lamp near sea harbour", text).startswith("Brass keeps its shine")
+def test_a_long_section_is_cut_at_its_paragraphs_around_the_answer():
+    filler = "\n\n".join(f"{f'Lamp {n} is made of brass and burns oil. ' * 6}".strip() for n in range(9))
+    found = written("Who repairs wicks?", f"{filler}\n\nTwo smiths repair wicks.\n\n{filler}")
+    assert "**Two smiths repair wicks.**" in found
+    assert len(found) <= MAX_CHARS + len("****")
+    assert all(part.endswith((".", "**")) for part in found.split("\n\n"))
+
+
+def test_a_sentence_that_leans_on_the_one_before_comes_with_it_out_of_a_long_paragraph():
+    filler = "Brass is mined in the hills by hand. " * 30
+    text = (
+        f"{filler}Brass keeps its shine for years. However, polish it monthly near the sea harbour. {filler}"
+    )
+    assert "Brass keeps its shine for years. **However" in written("polish near the sea harbour", text)
 
 
 def test_under_a_heading_that_is_the_question_the_answer_needs_none_of_its_words():
-    def hit(heading, text, score):
-        path = ("Lamps", heading)
-        return ScoredChunk(Chunk(heading, "https://shop.example/a", "Lamps", path, text, 0, "en"), score)
-
     question = "How do I mount the ceiling bracket?"
-    hits = [
-        hit(question, "1. Switch off the power.\n2. Drill two holes and fix both screws.", 0.7),
-        hit(
-            "Trouble",
-            "A ceiling lamp may hum at night.",
-            0.6,
-        ),
+    steps = "1. Switch off the power.\n2. Drill two holes and fix both screws."
+    other = section("Trouble", "A ceiling lamp may hum at night.", 0.6)
+    first, *_ = claims_of(question, section(question, steps, 0.7), other)
+    assert "1. Switch off the power.\n2. Drill two holes" in first.text
+
+
+def test_a_second_section_comes_only_for_what_the_first_leaves_open():
+    one = section("Delivery", "Delivery takes two days.", 0.9)
+    two = section("Returns", "Returns are free for thirty days.", 0.75)
+    assert len(claims_of("how long is delivery", one, two)) == 1
+    both = claims_of("delivery and returns", one, two)
+    assert [claim.text.split("](")[0].rpartition(": ")[2].removeprefix("### [") for claim in both] == [
+        "Delivery",
+        "Returns",
     ]
-    claims = list(
-        QuotingWriter(EvenRarity()).write(Question(question, "shop", (), "en"), Query(question, "en"), hits)
-    )
-    assert claims[0].text.startswith("1. Switch off the power.")
 
 
-def test_a_label_is_not_chosen_for_the_words_that_it_holds():
+def test_where_the_search_cannot_decide_both_sections_are_shown():
+    one = section("Oil lamps", "Oil lamps burn for nine hours.", 0.9)
+    two = section("Gas lamps", "Gas lamps burn for five hours.", 0.89)
+    assert len(claims_of("how long do lamps burn", one, two)) == 2
+
+
+def test_a_label_is_not_marked_for_the_words_that_it_holds():
     text = "max_lamps (integer)\n\nSets how many lamps burn at once; max_lamps is 12 unless it is changed."
-    assert written("What is max_lamps?", text).startswith("Sets how many")
+    assert "**Sets how many" in written("What is max_lamps?", text)
 
 
-def test_where_an_amount_is_asked_for_the_sentence_with_the_number_is_chosen():
+def test_where_an_amount_is_asked_for_the_sentence_with_the_number_is_marked():
     text = "Delivery to the islands is done by ship. Delivery to the islands takes 5 days. Islands are far."
-    assert "takes 5 days" in written("How long does delivery to the islands take?", text)
+    assert "**Delivery to the islands takes 5 days.**" in written(
+        "How long does delivery to the islands take?", text
+    )
 
 
-def test_the_answer_is_not_a_wall_of_text():
-    text = " ".join(f"The lamp of brass number {n} burns oil in the harbour." for n in range(60))
-    assert len(written("lamp brass oil harbour", text)) < 1000
+def test_a_price_is_looked_for_in_the_sections_that_have_one():
+    lamp = section("Glow Mini", "The Glow Mini is a small lamp of brass.", 0.9)
+    prices = section("Prices", "Glow Mini\t19.90 EUR\nGlow Maxi\t49.90 EUR", 0.6)
+    assert "19.90 EUR" in claims_of("How much does the Glow Mini cost?", lamp, prices)[0].text
 
 
 def test_what_a_page_tells_a_chatbot_is_not_quoted_nor_what_follows_it():

@@ -16,7 +16,6 @@ from server.answering.flows.transforming import ModelTransformer, QueryLadder
 from server.answering.grading import EvidenceGrader
 from server.domain.answer import Answer, Citation, Outcome
 from server.domain.chunk import Chunk, ScoredChunk
-from server.domain.derived import Calibration
 from server.domain.question import Query, Question
 from server.domain.reflection import Draft
 from server.indexes.vectors import ChromaVectorIndex
@@ -57,7 +56,7 @@ def reply(model_server):
 
 @pytest.fixture
 def evidence(shop):
-    return EvidenceGrader(shop.rarity, shop.embedder, Calibration())
+    return EvidenceGrader(shop.rarity)
 
 
 def test_a_model_grades_all_chunks_in_one_call(shop, chat_model, reply, evidence):

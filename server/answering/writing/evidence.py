@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from server.answering.understanding.discourse import asks, asks_for_amount, is_label
+from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label
 from server.answering.writing.units import Unit, UnitKind
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query
@@ -25,6 +25,8 @@ WHOLE, ASKED = 0.9, 0.2
 """From WHOLE coverage of the question by a heading on, its sentences get the bonus ASKED."""
 NEAREST = 0.15
 """Bonus for the sentence that is nearest to the question in meaning."""
+FACT = 0.2
+"""Bonus for a unit with the kind of fact that is asked for."""
 ASKS = 0.06
 """Penalty for units that are questions themselves."""
 LONGEST = 45
@@ -48,10 +50,12 @@ class Support:
 class Evidence:
     """Scores the units of the chunks for one question."""
 
-    def __init__(self, rarity: Rarity, query: Query) -> None:
+    def __init__(self, rarity: Rarity, query: Query, facts: Sequence[re.Pattern[str]] = ()) -> None:
+        """`facts` are patterns of the kinds of fact that are asked for."""
         self.weights = rarity.weights(list(dict.fromkeys(tokens(query.text, query.language))))
         self._asked = frozenset(self.weights)
         self._amount = asks_for_amount(query.text)
+        self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
         """Return the scored units, best first. Mere labels are left out if there are other units."""
@@ -62,7 +66,7 @@ class Evidence:
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
         informative = [
-            one for one in found if not (_is_label(one.unit) or _is_head(read[one.source], one.position))
+            one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]
         return sorted(informative or found, key=lambda support: -support.score)
 
@@ -93,7 +97,9 @@ class Evidence:
 
     def _form(self, unit: Unit) -> float:
         form, has_number = _form(unit.quote)
-        return form + AMOUNT if self._amount and has_number else form
+        if self._amount and has_number:
+            form += AMOUNT
+        return form + FACT * sum(1 for fact in self._facts if fact.search(unit.quote))
 
 
 @lru_cache(maxsize=5_000)
@@ -108,12 +114,13 @@ def _is_label(unit: Unit) -> bool:
     return unit.kind is UnitKind.SENTENCE and is_label(unit.quote)
 
 
-def _is_head(units: Sequence[Unit], position: int) -> bool:
-    """Return whether a unit is the first row of a table that has more rows."""
+def _leads(units: Sequence[Unit], position: int) -> bool:
+    """Return whether a unit is the head of a table or the introduction of a list, of which more follows."""
     unit, block = units[position], units[position].block
+    if unit.kind is not UnitKind.ROW:
+        return position + 1 < len(units) and introduces(unit.text)
     first = not position or units[position - 1].block != block
-    more = position + 1 < len(units) and units[position + 1].block == block
-    return unit.kind is UnitKind.ROW and first and more
+    return first and position + 1 < len(units) and units[position + 1].block == block
 
 
 def _length(text: str) -> float:

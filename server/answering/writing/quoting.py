@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
+from server.answering.answer_kinds import requested_facts
 from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
@@ -22,7 +24,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import compares
-from server.retrieval.rarity import Rarity, chunk_words, coverage
+from server.retrieval.rarity import Rarity, chunk_words
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
@@ -32,6 +34,8 @@ SECOND_CHARS = 360
 """The same for each of two sections."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
+LACKING = 0.6
+"""Share that is left to a section without the kind of fact that is asked for, such as a price."""
 OPEN, OPEN_SAME = 0.3, 0.12
 """Share of the question's weight from which on words that the first section lacks need a second one: of
 another page, and of the same page."""
@@ -59,12 +63,20 @@ class QuotingWriter:
         if not chunks:
             return
         read = [units(hit.chunk.text) for hit in chunks]
-        evidence = Evidence(self._rarity, query)
+        # A question of another language, or about "this", may ask for the kind of fact only as it was typed.
+        facts = requested_facts(question.text) or requested_facts(query.text)
+        evidence = Evidence(self._rarity, query, facts)
         best: dict[int, Support] = {}
         for support in evidence.of(chunks, read):
             if trusted_units(chunks[support.source].chunk.text)[support.position]:
                 best.setdefault(support.source, support)
-        order = sorted(best, key=lambda source: -(chunks[source].score + SUPPORT * best[source].score))
+
+        def worth(source: int) -> float:
+            hit = chunks[source]
+            lacking = sum(not fact.search(hit.chunk.text) for fact in facts)
+            return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
+
+        order = sorted(best, key=worth, reverse=True)
         chosen = order[:1] + self._second(question, query, chunks, order)
         most = MAX_CHARS if len(chosen) == 1 else SECOND_CHARS
         heading = ""
@@ -102,61 +114,40 @@ def _section(hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int) 
     trusted = trusted_units(hit.chunk.text)
     places = _window(found, best.position, most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
-    quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None)
+    marks = len(shown) > 1 and best.unit.kind is not UnitKind.STEP  # steps answer together
+    quotation = Quotation(best.source, shown, found, best.unit if marks else None)
     return Claim(quotation.markdown, (best.source,), quotation.quote, focus=best.unit.text)
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
     """Return the positions of consecutive units to show: all if they fit into `most` characters, else whole
     blocks around `position`, and of a block that is too long the units around it."""
-    low, high = position, position
-    while low and trusted[low - 1]:
-        low -= 1
-    while high + 1 < len(found) and trusted[high + 1]:
-        high += 1
-    sizes = [_size(unit.text) for unit in found]
-    if sum(sizes[low : high + 1]) <= most:
-        return _without_ends(found, low, high, position)
-    first = last = position
+    low = max((place + 1 for place in range(position) if not trusted[place]), default=0)
+    high = min(
+        (place - 1 for place in range(position, len(found)) if not trusted[place]), default=len(found) - 1
+    )
+    starts = [low, *(n for n in range(low + 1, high + 1) if found[n].block != found[n - 1].block), high + 1]
+    parts = [range(start, end) for start, end in pairwise(starts)]
+    at = next(number for number, part in enumerate(parts) if position in part)
+    if _length(found, parts[at]) > most:
+        # The units of a long block, from the answering one on, and then those before it.
+        parts = [range(place, place + 1) for place in parts[at]]
+        at = position - parts[0].start
+    first = last = at
 
-    def size() -> float:
-        return sum(sizes[first : last + 1])
+    def fits(first: int, last: int) -> bool:
+        within = first >= 0 and last < len(parts)
+        return within and _length(found, range(parts[first].start, parts[last].stop)) <= most
 
-    def block(at: int) -> tuple[int, int]:
-        """Return the first and last position of the block at a position."""
-        start = end = at
-        while start > low and found[start - 1].block == found[at].block:
-            start -= 1
-        while end < high and found[end + 1].block == found[at].block:
-            end += 1
-        return start, end
-
-    start, end = block(position)
-    if sum(sizes[start : end + 1]) > most:
-        # The units of a long block: first those that the answering one refers to, then those after it.
-        while first > start and size() + sizes[first - 1] <= most and refers_back(found[first].quote):
-            first -= 1
-        while last < end and size() + sizes[last + 1] <= most:
-            last += 1
-        while first > start and size() + sizes[first - 1] <= most:
-            first -= 1
-    else:
-        first, last = start, end
-    if sum(sizes[low : last + 1]) <= most:
-        first = low  # the section from its beginning
-    elif first > low and _leads(found[first - 1], found[first]) and size() + sizes[first - 1] <= most:
+    if fits(0, last):
+        first = 0  # the section from its beginning, if that leaves room for the answer
+    elif fits(first - 1, last) and _leads(found[parts[first].start - 1], found[parts[first].start]):
         first -= 1
-    while last < high:
-        _, end = block(last + 1)
-        if sum(sizes[first : end + 1]) > most:
-            break
-        last = end
-    while first > low:
-        start, _ = block(first - 1)
-        if sum(sizes[start : last + 1]) > most:
-            break
-        first = start
-    return _without_ends(found, first, last, position)
+    while fits(first, last + 1):
+        last += 1
+    while fits(first - 1, last):
+        first -= 1
+    return _without_ends(found, parts[first].start, parts[last].stop - 1, position)
 
 
 def _leads(before: Unit, unit: Unit) -> bool:
@@ -173,6 +164,10 @@ def _without_ends(found: Sequence[Unit], first: int, last: int, position: int) -
             break
         last -= 1
     return range(first, last + 1)
+
+
+def _length(found: Sequence[Unit], places: range) -> float:
+    return sum(_size(found[place].text) for place in places)
 
 
 def _size(text: str) -> float:
