@@ -1,32 +1,39 @@
 """Translates questions into the language of the site's pages.
 
 An embedder for one language cannot read such a question, and its words are not in the index. Without a model,
-names, identifiers and words that both languages share are kept, and common words are looked up in a glossary.
-If too few words are known, the question stays unchanged and is refused.
+names, identifiers and words that both languages share are kept, common words are looked up in a glossary, and
+other words become the site's word that sounds like them. If too few words are understood, the words that were
+not understood stay in the query, so that a page about the rest is not mistaken for an answer.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from server.answering.understanding.glossary import Found, languages, look_up, words
+from server.answering.understanding.question_words import content_text
 from server.answering.understanding.steps import Understanding
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt
-from server.domain.question import Query
+from server.domain.question import Query, Translation
 from server.indexes.tokens import tokens
+from server.indexes.vocabulary import Vocabulary
 from server.languages.loader import language as known
 from server.languages.scripts import script_of_language
+from server.languages.unspaced import bare_noun
 from server.retrieval.rarity import Rarity
 
 UNDERSTOOD = 0.5
-"""Share of a question that must be understood for it to be searched in another language."""
-ALL_BUT = 0.75
-"""The required share when only one word is understood: "cost" alone does not say of what."""
+"""Share of a question that must be understood for the rest of its words to be left out."""
 KNOWN = 0.5
 """A question is not translated when the site uses more than this share of its words."""
+SHORTEST_COGNATE = 5
+"""Shorter words of the Latin script resemble too many others."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
+_KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
+
+Span = tuple[int, int]
 
 
 class GlossaryStep:
@@ -34,27 +41,47 @@ class GlossaryStep:
 
     name = "glossary"
 
-    def __init__(self, rarity: Rarity, site_language: str, spoken: Callable[[], frozenset[str]]) -> None:
-        """`site_language` is the language of most pages; `spoken` returns all languages that many are in."""
+    def __init__(
+        self,
+        rarity: Rarity,
+        site_language: str,
+        spoken: Callable[[], frozenset[str]],
+        vocabulary: Callable[[], Collection[Vocabulary]] = tuple,
+        reads: frozenset[str] = frozenset({"en"}),
+    ) -> None:
+        """`site_language` is the language of most pages; `spoken` returns all languages that many are in, and
+        `vocabulary` the words of the site. `reads` are the embedder's languages; empty for all."""
         self._rarity = rarity
         self._language = site_language
         self._spoken = spoken
+        self._vocabulary = vocabulary
+        self._reads = reads
 
     def apply(self, so_far: Understanding) -> Understanding:
         """Translate the query if the site has no pages in the question's language."""
         query = so_far.query
         if not self.is_foreign(query):
             return so_far
-        text = self.translated(query.text, query.language) or self._with_page(so_far)
-        return in_language(so_far, text, self._language)
+        text, share = self.translated(query.text, query.language)
+        if not text or share < UNDERSTOOD:
+            text, share = self._with_page(so_far) or (text, share)
+        meaning = query.text if not self._reads or query.language in self._reads else ""
+        return in_language(so_far, text, self.target, share, meaning)
 
-    def _with_page(self, so_far: Understanding) -> str:
+    @property
+    def target(self) -> str:
+        """The language that questions are translated into: of several, one that the embedder reads."""
+        if self._language in self._reads:
+            return self._language
+        return min(self._spoken() & self._reads & languages(), default=self._language)
+
+    def _with_page(self, so_far: Understanding) -> tuple[str, float] | None:
         """Translate the question together with the words of the visitor's page."""
         page, query = so_far.page, so_far.query
         if page is None or not page.asked or not page.language or page.language == query.language:
-            return ""
+            return None
         longer = replace(query, text=f"{query.text} {page.added}")
-        return self.translated(longer.text, query.language) if self.is_foreign(longer) else ""
+        return self.translated(longer.text, query.language) if self.is_foreign(longer) else None
 
     def is_foreign(self, query: Query) -> bool:
         """Return whether a query is in another language and the pages use few of its words."""
@@ -66,37 +93,49 @@ class GlossaryStep:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
 
-    def translated(self, text: str, language: str) -> str:
-        """Return the understood words in the site's language; "" when they are too few."""
+    def translated(self, text: str, language: str) -> tuple[str, float]:
+        """Return the query in the site's language and the share of the question's content words in it.
+
+        The query is "" when nothing was understood. When less than half was, it keeps the other words.
+        """
         found = look_up(text, language)
-        kept = [span for span in _SPACED.finditer(text) if self._is_shared(span.group(), language)]
-        parts = [(one.start, self._best(one)) for one in found]
-        taken = [(one.start, one.end) for one in found]
-        parts += [
-            (span.start(), span.group())
-            for span in kept
-            if not any(start <= span.start() < end for start, end in taken)
-        ]
-        taken += [span.span() for span in kept]
-        understood = list(dict.fromkeys(word for _, word in sorted(parts)))
-        share = _share(text, language, taken)
-        enough = share >= (UNDERSTOOD if len(understood) > 1 else ALL_BUT)
-        return " ".join(understood) if understood and enough else ""
+        parts = {(one.start, one.end): self._best(one) for one in found}
+        spans = [span for span in _content(text, language) if not _overlaps(span, parts)]
+        for start, end in spans:
+            word = text[start:end]
+            shared = word if self._is_shared(word, language) else self._cognate(word, language)
+            if shared:
+                parts[start, end] = shared
+        share = _share(text, language, list(parts))
+        if parts and share < UNDERSTOOD:
+            parts |= {span: text[slice(*span)] for span in _content(text, language) if not _overlaps(span, parts)}
+        return " ".join(dict.fromkeys(word for _, word in sorted(parts.items()))), share
 
     def _is_shared(self, word: str, language: str) -> bool:
         """Return whether the site uses a Latin word unchanged, as it does names, terms and cognates."""
         if not word.isascii() or not tokens(word, language):
             return False
         special = not word.isalpha() or not word.islower() or script_of_language(language) != "latin"
-        asked = tokens(word, self._language)
+        asked = tokens(word, self.target)
         return len(self._rarity.unused(asked)) < len(asked) and (special or len(word) > 3)
+
+    def _cognate(self, word: str, language: str) -> str:
+        """Return the word of the site that sounds like this one; "" for none."""
+        lowered = word.lower()
+        writing = known(language).writing
+        if writing.endings:
+            lowered = bare_noun(lowered)
+        elif not writing.script and len(lowered) < SHORTEST_COGNATE:
+            return ""
+        alike = dict(hit for block in self._vocabulary() for hit in block.cognates(lowered))
+        return max(alike, key=lambda form: alike[form], default="")
 
     def _best(self, found: Found) -> str:
         """Return the translation that the site uses most."""
-        translations = [term for concept in found.concepts for term in words(concept, self._language)]
+        translations = [term for concept in found.concepts for term in words(concept, self.target)]
 
         def rarity(term: str) -> float:
-            weights = self._rarity.weights(tokens(term, self._language))
+            weights = self._rarity.weights(tokens(term, self.target))
             return max(weights.values(), default=float("inf"))
 
         return min(translations, key=rarity)
@@ -107,11 +146,9 @@ class ModelTranslationStep:
 
     name = "model translation"
 
-    def __init__(self, model: ChatModel, glossary: GlossaryStep, language: str, incidents: Incidents) -> None:
-        """`language` is the site's language."""
+    def __init__(self, model: ChatModel, glossary: GlossaryStep, incidents: Incidents) -> None:
         self._model = model
         self._glossary = glossary
-        self._language = language
         self._incidents = incidents
 
     def apply(self, so_far: Understanding) -> Understanding:
@@ -123,18 +160,25 @@ class ModelTranslationStep:
         user = f"<question>\n{fenced}\n</question>"
         try:
             reply = self._model.complete(
-                Prompt(_RULES.format(language=self._language), user, max_tokens=200, json=True)
+                Prompt(_RULES.format(language=self._glossary.target), user, max_tokens=200, json=True)
             )
-            return in_language(so_far, _question(reply), self._language)
+            return in_language(so_far, _question(reply), self._glossary.target)
         except ModelError as error:
             site_id = so_far.question.site_id
             self._incidents.record(site_id, error.kind, f"translating a question: {error}")
             return self._glossary.apply(so_far)
 
 
-def in_language(so_far: Understanding, text: str, language: str) -> Understanding:
+def in_language(
+    so_far: Understanding, text: str, language: str, share: float = 1.0, meaning: str = ""
+) -> Understanding:
     """Return the state with `text` as the query, unless `text` is empty."""
-    return replace(so_far, query=replace(so_far.query, text=text, language=language)) if text else so_far
+    if not text:
+        return so_far
+    query = so_far.query
+    translation = Translation(query.text, query.language, share)
+    changed = replace(query, text=text, language=language, meaning=meaning, translated=translation)
+    return replace(so_far, query=changed)
 
 
 _RULES = """\
@@ -157,15 +201,30 @@ def _question(reply: str) -> str:
     return " ".join(text.split())
 
 
-def _share(text: str, language: str, taken: Sequence[tuple[int, int]]) -> float:
-    """Return the share of content words, or of characters in scripts without spaces, within the spans."""
+def _content(text: str, language: str) -> Iterator[Span]:
+    """Yield where the content words are; of a script without spaces, the loanwords and Latin words."""
     writing = known(language).writing
     if not writing.spaces:
-        meaning = [match.span() for match in _UNSPACED_MEANING.finditer(text)]
-        meaning += [match.span() for match in _SPACED.finditer(text) if match.group().isascii()]
-    elif writing.endings:  # endings are attached to the word that they belong to
-        meaning = [match.span() for match in _SPACED.finditer(text)]
-    else:
-        meaning = [span.span() for span in _SPACED.finditer(text) if tokens(span.group(), language)]
-    held = sum(any(start < last and first < end for start, end in taken) for first, last in meaning)
-    return held / len(meaning) if meaning else 0.0
+        yield from (match.span() for match in _KATAKANA.finditer(text))
+    for match in _SPACED.finditer(text):
+        if match.group().isascii() or writing.endings:
+            is_content = bool(content_text(match.group()).strip())
+        else:
+            is_content = writing.spaces
+        if is_content and tokens(match.group(), language):
+            yield match.span()
+
+
+def _overlaps(span: Span, taken: Collection[Span]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in taken)
+
+
+def _share(text: str, language: str, taken: Sequence[Span]) -> float:
+    """Return the share of content words, or of characters in scripts without spaces, within the spans."""
+    meaning = list(_content(text, language))
+    if not known(language).writing.spaces:
+        meaning = [span for span in meaning if text[slice(*span)].isascii()]
+        meaning += [match.span() for match in _UNSPACED_MEANING.finditer(text)]
+    idle = {*known(language).stop_words.idle, *known(language).stop_words.asking}
+    meaning = [span for span in meaning if text[slice(*span)].lower() not in idle]
+    return sum(_overlaps(span, taken) for span in meaning) / len(meaning) if meaning else 1.0
