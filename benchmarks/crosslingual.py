@@ -41,6 +41,7 @@ class Row:
     site: str
     half: str
     pair: str
+    kind: str
     question: str
     query: str
     rank: int
@@ -84,7 +85,8 @@ def measured(runtime: Runtime, one: dict[str, Any]) -> Row:
     wanted = {path_of(url) for url in one["expected_urls"]}
     rank = next((place for place, page in enumerate(pages, 1) if page in wanted), 0)
     pair = f"{one['lang']} to {site.language or 'en'}"
-    return Row(site.id, half_of(one["id"]), pair, one["question"], query.text, rank, 1000 * spent)
+    half = half_of(one["id"])
+    return Row(site.id, half, pair, one["type"], one["question"], query.text, rank, 1000 * spent)
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -92,7 +94,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{'':30} {'n':>4} {'five':>6} {'first':>6}"
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        for name in (f"all, {row.half}", f"{row.site}, {row.half}", f"{row.pair}, {row.half}"):
+        for name in (f"all, {row.half}", f"type {row.kind}, {row.half}", f"{row.site}, {row.half}", f"{row.pair}, {row.half}"):
             groups.setdefault(name, []).append(row)
     for name in sorted(groups):
         some = groups[name]
