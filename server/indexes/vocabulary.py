@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA, Levenshtein
 
 from server.indexes.tokens import letters_of
 from server.languages.romanised import consonants, romanised, stem_sound
-from server.languages.scripts import UNSPACED_CHARACTER, fold
+from server.languages.scripts import UNSPACED_CHARACTER, fold, script_of
 
 SHORTEST, LONGEST = 3, 24
 """Shorter words resemble too many others, and longer strings are not words."""
@@ -25,9 +25,11 @@ _INITIALS = ("aeiouyhwj", "ckqszxg", "bvfpw", "lr", "mn", "td", "gj")
 """Letters that the same word may begin with in two languages."""
 LONGER, SHORTER = 5, 3
 """By how many letters the word of another language may be longer or shorter."""
-COGNATE = 0.75
-"""Minimum similarity in sound of two words of the Latin script, in [0, 1]."""
+COGNATE = 0.8
+"""Minimum similarity in sound of two words whose scripts have vowels, in [0, 1]."""
 FEWEST_CONSONANTS = 3
+_WITH_VOWELS = frozenset({"latin", "cyrillic", "greek"})
+"""Scripts whose vowels are close enough to the sound to be compared."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -100,14 +102,14 @@ class Vocabulary:
         near &= self._lengths >= max(SHORTEST, len(roman) - LONGER)
         near &= self._lengths <= len(roman) + SHORTER
         rows = np.flatnonzero(near).tolist()
-        is_latin = fold(word) == roman
-        heard = stem_sound(roman) if is_latin else consonants(roman)
-        if not is_latin and len(heard) < FEWEST_CONSONANTS:
+        has_vowels = script_of(word) in _WITH_VOWELS
+        heard = stem_sound(roman) if has_vowels else consonants(roman)
+        if not has_vowels and len(heard) < FEWEST_CONSONANTS:
             return []
         found = []
         for row in rows:
             shown = self._shown[row]
-            if is_latin:
+            if has_vowels:
                 alike = Levenshtein.normalized_similarity(heard, stem_sound(shown), score_cutoff=COGNATE)
             else:
                 alike = Levenshtein.normalized_similarity(roman, shown) if consonants(shown) == heard else 0.0

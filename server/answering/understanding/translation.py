@@ -2,14 +2,14 @@
 
 An embedder for one language cannot read such a question, and its words are not in the index. Without a model,
 names, identifiers and words that both languages share are kept, common words are looked up in a glossary, and
-other words become the site's word that sounds like them. If too few words are understood, the words that were
-not understood stay in the query, so that a page about the rest is not mistaken for an answer.
+other words become the site's word that sounds like them. Words that were not understood stay in the query, so
+that a page about the rest is not mistaken for an answer, but they are not embedded.
 """
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from server.answering.understanding.glossary import Found, languages, look_up, words
 from server.answering.understanding.question_words import content_text
@@ -24,9 +24,9 @@ from server.languages.unspaced import bare_noun
 from server.retrieval.rarity import Rarity
 
 UNDERSTOOD = 0.5
-"""Share of a question that must be understood for the rest of its words to be left out."""
-KNOWN = 0.5
-"""A question is not translated when the site uses more than this share of its words."""
+"""If a smaller share of a question is understood, the page that it refers to is searched with it."""
+KNOWN = 0.67
+"""A question is not translated when the site uses more than this share of its words. Languages share many."""
 SHORTEST_COGNATE = 5
 """Shorter words of the Latin script resemble too many others."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
@@ -34,6 +34,18 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
 
 Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question in the site's language, as far as it was understood."""
+
+    text: str
+    """The whole question; words that were not understood are as the visitor typed them."""
+    understood: str
+    """Only the words that were understood; may be empty."""
+    share: float
+    """Share of the question's content words in `understood`."""
 
 
 class GlossaryStep:
@@ -62,11 +74,14 @@ class GlossaryStep:
         query = so_far.query
         if not self.is_foreign(query):
             return so_far
-        text, share = self.translated(query.text, query.language)
-        if not text or share < UNDERSTOOD:
-            text, share = self._with_page(so_far) or (text, share)
-        meaning = query.text if not self._reads or query.language in self._reads else ""
-        return in_language(so_far, text, self.target, share, meaning)
+        found = self.translated(query.text, query.language)
+        if found.share < UNDERSTOOD:
+            found = self._with_page(so_far) or found
+        if not found.understood:
+            return so_far
+        reads_question = not self._reads or query.language in self._reads
+        meaning = query.text if reads_question else found.understood
+        return in_language(so_far, found.text, self.target, found.share, meaning)
 
     @property
     def target(self) -> str:
@@ -75,7 +90,7 @@ class GlossaryStep:
             return self._language
         return min(self._spoken() & self._reads & languages(), default=self._language)
 
-    def _with_page(self, so_far: Understanding) -> tuple[str, float] | None:
+    def _with_page(self, so_far: Understanding) -> Understood | None:
         """Translate the question together with the words of the visitor's page."""
         page, query = so_far.page, so_far.query
         if page is None or not page.asked or not page.language or page.language == query.language:
@@ -93,23 +108,18 @@ class GlossaryStep:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
 
-    def translated(self, text: str, language: str) -> tuple[str, float]:
-        """Return the query in the site's language and the share of the question's content words in it.
-
-        The query is "" when nothing was understood. When less than half was, it keeps the other words.
-        """
-        found = look_up(text, language)
-        parts = {(one.start, one.end): self._best(one) for one in found}
-        spans = [span for span in _content(text, language) if not _overlaps(span, parts)]
-        for start, end in spans:
+    def translated(self, text: str, language: str) -> Understood:
+        """Return what is understood of a question, in the site's language."""
+        parts = {(one.start, one.end): self._best(one) for one in look_up(text, language)}
+        rest = [span for span in _content(text, language) if not _overlaps(span, parts)]
+        for start, end in rest:
             word = text[start:end]
             shared = word if self._is_shared(word, language) else self._cognate(word, language)
             if shared:
                 parts[start, end] = shared
         share = _share(text, language, list(parts))
-        if parts and share < UNDERSTOOD:
-            parts |= {span: text[slice(*span)] for span in _content(text, language) if not _overlaps(span, parts)}
-        return " ".join(dict.fromkeys(word for _, word in sorted(parts.items()))), share
+        whole = parts | {span: text[slice(*span)] for span in rest if not _overlaps(span, parts)}
+        return Understood(_in_order(whole), _in_order(parts), share)
 
     def _is_shared(self, word: str, language: str) -> bool:
         """Return whether the site uses a Latin word unchanged, as it does names, terms and cognates."""
@@ -203,7 +213,8 @@ def _question(reply: str) -> str:
 
 def _content(text: str, language: str) -> Iterator[Span]:
     """Yield where the content words are; of a script without spaces, the loanwords and Latin words."""
-    writing = known(language).writing
+    writing, stops = known(language).writing, known(language).stop_words
+    idle = {*stops.idle, *stops.asking}
     if not writing.spaces:
         yield from (match.span() for match in _KATAKANA.finditer(text))
     for match in _SPACED.finditer(text):
@@ -211,8 +222,12 @@ def _content(text: str, language: str) -> Iterator[Span]:
             is_content = bool(content_text(match.group()).strip())
         else:
             is_content = writing.spaces
-        if is_content and tokens(match.group(), language):
+        if is_content and match.group().lower() not in idle and tokens(match.group(), language):
             yield match.span()
+
+
+def _in_order(parts: Mapping[Span, str]) -> str:
+    return " ".join(dict.fromkeys(word for _, word in sorted(parts.items())))
 
 
 def _overlaps(span: Span, taken: Collection[Span]) -> bool:
@@ -225,6 +240,4 @@ def _share(text: str, language: str, taken: Sequence[Span]) -> float:
     if not known(language).writing.spaces:
         meaning = [span for span in meaning if text[slice(*span)].isascii()]
         meaning += [match.span() for match in _UNSPACED_MEANING.finditer(text)]
-    idle = {*known(language).stop_words.idle, *known(language).stop_words.asking}
-    meaning = [span for span in meaning if text[slice(*span)].lower() not in idle]
     return sum(_overlaps(span, taken) for span in meaning) / len(meaning) if meaning else 1.0
