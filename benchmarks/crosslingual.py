@@ -54,7 +54,9 @@ def questions_of(folders: Sequence[Path]) -> list[dict[str, Any]]:
     rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
     for folder in folders:
         own = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        rows += [{**row, "site": folder.name} for row in map(json.loads, own) if row["type"] == "cross_lingual"]
+        rows += [
+            {**row, "site": folder.name} for row in map(json.loads, own) if row["type"] == "cross_lingual"
+        ]
     known = {"docs", *(folder.name for folder in folders)}
     return [row for row in rows if row["site"] in known]
 
@@ -94,7 +96,12 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield f"{'':30} {'n':>4} {'five':>6} {'first':>6}"
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        for name in (f"all, {row.half}", f"type {row.kind}, {row.half}", f"{row.site}, {row.half}", f"{row.pair}, {row.half}"):
+        for name in (
+            f"all, {row.half}",
+            f"type {row.kind}, {row.half}",
+            f"{row.site}, {row.half}",
+            f"{row.pair}, {row.half}",
+        ):
             groups.setdefault(name, []).append(row)
     for name in sorted(groups):
         some = groups[name]

@@ -64,7 +64,9 @@ _ENDINGS = tuple(
 @lru_cache(maxsize=10_000)
 def romanised(word: str) -> str:
     """Return a lower-case word in the letters a to z; letters of unknown scripts are left out."""
-    return "".join(char for char in fold("".join(map(_roman, word)).translate(_SYLLABLES)) if "a" <= char <= "z")
+    return "".join(
+        char for char in fold("".join(map(_roman, word)).translate(_SYLLABLES)) if "a" <= char <= "z"
+    )
 
 
 def _roman(char: str) -> str:

@@ -30,6 +30,7 @@ KNOWN = 0.67
 SHORTEST_COGNATE = 5
 """Shorter words of the Latin script resemble too many others."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
+_UNSPACED_RUN = re.compile(r"[\u3400-\u9fff]{2,}")
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
 
@@ -119,6 +120,8 @@ class GlossaryStep:
                 parts[start, end] = shared
         share = _share(text, language, list(parts))
         whole = parts | {span: text[slice(*span)] for span in rest if not _overlaps(span, parts)}
+        if not known(language).writing.spaces:
+            whole |= {(len(text), place): run for place, run in enumerate(_other_runs(text, list(whole)))}
         return Understood(_in_order(whole), _in_order(parts), share)
 
     def _is_shared(self, word: str, language: str) -> bool:
@@ -224,6 +227,13 @@ def _content(text: str, language: str) -> Iterator[Span]:
             is_content = writing.spaces
         if is_content and match.group().lower() not in idle and tokens(match.group(), language):
             yield match.span()
+
+
+def _other_runs(text: str, taken: Sequence[Span]) -> list[str]:
+    """Return the content of a text in a script without spaces that is not within the spans."""
+    for start, end in taken:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return [run.group() for run in _UNSPACED_RUN.finditer(content_text(text))]
 
 
 def _in_order(parts: Mapping[Span, str]) -> str:
