@@ -3,11 +3,11 @@
     python -m benchmarks.crosslingual [FOLDER ...] [--data DIR] [--half tuned|aside] [--misses]
 
 The questions are those of benchmarks/questions/crosslingual.jsonl, and those of type cross_lingual in the
-FOLDERs' `questions.jsonl`. A FOLDER holds `html/`, the root of a website whose name is that of the folder; the
-site "docs" is this repository's documentation. No chat model is asked. The id of a question decides its half:
-one to tune on, one to set aside. Printed for each half, site and pair of languages: the share whose page is
-among the first five, and the share whose page is the first; then the processor time of turning a question
-into its query.
+FOLDERs' `questions.jsonl`. A FOLDER holds `html/`, the root of a website whose name is that of the folder;
+the site "docs" is this repository's documentation. No chat model is asked. The id of a question decides its
+half: one to tune on, one to set aside. Printed for each half, type, site and pair of languages: the share
+whose page is among the first five, and the share whose page is the first; then the processor time of turning
+a question into its query.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def write_docs(folder: Path) -> Path:
     root = folder / "docs" / "html"
     root.mkdir(parents=True)
     for page in pages:
-        text = f'<html lang="en"><head><title>{page.title}</title></head><body><main>{page.html}</main></body></html>'
+        head = f'<html lang="en"><head><title>{page.title}</title></head>'
+        text = f"{head}<body><main>{page.html}</main></body></html>"
         (root / f"{page.name}.html").write_text(text, encoding="utf-8")
     return root.parent
 

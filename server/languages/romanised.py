@@ -31,22 +31,49 @@ _KANA = {
     }.items()
     for char, vowel in zip(row, "aiueo", strict=True)
 } | {
-    "シ": "shi", "ジ": "ji", "チ": "chi", "ツ": "tsu", "フ": "fu", "ヴ": "v", "ワ": "wa", "ヲ": "o", "ン": "n",
-    "ヤ": "ya", "ユ": "yu", "ヨ": "yo", "ャ": "ya", "ュ": "yu", "ョ": "yo", "ァ": "a", "ィ": "i", "ゥ": "u",
-    "ェ": "e", "ォ": "o", "ッ": "", "ー": "",
+    "シ": "shi", "ジ": "ji", "チ": "chi", "ツ": "tsu", "フ": "fu", "ヴ": "v", "ワ": "wa", "ヲ": "o",
+    "ン": "n", "ヤ": "ya", "ユ": "yu", "ヨ": "yo", "ャ": "ya", "ュ": "yu", "ョ": "yo", "ァ": "a",
+    "ィ": "i", "ゥ": "u", "ェ": "e", "ォ": "o", "ッ": "", "ー": "",
 }  # fmt: skip
 _SYLLABLES = str.maketrans(_LETTERS | _KANA)
-_HANGUL_FIRST = "g kk n d tt r m b pp s ss - j jj ch k t p h".replace("-", "").split(" ")
-_HANGUL_VOWELS = "a e ia ie o e io ie o ua ue ue io u uo ue ui iu u ui i".split()
-_HANGUL_LAST = "- k k k n n n t l k m p t t p l m p p t t n t t k t p t".replace("-", "").split(" ")
+_HANGUL_FIRST = (
+    "g",
+    "kk",
+    "n",
+    "d",
+    "tt",
+    "r",
+    "m",
+    "b",
+    "pp",
+    "s",
+    "ss",
+    "",
+    "j",
+    "jj",
+    "ch",
+    "k",
+    "t",
+    "p",
+    "h",
+)
+_HANGUL_VOWELS = (
+    "a", "e", "ia", "ie", "o", "e", "io", "ie", "o", "ua", "ue", "ue", "io", "u", "uo", "ue", "ui", "iu", "u",
+    "ui", "i",
+)  # fmt: skip
+_HANGUL_LAST = (
+    "", "k", "k", "k", "n", "n", "n", "t", "l", "k", "m", "p", "t", "t", "p", "l", "m", "p", "p", "t", "t",
+    "n", "t", "t", "k", "t", "p", "t",
+)  # fmt: skip
 _HANGUL_START, _HANGUL_END = 0xAC00, 0xD7A3
 
 _SOUNDS = tuple(
     (re.compile(pattern), by)
     for pattern, by in (
-        (r"ph|f", "p"), (r"tch|tsch|ch", "C"), (r"sch|sh", "s"), (r"ts|tz", "s"), (r"th", "t"), (r"dge?|dj", "j"),
-        (r"ck|cq", "k"), (r"c(?=[eiy])", "s"), (r"g(?=[eiy])", "j"), (r"[cq]", "k"), (r"x", "ks"), (r"z", "s"),
-        (r"v", "b"), (r"m", "n"), (r"r(?![aeiouyr])", ""), (r"l", "r"), (r"[^a-zC]", ""), (r"(.)\1+", r"\1"),
+        (r"ph|f", "p"), (r"tch|tsch|ch", "C"), (r"sch|sh", "s"), (r"ts|tz", "s"), (r"th", "t"),
+        (r"dge?|dj", "j"), (r"ck|cq", "k"), (r"c(?=[eiy])", "s"), (r"g(?=[eiy])", "j"), (r"[cq]", "k"),
+        (r"x", "ks"), (r"z", "s"), (r"v", "b"), (r"m", "n"), (r"r(?![aeiouyr])", ""), (r"l", "r"),
+        (r"[^a-zC]", ""),
     )
 )  # fmt: skip
 _VOWELS = re.compile(r"[aeiouyw]")
@@ -64,9 +91,8 @@ _ENDINGS = tuple(
 @lru_cache(maxsize=10_000)
 def romanised(word: str) -> str:
     """Return a lower-case word in the letters a to z; letters of unknown scripts are left out."""
-    return "".join(
-        char for char in fold("".join(map(_roman, word)).translate(_SYLLABLES)) if "a" <= char <= "z"
-    )
+    latin = fold("".join(map(_roman, word)).translate(_SYLLABLES))
+    return "".join(char for char in latin if "a" <= char <= "z")
 
 
 def _roman(char: str) -> str:
