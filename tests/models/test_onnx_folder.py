@@ -1,6 +1,9 @@
+from argparse import Namespace
+
 import numpy as np
 import pytest
 
+from server.commands import prepare
 from server.domain.protocols import ModelError
 from server.models.onnx_folder import FolderEmbedder
 from server.models.table import EMBEDDERS
@@ -111,6 +114,14 @@ def test_a_model_with_other_inputs_is_no_text_encoder(tmp_path):
     write_model(tmp_path, inputs=("input_ids", "pixel_values"))
     with pytest.raises(ModelError, match="other inputs than a text encoder: input_ids, pixel_values"):
         embedder(tmp_path).embed(["bread"])
+
+
+def test_prepare_loads_the_model_of_the_folder_or_says_what_is_wrong(tmp_path, capsys):
+    settings = Settings.of(embedding_model=str(write_model(tmp_path / "model")), data_dir=tmp_path)
+    assert prepare.run(Namespace(), settings) == 0
+    assert f"The embedding model in {tmp_path / 'model'} is ready." in capsys.readouterr().out
+    with pytest.raises(ModelError, match="is not a folder"):
+        prepare.run(Namespace(), Settings.of(embedding_model=str(tmp_path / "none"), data_dir=tmp_path))
 
 
 def test_a_folder_that_is_not_there_is_said_so(tmp_path):
