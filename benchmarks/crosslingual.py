@@ -58,7 +58,7 @@ def questions_of(folders: Sequence[Path]) -> list[dict[str, Any]]:
             {**row, "site": folder.name} for row in map(json.loads, own) if row["type"] == "cross_lingual"
         ]
     known = {"docs", *(folder.name for folder in folders)}
-    return [row for row in rows if row["site"] in known]
+    return [row for row in rows if row["site"] in known and row["expected_urls"]]
 
 
 def write_docs(folder: Path) -> Path:
