@@ -144,14 +144,17 @@ class GlossaryStep:
         return max(alike, key=lambda form: alike[form], default="")
 
     def _best(self, found: Found) -> str:
-        """Return the translation that the site uses most."""
-        translations = [term for concept in found.concepts for term in words(concept, self.target)]
+        """Return the translation that the site uses: of several meanings, the one that it uses most."""
+        meanings = [words(concept, self.target) for concept in found.concepts]
+        return min((self._first_used(terms) for terms in meanings), key=self._rarest)
 
-        def rarity(term: str) -> float:
-            weights = self._rarity.weights(tokens(term, self.target))
-            return max(weights.values(), default=float("inf"))
+    def _first_used(self, terms: Sequence[str]) -> str:
+        asked = {term: tokens(term, self.target) for term in terms}
+        unused = self._rarity.unused([token for some in asked.values() for token in some])
+        return next((term for term in terms if asked[term] and unused.isdisjoint(asked[term])), terms[0])
 
-        return min(translations, key=rarity)
+    def _rarest(self, term: str) -> float:
+        return max(self._rarity.weights(tokens(term, self.target)).values(), default=float("inf"))
 
 
 class ModelTranslationStep:
