@@ -55,11 +55,15 @@ def _load_before_forking(settings: Settings) -> None:
     # Importing Chroma takes two seconds.
     import server.indexes.vectors  # noqa: F401
 
-    if not settings.models.embedding_model:
-        from server.models.embedded import load_model
+    with suppress(ModelError):  # a web process tries again, and reports what is wrong
+        if not settings.models.embedding_model:
+            from server.models.embedded import load_model
 
-        with suppress(ModelError):  # a web process tries again, and reports what is wrong
             load_model(DataFolder(settings.storage.data_dir).path / "models")
+        elif (folder := settings.models.embedding_folder) is not None:
+            from server.models.onnx_folder import load_folder, read_folder
+
+            load_folder(read_folder(folder))
     # Python's own objects stay shared as long as nothing writes to them, and the search for garbage does.
     _keep_what_is_loaded()
 

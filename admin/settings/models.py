@@ -101,7 +101,7 @@ def _embed(settings: Settings, folder: DataFolder) -> tuple[str, int, float]:
     embedder: Embedder = open_embedder(settings, folder, threads=1)
     text = "A short text."
     (vector,) = embedder.embed([text])
-    tokens = estimate_tokens(text) if settings.models.embedding_model else 0
+    tokens = estimate_tokens(text) if settings.models.uses_embedding_service else 0
     return f"A vector of {len(vector)} dimensions came back", tokens, 0.0
 
 
@@ -175,11 +175,12 @@ def _offered(settings: Settings) -> list[str]:
         return []  # the trial says what is wrong
 
 
-def _fingerprint(settings: Settings) -> tuple[str, str]:
+def _fingerprint(settings: Settings) -> tuple[str, ...]:
     """What vectors depend on."""
-    if not settings.models.embedding_model:
-        return "", ""
-    return settings.models.embedding_model, settings.models.openai_base_url
+    models = settings.models
+    if models.embedding_folder is not None:
+        return models.embedding_model, models.embedding_query_prefix, models.embedding_passage_prefix
+    return (models.embedding_model, models.openai_base_url) if models.embedding_model else ()
 
 
 def _shown(

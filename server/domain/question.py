@@ -76,6 +76,16 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Translation:
+    """The question that a query was translated from."""
+
+    text: str
+    language: str
+    share: float
+    """Share of its content words that were understood, in [0, 1]; 1 when a model translated it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A question as it is searched: it stands alone."""
 
@@ -93,7 +103,14 @@ class Query:
     page_share: float = 0.0
     """Share of the best score by which that page's chunks are preferred; below 0 those of others are."""
 
+    translated: Translation | None = None
+    """Set when the question is in a language that the site has no pages in."""
+    meaning: str = ""
+    """The text to embed where it is not `text`: a translated question, for an embedder that reads its
+    language."""
+
     @property
     def searched_text(self) -> str:
         """What is embedded."""
-        return f"{self.text} {self.title}" if self.title else self.text
+        text = self.meaning or self.text
+        return f"{text} {self.title}" if self.title else text

@@ -12,14 +12,24 @@ from functools import lru_cache
 
 import numpy as np
 from rapidfuzz import process
-from rapidfuzz.distance import OSA
+from rapidfuzz.distance import OSA, Levenshtein
 
 from server.indexes.tokens import letters_of
-from server.languages.scripts import UNSPACED_CHARACTER, fold
+from server.languages.romanised import consonants, romanised, stem_sound
+from server.languages.scripts import UNSPACED_CHARACTER, fold, script_of
 
 SHORTEST, LONGEST = 3, 24
 """Shorter words resemble too many others, and longer strings are not words."""
 _BITS = np.uint64(64)
+_INITIALS = ("aeiouyhwj", "ckqszxg", "bvfpw", "lr", "mn", "td", "gj")
+"""Letters that the same word may begin with in two languages."""
+LONGER, SHORTER = 5, 3
+"""By how many letters the word of another language may be longer or shorter."""
+COGNATE = 0.8
+"""Minimum similarity in sound of two words whose scripts have vowels, in [0, 1]."""
+FEWEST_CONSONANTS = 3
+_WITH_VOWELS = frozenset({"latin", "cyrillic", "greek"})
+"""Scripts whose vowels are close enough to the sound to be compared."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -80,6 +90,32 @@ class Vocabulary:
         compared = [self._shown[row] for row in rows]
         found = process.extract(asked, compared, scorer=OSA.distance, score_cutoff=most, limit=None)
         return [(self._lines[rows[at]].rpartition("\t")[2], int(distance)) for _, distance, at in found]
+
+    def cognates(self, word: str) -> list[tuple[str, float]]:
+        """Return (word as written, similarity in [0, 1]) for the words that a lower-case word of another
+        language sounds like: names, loanwords and words of the same origin."""
+        roman = romanised(word)
+        if not self._lines or not roman:
+            return []
+        initials = {letter for some in _INITIALS if roman[0] in some for letter in some}
+        near = np.isin(self._first, [ord(letter) for letter in initials])
+        near &= self._lengths >= max(SHORTEST, len(roman) - LONGER)
+        near &= self._lengths <= len(roman) + SHORTER
+        rows = np.flatnonzero(near).tolist()
+        has_vowels = script_of(word) in _WITH_VOWELS
+        heard = stem_sound(roman) if has_vowels else consonants(roman)
+        if not has_vowels and len(heard) < FEWEST_CONSONANTS:
+            return []
+        found = []
+        for row in rows:
+            shown = self._shown[row]
+            if has_vowels:
+                alike = Levenshtein.normalized_similarity(heard, stem_sound(shown), score_cutoff=COGNATE)
+            else:
+                alike = Levenshtein.normalized_similarity(roman, shown) if consonants(shown) == heard else 0.0
+            if alike:
+                found.append((self._lines[row].rpartition("\t")[2], alike))
+        return found
 
     def __contains__(self, word: str) -> bool:
         """Return whether the block contains a lower-case word, ignoring accents."""

@@ -27,7 +27,8 @@ _GLOSSARY_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CODE = re.compile(r"[_/\\<>=@`]|\w\(\)|^[a-z0-9]+-[a-z0-9]+\W*$")
 _QUOTED = re.compile(r"`[^`]*`")
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
-"""Identifiers, commands, addresses and words in capitals belong to no language."""
+"""Identifiers, commands, addresses and words in capitals belong to no language. Of a text all in capitals,
+only function words count."""
 
 
 def text_language(text: str, fallback: str = "en") -> str:
@@ -39,7 +40,7 @@ def text_language(text: str, fallback: str = "en") -> str:
             return _of_script(script, text, fallback)
     plain = " ".join(word for word in _QUOTED.sub(" ", text).split() if not _CODE.search(word))
     plain = plain if plain.isupper() else _CAPITALS.sub(" ", plain)
-    return _most_voted(_votes(plain.lower()), fallback)
+    return _most_voted(_votes(plain.lower(), plain.isupper()), fallback)
 
 
 def piece_language(text: str, declared: str) -> str:
@@ -62,12 +63,13 @@ def piece_language(text: str, declared: str) -> str:
     return winner if sure else declared
 
 
-def _votes(text: str) -> Counter[str]:
+def _votes(text: str, function_words_only: bool = False) -> Counter[str]:
     votes: Counter[str] = Counter()
     words = [word.rstrip("'’") for word in _WORD.findall(text)]
     for code, stops in STOP_WORDS.items():
         votes[code] += 2 * sum(word in stops for word in words)
-        votes[code] += sum(word in _telling_words(code) for word in words)
+        if not function_words_only:
+            votes[code] += sum(word in _telling_words(code) for word in words)
     for code, pattern in _MARKS:
         votes[code] += 2 * bool(pattern.search(text))
     return +votes

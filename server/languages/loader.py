@@ -1,12 +1,14 @@
 """Reads the language files: one file `<code>.toml` per language, in the folder of this module.
 
 The files are read once per process. A new language is a new file; features without data are left out.
+The glossary is one table, `words.tsv`, with a column per language and a row per concept. The first English
+word of a row is the concept's name. A language file can add a glossary of its own.
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin, get_type_hints
@@ -66,7 +68,7 @@ class Language:
     headings: HeadingWords = field(default_factory=HeadingWords)
     commands: Commands = field(default_factory=Commands)
     glossary: dict[str, Words] = field(default_factory=dict)
-    """Common words of customer service and technology by concept; concepts have English names."""
+    """Common words of organisations' visitors by concept; concepts have English names."""
 
 
 UNKNOWN = Language()
@@ -81,8 +83,26 @@ def language(code: str) -> Language:
 @cache
 def languages() -> Mapping[str, Language]:
     """Return all languages by code, the one with the lowest rank first. Raises LanguageFileError."""
-    found = [_read_file(path) for path in FOLDER.glob("*.toml")]
+    shared = _shared_glossary()
+    read = [_read_file(path) for path in FOLDER.glob("*.toml")]
+    found = [replace(one, glossary={**shared.get(one.code, {}), **one.glossary}) for one in read]
     return {one.code: one for one in sorted(found, key=lambda one: (one.writing.rank, one.code))}
+
+
+def _shared_glossary() -> dict[str, dict[str, Words]]:
+    """Return the words of `words.tsv` by language and concept. Raises LanguageFileError."""
+    path = FOLDER / "words.tsv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    codes = head.split("\t")
+    found: dict[str, dict[str, Words]] = {code: {} for code in codes}
+    for number, row in enumerate(rows, 2):
+        cells = [tuple(cell.split(", ")) for cell in row.split("\t")]
+        if len(cells) != len(codes):
+            raise LanguageFileError(f"{path.name}: line {number} must have {len(codes)} cells")
+        concept = re.sub(r"\W", "_", cells[0][0].lower())
+        for code, words in zip(codes, cells, strict=True):
+            found[code][concept] = words
+    return found
 
 
 def every_word(select: Callable[[Language], Words]) -> frozenset[str]:

@@ -109,8 +109,26 @@ def load_model(cache_dir: Path) -> tuple[Tokenizer, onnxruntime.InferenceSession
     """Return this process's tokenizer and model, which the first call loads. Raises ModelError."""
     with _loading:
         if cache_dir not in _models:
-            _models[cache_dir] = (open_tokenizer(), _open_session(load_graph(cache_dir)))
+            _models[cache_dir] = (open_tokenizer(), open_session(load_graph(cache_dir)))
         return _models[cache_dir]
+
+
+def embed_in_parallel(embed: Callable[[str], Vector], texts: Sequence[str], threads: int) -> list[Vector]:
+    """Return the vector of each text, in order. A single text is embedded in the calling thread."""
+    if len(texts) < 2 or threads == 1:
+        return [embed(text) for text in texts]
+    # Longest first, so that no thread has a long text left at the end.
+    order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+    vectors: list[Vector] = [[]] * len(texts)
+    with ThreadPoolExecutor(min(threads, len(texts)), "embed") as pool:
+        for index, vector in zip(order, pool.map(lambda i: embed(texts[i]), order), strict=True):
+            vectors[index] = vector
+    return vectors
+
+
+def readable(text: str) -> str:
+    """Return the text without half surrogate pairs: broken pages contain them, and they cannot be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class EmbeddedEmbedder:
@@ -134,23 +152,11 @@ class EmbeddedEmbedder:
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector of length 1 per text, in order. Raises ModelError."""
         self._load()
-        if len(texts) < 2 or self._threads == 1:
-            return [self._embed_one(text) for text in texts]
-        # Longest first, so that no thread has a long text left at the end.
-        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
-        vectors: list[Vector] = [[]] * len(texts)
-        with ThreadPoolExecutor(min(self._threads, len(texts)), "embed") as pool:
-            for index, vector in zip(
-                order, pool.map(lambda i: self._embed_one(texts[i]), order), strict=True
-            ):
-                vectors[index] = vector
-        return vectors
+        return embed_in_parallel(self._embed_one, texts, self._threads)
 
     def _embed_one(self, text: str) -> Vector:
         tokenizer, session = self._load()
-        # Broken pages contain half surrogate pairs, which cannot be encoded.
-        readable = text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8")
-        tokens = np.array([tokenizer.encode(readable).ids], dtype=np.int32)
+        tokens = np.array([tokenizer.encode(readable(text[:_MAX_CHARACTERS])).ids], dtype=np.int32)
         vectors: Any = session.run(None, {"tokens": tokens})[0]
         vector: list[float] = vectors[0].tolist()
         return vector
@@ -169,7 +175,12 @@ def open_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _open_session(graph: Path) -> onnxruntime.InferenceSession:
+def open_session(
+    graph: Path,
+    # Our own graph is already optimised; further optimisation would fuse operators that are faster apart.
+    optimisation: onnxruntime.GraphOptimizationLevel = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC,
+) -> onnxruntime.InferenceSession:
+    """Return a session for a model file, which starts no threads and frees memory after each text."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     # Each text runs in one thread, so that onnxruntime's threads do not compete with the web threads.
@@ -177,6 +188,5 @@ def _open_session(graph: Path) -> onnxruntime.InferenceSession:
     options.inter_op_num_threads = 1
     # Free memory after each text: an arena would keep as much as the longest text ever needed.
     options.enable_cpu_mem_arena = False
-    # The graph is already optimised; further optimisation would fuse operators that are faster apart.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.graph_optimization_level = optimisation
     return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])

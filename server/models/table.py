@@ -8,6 +8,7 @@ EMBEDDERS = Registry(
     "embedding model provider",
     {
         "embedded": "server.models.embedded:EmbeddedEmbedder",
+        "folder": "server.models.onnx_folder:FolderEmbedder",
         "openai": "server.models.openai:OpenAIEmbedder",
     },
 )

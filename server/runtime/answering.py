@@ -182,7 +182,7 @@ def _understanding(
     site: Site, parts: SiteParts, asked: QueryWork, rarity: Rarity, tuning: Tuning, base: str
 ) -> list[UnderstandingStep]:
     """Return the steps from a question to its query, in order."""
-    steps = asked.standalone(rarity, parts.content)
+    steps = asked.standalone(rarity, parts)
     if tuning.typo_tolerance:
         steps.insert(0, SpellingStep(SiteSpeller(parts.words, common_words())))
     if PageUse.of(site.options).page:

@@ -125,7 +125,7 @@ class Crawling:
     def _fill_sentences(self, site_id: str) -> None:
         """Embed the sentences of live pages, so that questions can be compared with them. An embedding
         service charges by the word, so with one, sentences are only embedded when first compared."""
-        if self._configuration.settings.models.embedding_model:
+        if self._configuration.settings.models.uses_embedding_service:
             return
         parts = self._engine.parts(site_id, self._engine.document_embedder)
         if parts.sentences is not None:

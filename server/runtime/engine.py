@@ -36,8 +36,8 @@ from server.storage.errors import StorageError
 
 T = TypeVar("T")
 EMBEDDER_SETTINGS = (
-    "embedding_model", "embedding_languages", "openai_api_key", "openai_base_url", "model_timeout_s",
-    "model_retries", "model_daily_tokens",
+    "embedding_model", "embedding_languages", "embedding_query_prefix", "embedding_passage_prefix",
+    "openai_api_key", "openai_base_url", "model_timeout_s", "model_retries", "model_daily_tokens",
 )  # fmt: skip
 MODEL_SETTINGS = in_forms("chat", "embedding", "rerank", "calls", "budgets")
 

@@ -48,7 +48,7 @@ def spent_today(settings: Settings, cache: Cache) -> int:
 def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """Return the embedder for visitors' queries: in the calling thread, with a cache. Raises ModelError."""
     embedder = open_embedder(settings, folder, threads=1)
-    if settings.models.embedding_model:
+    if settings.models.uses_embedding_service:
         budget = TokenBudget(cache, settings.models.daily_tokens)
         embedder = ResilientEmbedder(embedder, _limits(settings), budget)
     return CachedEmbedder(embedder, entries=REMEMBERED_TEXTS, largest_call=LARGEST_CALL)
@@ -56,8 +56,8 @@ def open_query_embedder(settings: Settings, folder: DataFolder, cache: Cache) ->
 
 def open_document_embedder(settings: Settings, folder: DataFolder, cache: Cache) -> Embedder:
     """Return the embedder for indexing: with EMBEDDED_THREADS and long retries. Raises ModelError."""
-    embedder = open_embedder(settings, folder, threads=settings.models.embedded_threads)
-    if not settings.models.embedding_model:
+    embedder = open_embedder(settings, folder, settings.models.embedded_threads, for_passages=True)
+    if not settings.models.uses_embedding_service:
         return embedder
     limits = _limits(settings, retries=8, retry_until_s=INDEXING_PATIENCE_S)
     return ResilientEmbedder(embedder, limits, TokenBudget(cache, settings.models.daily_tokens))
@@ -79,12 +79,24 @@ def open_relevance_model(settings: Settings) -> RelevanceModel | None:
     )
 
 
-def open_embedder(settings: Settings, folder: DataFolder, threads: int) -> Embedder:
+def open_embedder(
+    settings: Settings, folder: DataFolder, threads: int, *, for_passages: bool = False
+) -> Embedder:
     """Return the embedder named in the settings, without retries and budget. Raises ModelError."""
     if not settings.models.embedding_model:
         embedded: Embedder = EMBEDDERS.load("embedded")(folder.path / "models", threads=threads)
         return embedded
     languages = {tag.strip().lower() for tag in settings.models.embedding_languages.split(",") if tag.strip()}
+    if (own := settings.models.embedding_folder) is not None:
+        prefixes = (settings.models.embedding_query_prefix, settings.models.embedding_passage_prefix)
+        of_folder: Embedder = EMBEDDERS.load("folder")(
+            own,
+            threads=threads,
+            prefix=prefixes[for_passages],
+            prefixes=prefixes,
+            languages=frozenset(languages),
+        )
+        return of_folder
     hosted: Embedder = EMBEDDERS.load("openai")(
         settings.models.embedding_model,
         api_key=settings.models.openai_api_key,

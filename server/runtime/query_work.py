@@ -49,7 +49,7 @@ class QueryWork:
         self._model = model
         self._incidents = incidents
 
-    def standalone(self, rarity: Rarity, content: ContentReader) -> list[UnderstandingStep]:
+    def standalone(self, rarity: Rarity, parts: SiteParts) -> list[UnderstandingStep]:
         """Return the steps that reword a question without its history, in a language of the site."""
         steps: list[UnderstandingStep] = [
             FollowUpStep(self._site.title or self._site.name, self._tuning.title)
@@ -57,13 +57,15 @@ class QueryWork:
         if self._model:
             steps.append(ModelFollowUpStep(self._model, self._incidents))
         if self._tuning.glossary:
-            language = self._site.language or "en"
-            glossary = GlossaryStep(rarity, language, spoken_on(content))
-            steps.append(
-                ModelTranslationStep(self._model, glossary, language, self._incidents)
-                if self._model
-                else glossary
+            glossary = GlossaryStep(
+                rarity,
+                self._site.language or "en",
+                spoken_on(parts.content),
+                parts.words.vocabulary,
+                parts.embedder.languages,
             )
+            model = self._model
+            steps.append(ModelTranslationStep(model, glossary, self._incidents) if model else glossary)
         return steps
 
     def shortcuts(

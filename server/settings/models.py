@@ -1,5 +1,6 @@
 """Language models, embedding models and rerankers: where they are, how long they may take, what they cost."""
 
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -27,12 +28,16 @@ class ModelSettings(Group):
     """Name of the chat model. Empty: gpt-4o-mini if there is an API key, otherwise answers quote the
     pages."""
     embedding_model: Annotated[str, Changeable("embedding", "Embedding model")] = ""
-    """Name of the provider's embedding model. Empty: all-MiniLM-L6-v2, which is built in and reads
-    English."""
+    """Name of the provider's embedding model, or a folder with an ONNX model: a path that begins with /, ./,
+    ../ or ~/. Empty: all-MiniLM-L6-v2, which is built in and reads English."""
     embedding_languages: Annotated[str, Changeable("embedding", "Its languages")] = ""
     """Languages that EMBEDDING_MODEL understands, such as en,de,zh. Empty: all."""
+    embedding_query_prefix: Annotated[str, Changeable("embedding", "Text before queries")] = ""
+    """Text that a model folder wants before each query, such as query: for e5."""
+    embedding_passage_prefix: Annotated[str, Changeable("embedding", "Text before passages")] = ""
+    """Text that a model folder wants before each passage, such as passage: for e5."""
     embedded_threads: int = Field(default=2, ge=1, le=64)
-    """Threads that the built-in embedding model uses while it indexes."""
+    """Threads that the built-in embedding model, or that of a folder, uses while it indexes."""
     rerank_url: Annotated[WebAddress, Changeable("rerank", "Address of the rerank API")] = ""
     """Address of a rerank API (Jina, Cohere, vLLM, TEI). It is called if TUNE_RERANK is cross-encoder."""
     rerank_model: Annotated[str, Changeable("rerank", "Rerank model")] = ""
@@ -83,6 +88,17 @@ class ModelSettings(Group):
         default="", pattern=r"^$|^[^=,]+=[\d.]+/[\d.]+(,[^=,]+=[\d.]+/[\d.]+)*$", alias="model_prices"
     )
     """Price of a million input and output tokens of each model, such as gpt-4o-mini=0.15/0.60,other=1/4."""
+
+    @property
+    def embedding_folder(self) -> Path | None:
+        """The folder that EMBEDDING_MODEL names; None for a provider's model and for the built-in one."""
+        named = self.embedding_model
+        is_path = named.startswith(("/", "./", "../", "~/"))
+        return Path(named).expanduser().resolve() if is_path else None
+
+    @property
+    def uses_embedding_service(self) -> bool:
+        return bool(self.embedding_model) and self.embedding_folder is None
 
     @property
     def uses_chat_model(self) -> bool:

@@ -5,9 +5,11 @@ import pytest
 from server.answering.trace import Trace
 from server.answering.understanding.follow_ups import FollowUpStep
 from server.answering.understanding.glossary import languages, look_up, words
-from server.answering.understanding.steps import understand
+from server.answering.understanding.steps import Understanding, understand
 from server.answering.understanding.translation import GlossaryStep, ModelTranslationStep
-from server.domain.question import Question
+from server.domain.question import Query, Question
+from server.indexes.vocabulary import Vocabulary, pack
+from server.languages.loader import language
 
 
 def searched(shop, text, language, site_language="en", spoken=("en",)):
@@ -16,10 +18,10 @@ def searched(shop, text, language, site_language="en", spoken=("en",)):
     return understand(Question(text, "shop", (), language), steps, Trace())
 
 
-def test_every_concept_has_a_word_in_ten_languages():
-    assert languages() == {"en", "zh", "ja", "ko", "es", "fr", "de", "pt", "ru", "ar"}
-    for concept in range(200):
-        assert all(all(words(concept, language)) for language in languages())
+def test_every_concept_has_a_word_in_thirteen_languages():
+    assert languages() == {"en", "zh", "ja", "ko", "es", "fr", "de", "pt", "ru", "ar", "it", "nl", "pl"}
+    for concept in language("en").glossary:
+        assert all(all(words(concept, code)) and words(concept, code) for code in languages()), concept
 
 
 @pytest.mark.parametrize(
@@ -52,16 +54,72 @@ def test_names_and_code_stay_as_they_are(shop):
 
 
 @pytest.mark.parametrize(
-    ("text", "language"),
+    ("text", "language", "unknown"),
     [
-        ("Was kostet ein Reisepass?", "de"),
-        ("Welche Buslinie fährt zum Flughafen?", "de"),
-        ("如何做红烧肉？", "zh"),
-        ("Как приготовить борщ?", "ru"),
+        ("Was kostet ein Flusspferd?", "de", "Flusspferd"),
+        ("如何做红烧肉？", "zh", "红烧肉"),
+        ("Сколько стоит борщ?", "ru", "борщ"),
+        ("Quanto costa il basilico?", "it", "basilico"),
     ],
 )
-def test_a_question_that_is_hardly_understood_stays_as_it_is(shop, text, language):
-    assert (searched(shop, text, language).text, searched(shop, text, language).language) == (text, language)
+def test_words_that_are_not_understood_are_searched_and_not_embedded(shop, text, language, unknown):
+    query = searched(shop, text, language)
+    assert unknown in query.text
+    assert unknown not in query.searched_text
+
+
+def test_a_query_says_what_it_was_translated_from_and_how_much_of_it_was_understood(shop):
+    translated = searched(shop, "Was kostet ein Flusspferd?", "de").translated
+    assert (translated.text, translated.language, translated.share) == (
+        "Was kostet ein Flusspferd?",
+        "de",
+        0.5,
+    )
+    assert searched(shop, "What does a parcel cost?", "en").translated is None
+
+
+def test_a_question_without_a_known_word_stays_as_it_is(shop):
+    query = searched(shop, "Xylophon Quark Zebra?", "de")
+    assert (query.text, query.language, query.translated) == ("Xylophon Quark Zebra?", "de", None)
+
+
+def test_an_embedder_that_reads_the_question_gets_it_as_it_was_asked(shop):
+    glossary = GlossaryStep(shop.rarity, "en", lambda: frozenset({"en"}), reads=frozenset())
+    so_far = Understanding(
+        Question("Was kostet die Lieferung?", "shop", (), "de"), Query("Was kostet die Lieferung?", "de")
+    )
+    query = glossary.apply(so_far).query
+    assert query.searched_text == "Was kostet die Lieferung?"
+    assert "delivery" in query.text
+
+
+def test_of_several_languages_of_a_site_the_one_is_searched_that_the_embedder_reads(shop):
+    query = searched(shop, "Was kostet die Lieferung?", "de", site_language="es", spoken=("es", "en"))
+    assert query.language == "en"
+
+
+@pytest.mark.parametrize(
+    ("word", "sounds_like"),
+    [
+        ("テキサス", "texas"),
+        ("텍사스", "texas"),
+        ("تكساس", "texas"),
+        ("невада", "nevada"),
+        ("registración", "registration"),
+        ("universität", "university"),
+        ("elektronik", "electronics"),
+    ],
+)
+def test_a_word_of_another_language_is_the_word_of_the_site_that_sounds_like_it(word, sounds_like):
+    site = Vocabulary(
+        pack(["texas", "nevada", "registration", "university", "electronics", "violin", "tickets"])
+    )
+    assert max(site.cognates(word), key=lambda hit: hit[1])[0] == sounds_like
+
+
+@pytest.mark.parametrize("word", ["берлин", "cucina", "カメラ", "haus"])
+def test_a_word_that_sounds_unlike_every_word_of_the_site_has_no_cognate(word):
+    assert Vocabulary(pack(["violin", "cosine", "texas", "hour"])).cognates(word) == []
 
 
 def test_a_question_in_the_language_of_the_site_is_left_alone(shop):
@@ -82,7 +140,7 @@ def test_a_compound_is_known_by_its_last_part():
 def test_with_a_model_the_question_is_translated_as_a_whole(shop, chat_model, model_server):
     model_server.script = lambda body: json.dumps({"question": "What does delivery cost?"})
     glossary = GlossaryStep(shop.rarity, "en", lambda: frozenset({"en"}))
-    translation = ModelTranslationStep(chat_model, glossary, "en", shop.incidents)
+    translation = ModelTranslationStep(chat_model, glossary, shop.incidents)
 
     def searched_as(text):
         steps = [FollowUpStep("Lantern Shop", "never"), translation]

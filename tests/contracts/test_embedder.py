@@ -10,6 +10,7 @@ from server.domain.protocols import ModelError
 from server.models.cached import CachedEmbedder
 from server.models.resilient import CallLimits, ResilientEmbedder
 from server.models.table import EMBEDDERS
+from tests.models.tiny_model import write_model
 from tests.openai_server import Fault, OpenAIServer
 
 LIMITS = CallLimits(backoff_s=0.001)
@@ -29,13 +30,14 @@ def server():
         yield running
 
 
-@pytest.fixture(params=["embedded", "openai", "cached", "resilient", "cached resilient openai"])
-def embedder(request, server, model_cache):
+@pytest.fixture(params=["embedded", "folder", "openai", "cached", "resilient", "cached resilient openai"])
+def embedder(request, server, model_cache, tmp_path):
     server.reset()
     openai = EMBEDDERS.load("openai")("test-embedding", base_url=server.base_url)
     embedded = EMBEDDERS.load("embedded")(model_cache, threads=2)
     return {
         "embedded": lambda: embedded,
+        "folder": lambda: EMBEDDERS.load("folder")(write_model(tmp_path), threads=2),
         "openai": lambda: openai,
         "cached": lambda: CachedEmbedder(embedded),
         "resilient": lambda: ResilientEmbedder(embedded, LIMITS, batch=4),

@@ -109,7 +109,7 @@ def understanding(model):
         "history": [plain],
         "glossary": [plain, glossary],
         "model": [plain, ModelFollowUpStep(model, Incidents())],
-        "translator": [plain, ModelTranslationStep(model, glossary, "en", Incidents())],
+        "translator": [plain, ModelTranslationStep(model, glossary, Incidents())],
     }
 
 

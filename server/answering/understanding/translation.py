@@ -1,32 +1,52 @@
 """Translates questions into the language of the site's pages.
 
 An embedder for one language cannot read such a question, and its words are not in the index. Without a model,
-names, identifiers and words that both languages share are kept, and common words are looked up in a glossary.
-If too few words are known, the question stays unchanged and is refused.
+names, identifiers and words that both languages share are kept, common words are looked up in a glossary, and
+other words become the site's word that sounds like them. Words that were not understood stay in the query, so
+that a page about the rest is not mistaken for an answer, but they are not embedded.
 """
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from server.answering.understanding.glossary import Found, languages, look_up, words
+from server.answering.understanding.question_words import content_text
 from server.answering.understanding.steps import Understanding
 from server.domain.protocols import ChatModel, Incidents, ModelError, Prompt
-from server.domain.question import Query
+from server.domain.question import Query, Translation
 from server.indexes.tokens import tokens
+from server.indexes.vocabulary import Vocabulary
 from server.languages.loader import language as known
 from server.languages.scripts import script_of_language
+from server.languages.unspaced import bare_noun
 from server.retrieval.rarity import Rarity
 
 UNDERSTOOD = 0.5
-"""Share of a question that must be understood for it to be searched in another language."""
-ALL_BUT = 0.75
-"""The required share when only one word is understood: "cost" alone does not say of what."""
-KNOWN = 0.5
-"""A question is not translated when the site uses more than this share of its words."""
+"""If a smaller share of a question is understood, the page that it refers to is searched with it."""
+KNOWN = 0.67
+"""A question is not translated when the site uses more than this share of its words. Languages share many."""
+SHORTEST_COGNATE = 5
+"""Shorter words of the Latin script resemble too many others."""
 _UNSPACED_MEANING = re.compile(r"[\u3400-\u9fff]|[\u30a1-\u30fa]")
+_UNSPACED_RUN = re.compile(r"[\u3400-\u9fff]{2,}")
+_KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 _SPACED = re.compile(r"[^\W_][\w.+#/-]*[^\W_]|[^\W_]")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question in the site's language, as far as it was understood."""
+
+    text: str
+    """The whole question; words that were not understood are as the visitor typed them."""
+    understood: str
+    """Only the words that were understood; may be empty."""
+    share: float
+    """Share of the question's content words in `understood`."""
 
 
 class GlossaryStep:
@@ -34,27 +54,50 @@ class GlossaryStep:
 
     name = "glossary"
 
-    def __init__(self, rarity: Rarity, site_language: str, spoken: Callable[[], frozenset[str]]) -> None:
-        """`site_language` is the language of most pages; `spoken` returns all languages that many are in."""
+    def __init__(
+        self,
+        rarity: Rarity,
+        site_language: str,
+        spoken: Callable[[], frozenset[str]],
+        vocabulary: Callable[[], Collection[Vocabulary]] = tuple,
+        reads: frozenset[str] = frozenset({"en"}),
+    ) -> None:
+        """`site_language` is the language of most pages; `spoken` returns all languages that many are in, and
+        `vocabulary` the words of the site. `reads` are the embedder's languages; empty for all."""
         self._rarity = rarity
         self._language = site_language
         self._spoken = spoken
+        self._vocabulary = vocabulary
+        self._reads = reads
 
     def apply(self, so_far: Understanding) -> Understanding:
         """Translate the query if the site has no pages in the question's language."""
         query = so_far.query
         if not self.is_foreign(query):
             return so_far
-        text = self.translated(query.text, query.language) or self._with_page(so_far)
-        return in_language(so_far, text, self._language)
+        found = self.translated(query.text, query.language)
+        if found.share < UNDERSTOOD:
+            found = self._with_page(so_far) or found
+        if not found.understood:
+            return so_far
+        reads_question = not self._reads or query.language in self._reads
+        meaning = query.text if reads_question else found.understood
+        return in_language(so_far, found.text, self.target, found.share, meaning)
 
-    def _with_page(self, so_far: Understanding) -> str:
+    @property
+    def target(self) -> str:
+        """The language that questions are translated into: of several, one that the embedder reads."""
+        if self._language in self._reads:
+            return self._language
+        return min(self._spoken() & self._reads & languages(), default=self._language)
+
+    def _with_page(self, so_far: Understanding) -> Understood | None:
         """Translate the question together with the words of the visitor's page."""
         page, query = so_far.page, so_far.query
         if page is None or not page.asked or not page.language or page.language == query.language:
-            return ""
+            return None
         longer = replace(query, text=f"{query.text} {page.added}")
-        return self.translated(longer.text, query.language) if self.is_foreign(longer) else ""
+        return self.translated(longer.text, query.language) if self.is_foreign(longer) else None
 
     def is_foreign(self, query: Query) -> bool:
         """Return whether a query is in another language and the pages use few of its words."""
@@ -66,40 +109,52 @@ class GlossaryStep:
         asked = list(dict.fromkeys(tokens(query.text, query.language)))
         return bool(asked) and len(self._rarity.unused(asked)) >= (1 - KNOWN) * len(asked)
 
-    def translated(self, text: str, language: str) -> str:
-        """Return the understood words in the site's language; "" when they are too few."""
-        found = look_up(text, language)
-        kept = [span for span in _SPACED.finditer(text) if self._is_shared(span.group(), language)]
-        parts = [(one.start, self._best(one)) for one in found]
-        taken = [(one.start, one.end) for one in found]
-        parts += [
-            (span.start(), span.group())
-            for span in kept
-            if not any(start <= span.start() < end for start, end in taken)
-        ]
-        taken += [span.span() for span in kept]
-        understood = list(dict.fromkeys(word for _, word in sorted(parts)))
-        share = _share(text, language, taken)
-        enough = share >= (UNDERSTOOD if len(understood) > 1 else ALL_BUT)
-        return " ".join(understood) if understood and enough else ""
+    def translated(self, text: str, language: str) -> Understood:
+        """Return what is understood of a question, in the site's language."""
+        parts = {(one.start, one.end): self._best(one) for one in look_up(text, language)}
+        rest = [span for span in _content(text, language) if not _overlaps(span, parts)]
+        for start, end in rest:
+            word = text[start:end]
+            shared = word if self._is_shared(word, language) else self._cognate(word, language)
+            if shared:
+                parts[start, end] = shared
+        share = _share(text, language, list(parts))
+        whole = parts | {span: text[slice(*span)] for span in rest if not _overlaps(span, parts)}
+        if not known(language).writing.spaces:
+            whole |= {(len(text), place): run for place, run in enumerate(_other_runs(text, list(whole)))}
+        return Understood(_in_order(whole), _in_order(parts), share)
 
     def _is_shared(self, word: str, language: str) -> bool:
         """Return whether the site uses a Latin word unchanged, as it does names, terms and cognates."""
         if not word.isascii() or not tokens(word, language):
             return False
         special = not word.isalpha() or not word.islower() or script_of_language(language) != "latin"
-        asked = tokens(word, self._language)
+        asked = tokens(word, self.target)
         return len(self._rarity.unused(asked)) < len(asked) and (special or len(word) > 3)
 
+    def _cognate(self, word: str, language: str) -> str:
+        """Return the word of the site that sounds like this one; "" for none."""
+        lowered = word.lower()
+        writing = known(language).writing
+        if writing.endings:
+            lowered = bare_noun(lowered)
+        elif not writing.script and len(lowered) < SHORTEST_COGNATE:
+            return ""
+        alike = dict(hit for block in self._vocabulary() for hit in block.cognates(lowered))
+        return max(alike, key=lambda form: alike[form], default="")
+
     def _best(self, found: Found) -> str:
-        """Return the translation that the site uses most."""
-        translations = [term for concept in found.concepts for term in words(concept, self._language)]
+        """Return the translation that the site uses: of several meanings, the one that it uses most."""
+        meanings = [words(concept, self.target) for concept in found.concepts]
+        return min((self._first_used(terms) for terms in meanings), key=self._rarest)
 
-        def rarity(term: str) -> float:
-            weights = self._rarity.weights(tokens(term, self._language))
-            return max(weights.values(), default=float("inf"))
+    def _first_used(self, terms: Sequence[str]) -> str:
+        asked = {term: tokens(term, self.target) for term in terms}
+        unused = self._rarity.unused([token for some in asked.values() for token in some])
+        return next((term for term in terms if asked[term] and unused.isdisjoint(asked[term])), terms[0])
 
-        return min(translations, key=rarity)
+    def _rarest(self, term: str) -> float:
+        return max(self._rarity.weights(tokens(term, self.target)).values(), default=float("inf"))
 
 
 class ModelTranslationStep:
@@ -107,11 +162,9 @@ class ModelTranslationStep:
 
     name = "model translation"
 
-    def __init__(self, model: ChatModel, glossary: GlossaryStep, language: str, incidents: Incidents) -> None:
-        """`language` is the site's language."""
+    def __init__(self, model: ChatModel, glossary: GlossaryStep, incidents: Incidents) -> None:
         self._model = model
         self._glossary = glossary
-        self._language = language
         self._incidents = incidents
 
     def apply(self, so_far: Understanding) -> Understanding:
@@ -123,18 +176,25 @@ class ModelTranslationStep:
         user = f"<question>\n{fenced}\n</question>"
         try:
             reply = self._model.complete(
-                Prompt(_RULES.format(language=self._language), user, max_tokens=200, json=True)
+                Prompt(_RULES.format(language=self._glossary.target), user, max_tokens=200, json=True)
             )
-            return in_language(so_far, _question(reply), self._language)
+            return in_language(so_far, _question(reply), self._glossary.target)
         except ModelError as error:
             site_id = so_far.question.site_id
             self._incidents.record(site_id, error.kind, f"translating a question: {error}")
             return self._glossary.apply(so_far)
 
 
-def in_language(so_far: Understanding, text: str, language: str) -> Understanding:
+def in_language(
+    so_far: Understanding, text: str, language: str, share: float = 1.0, meaning: str = ""
+) -> Understanding:
     """Return the state with `text` as the query, unless `text` is empty."""
-    return replace(so_far, query=replace(so_far.query, text=text, language=language)) if text else so_far
+    if not text:
+        return so_far
+    query = so_far.query
+    translation = Translation(query.text, query.language, share)
+    changed = replace(query, text=text, language=language, meaning=meaning, translated=translation)
+    return replace(so_far, query=changed)
 
 
 _RULES = """\
@@ -157,15 +217,40 @@ def _question(reply: str) -> str:
     return " ".join(text.split())
 
 
-def _share(text: str, language: str, taken: Sequence[tuple[int, int]]) -> float:
-    """Return the share of content words, or of characters in scripts without spaces, within the spans."""
-    writing = known(language).writing
+def _content(text: str, language: str) -> Iterator[Span]:
+    """Yield where the content words are; of a script without spaces, the loanwords and Latin words."""
+    writing, stops = known(language).writing, known(language).stop_words
+    idle = {*stops.idle, *stops.asking}
     if not writing.spaces:
-        meaning = [match.span() for match in _UNSPACED_MEANING.finditer(text)]
-        meaning += [match.span() for match in _SPACED.finditer(text) if match.group().isascii()]
-    elif writing.endings:  # endings are attached to the word that they belong to
-        meaning = [match.span() for match in _SPACED.finditer(text)]
-    else:
-        meaning = [span.span() for span in _SPACED.finditer(text) if tokens(span.group(), language)]
-    held = sum(any(start < last and first < end for start, end in taken) for first, last in meaning)
-    return held / len(meaning) if meaning else 0.0
+        yield from (match.span() for match in _KATAKANA.finditer(text))
+    for match in _SPACED.finditer(text):
+        if match.group().isascii() or writing.endings:
+            is_content = bool(content_text(match.group()).strip())
+        else:
+            is_content = writing.spaces
+        if is_content and match.group().lower() not in idle and tokens(match.group(), language):
+            yield match.span()
+
+
+def _other_runs(text: str, taken: Sequence[Span]) -> list[str]:
+    """Return the content of a text in a script without spaces that is not within the spans."""
+    for start, end in taken:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return [run.group() for run in _UNSPACED_RUN.finditer(content_text(text))]
+
+
+def _in_order(parts: Mapping[Span, str]) -> str:
+    return " ".join(dict.fromkeys(word for _, word in sorted(parts.items())))
+
+
+def _overlaps(span: Span, taken: Collection[Span]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end in taken)
+
+
+def _share(text: str, language: str, taken: Sequence[Span]) -> float:
+    """Return the share of content words, or of characters in scripts without spaces, within the spans."""
+    meaning = list(_content(text, language))
+    if not known(language).writing.spaces:
+        meaning = [span for span in meaning if text[slice(*span)].isascii()]
+        meaning += [match.span() for match in _UNSPACED_MEANING.finditer(text)]
+    return sum(_overlaps(span, taken) for span in meaning) / len(meaning) if meaning else 1.0
