@@ -323,6 +323,7 @@ def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
         fetched_at=datetime.now(UTC),
         first_seen_at=known.first_seen_at if known else None,
         source=source,
+        variant_group=page.variant_group,
     )
 
 

@@ -1,7 +1,7 @@
 """HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 
@@ -24,7 +24,8 @@ from crawler.extractors.html.structured_data import (
 )
 from crawler.extractors.language import page_language, with_languages
 from crawler.extractors.text import bounded_text, decode, fold, name_in_address, plain_text, text_length
-from crawler.judging.page_kinds import POST, date_of, kind_of
+from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
+from crawler.judging.variants import variant_group
 from crawler.page import Block
 from crawler.wordset import wordset
 
@@ -116,7 +117,7 @@ def extract(source: SourceDocument) -> Extraction:
     root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
-    links, follow, said = read_links(root, base, source)
+    links, follow, link_texts = read_links(root, base, source)
     body = root.find("body")
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
     head = replace(head, site_name=head.site_name or structured.site_name)
@@ -133,15 +134,20 @@ def extract(source: SourceDocument) -> Extraction:
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
     kind = kind_of(source.url, is_article=_is_article(head, structured))
-    times = [time.get("datetime") or "" for time in islice(root.iter("time"), 1)] if kind == POST else []
+    times = list(_times(root)) if kind == POST else []
+    said = bylines((block.text for block in blocks), kind)
     page = replace(
         source.page(title, language, blocks, links),
         kind=kind,
-        dated=date_of(source.url, head.metas, (*structured.dates, *times)),
+        dated=date_of(source.url, head.metas, (*structured.dates, *times, *said)),
+        ended=structured.ended or _marked_end(root, markup),
+        variant_group=variant_group(
+            source.url, language, [(spoken, _absolute(href, base)) for spoken, href in head.alternates]
+        ),
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
         description=head.description,
-        link_texts=said,
+        link_texts=link_texts,
         questions=pairs_of((*structured.questions, *marked)),
     )
     return Extraction(
@@ -158,6 +164,32 @@ def extract(source: SourceDocument) -> Extraction:
 def _is_article(head: Head, structured: Structured) -> bool:
     """Return whether the page says that it was published on a day, as news are and standing pages are not."""
     return bool(structured.dates) or "article:published_time" in head.metas
+
+
+_DATED = re.compile(
+    r"(?:^|[\s_-])(?:date|dateline|byline|published|posted|updated|timestamp)(?:$|[\s_-])", re.I
+)
+_MOST_BYLINES = 5
+
+
+def _times(root: _Element) -> Iterator[str]:
+    """Yield what the first elements say that are marked as the date of a post."""
+    for time in islice(root.iter("time"), 1):
+        yield time.get("datetime") or bounded_text(time, LONGEST)
+    named = (one for one in root.iter("p", "div", "span") if _DATED.search(one.get("class") or ""))
+    for element in islice(named, _MOST_BYLINES):
+        yield bounded_text(element, LONGEST)
+
+
+def _marked_end(root: _Element, markup: str) -> str:
+    """Return the last day of the events in microdata or RDFa; "" for a page without."""
+    if "startDate" not in markup:
+        return ""
+    marked = (
+        one for one in root.iter() if {"startDate", "endDate"} & {one.get("itemprop"), one.get("property")}
+    )
+    said = (one.get("content") or one.get("datetime") or bounded_text(one, LONGEST) for one in marked)
+    return max(map(day_in, said), default="")
 
 
 def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:
