@@ -41,7 +41,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE_PATH = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])(?:/(0?[1-9]|[12]\d|3[01]))?(?:/|$)")
 _DATE_SLUG = re.compile(r"/((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:-|/|$)")
 _ISO = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
-_NAMED_YEAR = re.compile(r"[-_.]((?:19|20)\d\d)(?:[-_.][a-z]+)*$")
+_YEAR_OF_FILE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)[^/]*\.(?:pdf|docx?)$")
 _BEGINNINGS = (
     *("jan|ene|gen", "feb|fév|fev", "mar|mär|mrt", "apr|abr|avr", "may|mai|mag|mei", "jun|juin|giu"),
     *("jul|juil|lug", "aug|ago|aoû", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|déc|dic"),
@@ -95,7 +95,8 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     """Return the day when a page was last changed or published, such as "2024-05-31"; "" if it does not say.
 
     `metas` are the values of its <meta> elements by lower-case name, `marked` what its JSON-LD, its <time>
-    elements and its bylines say, the best first. An address that names only a year counts as its first day.
+    elements and its bylines say, the best first. The year in the name of a file counts as its first
+    day.
     """
     said = [metas[name] for name in (*MODIFIED, *PUBLISHED) if name in metas]
     written = next(filter(None, map(day_in, (*said, *marked))), "")
@@ -105,7 +106,7 @@ def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     found = _DATE_SLUG.search(path) or _DATE_PATH.search(path)
     if found:
         return _day(found[1], found[2], found[3] or "1")
-    named = _NAMED_YEAR.search(path.rstrip("/").rpartition("/")[2].lower())
+    named = _YEAR_OF_FILE.search(path.lower())
     return f"{named[1]}-01-01" if named else ""
 
 
