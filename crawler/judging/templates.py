@@ -205,7 +205,8 @@ def fingerprint(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-ENOUGH_PAGES = 24
+ENOUGH_PAGES, ENOUGH_IN_ALL = 24, 96
+"""Pages from which on a site is judged: if each of its languages has a few of them, and in any case."""
 _FEWEST_PAGES = 5
 """Of one language. Below, "on most pages" says nothing."""
 _FEWEST_REPEATS = 4
@@ -262,8 +263,10 @@ class TemplateLearner:
 
     @property
     def ready(self) -> bool:
-        """Whether enough pages were seen to judge the site by."""
-        return len(self._pages) >= ENOUGH_PAGES
+        """Whether enough pages were seen to judge the site by, in each of the languages met so far."""
+        seen = len(self._pages)
+        fewest = min(Counter(language for _, language in self._pages).values(), default=0)
+        return seen >= ENOUGH_PAGES and (fewest >= _FEWEST_PAGES or seen >= ENOUGH_IN_ALL)
 
     def template(self) -> Template:
         """Return what recurs on the pages seen; `Template.EMPTY` when they are too few or share nothing."""

@@ -1,11 +1,12 @@
 """Pages in several languages that are variants of one page.
 
 Each page is read alone, so its group is a name that its variants work out too: the shortest of the addresses
-that it declares with hreflang and its own, without the language in it.
+that it declares with hreflang or in its menu of languages and its own, without the language in it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
 
 _LANGUAGE = r"([a-z]{2,3})(?:[-_][a-z]{2,4})?"
 _MARKS = (
@@ -33,3 +34,16 @@ def _without(url: str, language: str) -> str:
             if found[1].lower() == language:
                 return (url[: found.start()] + url[found.end() :]).rstrip("/")
     return url.rstrip("/")
+
+
+def on_a_level(url: str, language: str, linked: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield those of the (language, address) of a menu of languages that are as deep as the page: the others
+    are start pages, to which many menus lead from everywhere."""
+    depth = _depth(_without(url, language))
+    for spoken, address in linked:
+        if address and _depth(_without(address, spoken)) == depth:
+            yield spoken, address
+
+
+def _depth(url: str) -> int:
+    return urlsplit(url).path.count("/")

@@ -192,7 +192,8 @@ class HybridRetriever:
         order = list(dict.fromkeys(key for key, _ in in_turn([dense, words])))
         known = live | self._parts.chunks.load([key for key in order if key not in live])
         seen: Counter[str] = Counter()
-        few, many = [], []
+        few: list[str] = []
+        many: list[str] = []
         for key in filter(known.__contains__, order):
             seen[known[key].url] += 1
             (few if seen[known[key].url] <= MOST_OF_ONE else many).append(key)

@@ -1,7 +1,7 @@
 """HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -22,10 +22,10 @@ from crawler.extractors.html.structured_data import (
     pairs_of,
     read_structured,
 )
-from crawler.extractors.language import page_language, with_languages
+from crawler.extractors.language import page_language, primary_language, with_languages
 from crawler.extractors.text import bounded_text, decode, fold, name_in_address, plain_text, text_length
 from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
-from crawler.judging.variants import variant_group
+from crawler.judging.variants import on_a_level, variant_group
 from crawler.page import Block
 from crawler.wordset import wordset
 
@@ -33,6 +33,8 @@ MOST_LINK_TEXTS = 200
 """Limit for one page. Links of its navigation are dropped first: other pages have them too."""
 LONGEST = 200
 """Characters of one text; a link around a whole paragraph is no name."""
+LONGEST_NAME = 40
+"""Characters of a link that names a language."""
 _AROUND = wordset("nav header footer aside")
 _FRAMES = ("frame", "iframe")
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -141,9 +143,7 @@ def extract(source: SourceDocument) -> Extraction:
         kind=kind,
         dated=date_of(source.url, head.metas, (*structured.dates, *times, *said)),
         ended=structured.ended or _marked_end(root, markup),
-        variant_group=variant_group(
-            source.url, language, [(spoken, _absolute(href, base)) for spoken, href in head.alternates]
-        ),
+        variant_group=variant_group(source.url, language, _variants(root, head, base, source.url, language)),
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
         description=head.description,
@@ -159,6 +159,57 @@ def extract(source: SourceDocument) -> Extraction:
         nofollow="nofollow" in head.robots,
         feeds=tuple(feed for feed in (_absolute(href, base) for href in head.feeds[:_MOST_FEEDS]) if feed),
     )
+
+
+_OWN_NAMES = {
+    **{
+        "english": "en",
+        "español": "es",
+        "français": "fr",
+        "deutsch": "de",
+        "italiano": "it",
+        "português": "pt",
+    },
+    **{
+        "nederlands": "nl",
+        "polski": "pl",
+        "русский": "ru",
+        "українська": "uk",
+        "türkçe": "tr",
+        "العربية": "ar",
+    },
+    **{
+        "中文": "zh",
+        "日本語": "ja",
+        "한국어": "ko",
+        "svenska": "sv",
+        "dansk": "da",
+        "čeština": "cs",
+        "suomi": "fi",
+    },
+}
+"""Names of languages in themselves, as menus of languages show them."""
+
+
+def _variants(root: _Element, head: Head, base: str, url: str, language: str) -> Sequence[tuple[str, str]]:
+    """Return (language, address) of the variants that the page declares, or of those in its menu."""
+    if head.alternates:
+        return [(spoken, _absolute(href, base)) for spoken, href in head.alternates]
+    named = ((_language_of(link), link.get("href") or "") for link in root.iter("a"))
+    linked = ((spoken, _absolute(href, base)) for spoken, href in named if spoken and href)
+    return list(on_a_level(url, language, linked))
+
+
+def _language_of(link: _Element) -> str:
+    """Return the language of the page that a link in a menu of languages leads to; "" for any other link."""
+    marked = (
+        link.get("hreflang")
+        or link.get("lang")
+        or next((one.get("lang") for one in link if one.get("lang")), "")
+    )
+    if marked and text_length(link) <= LONGEST_NAME:
+        return primary_language(marked)
+    return _OWN_NAMES.get((link.text or "").strip().casefold(), "")
 
 
 def _is_article(head: Head, structured: Structured) -> bool:

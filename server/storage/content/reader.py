@@ -101,12 +101,14 @@ class _Statements:
 
 _LIVE, _GIVEN = _Statements(live=True), _Statements(live=False)
 _own, _other = pages.alias("own"), pages.alias("other")
-_VARIANTS = select(_own.c.url, _other.c.url).where(
+_VARIANTS = select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
     *(_own.c.site_id == bindparam("site"), alive_in(_own, bindparam("generation"))),
     *(_other.c.site_id == bindparam("site"), alive_in(_other, bindparam("generation"))),
     *(_own.c.variant_group != "", _other.c.variant_group == _own.c.variant_group),
-    *(_own.c.language != bindparam("language"), _other.c.language == bindparam("language")),
 )
+MOST_IN_A_LANGUAGE = 2
+"""Pages of a group in one language, for two countries. A group of more was made by a menu that leads all its
+pages to one, so they are no variants."""
 _GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
     select(*_CHUNK)
@@ -303,10 +305,19 @@ class ContentReader:
         another language."""
         asked = _VARIANTS.where(among(self._db.dialect, _own.c.url, "urls"))
         at = {"generation": self._state()[1] if self._generation is None else self._generation}
-        values = {**self._values, **at, "urls": list(urls), "language": language}
+        groups: dict[tuple[str, str], dict[str, list[str]]] = {}
         with self._db.connect() as connection:
-            rows = connection.execute(asked.order_by(_own.c.url, _other.c.url.desc()), values).all()
-        return {url: other for url, other in rows if not self.holdout.hides(other)}
+            for url, own, other, spoken in connection.execute(
+                asked, {**self._values, **at, "urls": list(urls)}
+            ):
+                groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
+        return {
+            url: variants[0]
+            for (url, own), group in groups.items()
+            if own != language and len(group[own]) <= MOST_IN_A_LANGUAGE
+            if (variants := sorted(one for one in group.get(language, ()) if not self.holdout.hides(one)))
+            if len(variants) <= MOST_IN_A_LANGUAGE
+        }
 
     def counts(self) -> tuple[int, int]:
         """Return the number of pages and of chunks."""
