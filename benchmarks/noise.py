@@ -7,7 +7,7 @@ chosen by hand: breadcrumbs, menus, logos, skip links, cookie banners, search an
 pages". The sites' words are not in the repository: each line is the beginning of the SHA-256 of the text in
 lower case, with white space folded. A chunk is noise if one of its lines is on the list.
 
-Each FOLDER is crawled as for `benchmarks.visitor_sites`. Printed for each: its chunks, the chunks with noise and
+Each FOLDER is crawled as for `benchmarks.visitor_sites`. Printed for each: its chunks, those with noise and
 their share, the bar being 2 %, and which lines occur how often; `--show` adds their words.
 """
 
