@@ -49,19 +49,25 @@ class PastPages:
         if not page:
             return ""
         chunk = next((one for one in page if PageWords(one.text).hold(cited.quote)), page[0])
-        ended = date.fromisoformat(chunk.ended) if chunk.ended else event_end(chunk, page[0])
+        ended = date.fromisoformat(chunk.ended) if chunk.ended else event_end(chunk, page)
         if ended and chunk.kind != POST:
             return past_event(language, ended) if ended < today else ""
         year = int(chunk.dated[:4]) if chunk.kind == POST and chunk.dated else today.year
         return past_page(language, year) if year < today.year else ""
 
 
-def event_end(chunk: Chunk, lead: Chunk) -> date | None:
-    """Return the last day that a section, its headings or the `lead` of its page give for an event: a range
-    of days, or a day with a time. None if they do not, or if such a day lacks its year."""
-    lines = (chunk.title, *chunk.heading_path, *chunk.text.split("\n"), *lead.text.split("\n"))
-    days = [day for line in lines for day in _event_days(line[:LONGEST])]
-    return max(filter(None, days)) if days and all(days) else None
+def event_end(section: Chunk, page: Sequence[Chunk]) -> date | None:
+    """Return the last day that a page gives for an event: of a range of days, or a day with a time. None if
+    neither the section, its headings nor the top of the page give one, or if a day there lacks its year."""
+    near = [day for line in (section.title, *section.heading_path) for day in _event_days(line)]
+    near += [day for chunk in (section, page[0]) for day in _days_of(chunk)]
+    if not near or not all(near):
+        return None
+    return max(day for day in (*near, *(day for chunk in page for day in _days_of(chunk))) if day)
+
+
+def _days_of(chunk: Chunk) -> list[date | None]:
+    return [day for line in chunk.text.split("\n") for day in _event_days(line[:LONGEST])]
 
 
 def _event_days(line: str) -> list[date | None]:

@@ -66,7 +66,14 @@ def test_the_note_names_the_citations_that_it_is_about():
     ],
 )
 def test_an_event_is_a_range_of_days_or_a_day_with_a_time(text, path, end):
-    assert event_end(chunk(text, path), chunk()) == end
+    assert event_end(chunk(text, path), [chunk()]) == end
+
+
+def test_the_last_day_on_the_page_counts():
+    section = chunk("Send your talk between 6–26 March 2023 to hall two.")
+    other = chunk("The fair is on 17–23 July 2023. Dinner is on 20 July, 19:00.")
+    assert event_end(section, [chunk(), section, other]) == date(2023, 7, 23)
+    assert event_end(chunk(), [chunk(), section, other]) is None, "another section may be about anything"
 
 
 def test_the_dates_of_an_event_stand_at_the_top_of_its_page():
