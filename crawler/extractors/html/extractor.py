@@ -137,7 +137,7 @@ def extract(source: SourceDocument) -> Extraction:
     blocks = with_languages(blocks, language)
     kind = kind_of(source.url, is_article=_is_article(head, structured))
     times = list(_times(root)) if kind == POST else []
-    said = bylines((block.text for block in blocks), kind)
+    said = bylines((block.text for block in (*blocks[:_AT_AN_END], *blocks[-_AT_AN_END:])), kind)
     page = replace(
         source.page(title, language, blocks, links),
         kind=kind,
@@ -162,32 +162,10 @@ def extract(source: SourceDocument) -> Extraction:
 
 
 _OWN_NAMES = {
-    **{
-        "english": "en",
-        "español": "es",
-        "français": "fr",
-        "deutsch": "de",
-        "italiano": "it",
-        "português": "pt",
-    },
-    **{
-        "nederlands": "nl",
-        "polski": "pl",
-        "русский": "ru",
-        "українська": "uk",
-        "türkçe": "tr",
-        "العربية": "ar",
-    },
-    **{
-        "中文": "zh",
-        "日本語": "ja",
-        "한국어": "ko",
-        "svenska": "sv",
-        "dansk": "da",
-        "čeština": "cs",
-        "suomi": "fi",
-    },
-}
+    "english": "en", "español": "es", "français": "fr", "deutsch": "de", "italiano": "it", "português": "pt",
+    "nederlands": "nl", "polski": "pl", "русский": "ru", "українська": "uk", "türkçe": "tr", "العربية": "ar",
+    "中文": "zh", "日本語": "ja", "한국어": "ko", "svenska": "sv", "dansk": "da", "čeština": "cs",
+}  # fmt: skip
 """Names of languages in themselves, as menus of languages show them."""
 
 
@@ -195,21 +173,18 @@ def _variants(root: _Element, head: Head, base: str, url: str, language: str) ->
     """Return (language, address) of the variants that the page declares, or of those in its menu."""
     if head.alternates:
         return [(spoken, _absolute(href, base)) for spoken, href in head.alternates]
-    named = ((_language_of(link), link.get("href") or "") for link in root.iter("a"))
-    linked = ((spoken, _absolute(href, base)) for spoken, href in named if spoken and href)
-    return list(on_a_level(url, language, linked))
+    named = {(_language_of(link), link.get("href") or ""): None for link in root.iter("a")}
+    linked = ((spoken, href) for spoken, href in named if spoken not in ("", language) and href)
+    return list(on_a_level(url, language, ((spoken, _absolute(href, base)) for spoken, href in linked)))
 
 
 def _language_of(link: _Element) -> str:
     """Return the language of the page that a link in a menu of languages leads to; "" for any other link."""
-    marked = (
-        link.get("hreflang")
-        or link.get("lang")
-        or next((one.get("lang") for one in link if one.get("lang")), "")
-    )
+    marked = link.get("hreflang") or link.get("lang") or (link[0].get("lang") if len(link) else "")
     if marked and text_length(link) <= LONGEST_NAME:
         return primary_language(marked)
-    return _OWN_NAMES.get((link.text or "").strip().casefold(), "")
+    text = link.text
+    return _OWN_NAMES.get(text.strip().casefold(), "") if text and len(text) <= LONGEST_NAME else ""
 
 
 def _is_article(head: Head, structured: Structured) -> bool:
@@ -221,6 +196,8 @@ _DATED = re.compile(
     r"(?:^|[\s_-])(?:date|dateline|byline|published|posted|updated|timestamp)(?:$|[\s_-])", re.I
 )
 _MOST_BYLINES = 5
+_AT_AN_END = 5
+"""Blocks at the top and at the bottom of a page that may say its date."""
 
 
 def _times(root: _Element) -> Iterator[str]:
