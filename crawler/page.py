@@ -63,6 +63,11 @@ class Page:
     """"post", "listing", "legal" or "utility", see crawler.judging.page_kinds; empty for a standing page."""
     dated: str = ""
     """Day of its last change or publication, such as "2024-05-31"; empty when it does not say."""
+    ended: str = ""
+    """Day on which the event that it announces ends; empty for a page that marks up no event."""
+    variant_group: str = ""
+    """What it shares with its variants in other languages, see crawler.judging.variants; empty if no
+    language is known."""
 
     @property
     def text(self) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from crawler.judging.page_kinds import date_of
+from crawler.judging.variants import variant_group
 from crawler.page import Block, Page, content_hash
 from crawler.wordset import wordset
 
@@ -61,6 +63,8 @@ class SourceDocument:
             content_hash=content_hash(title, blocks),
             etag=self.etag,
             last_modified=self.last_modified,
+            dated=date_of(self.url, {}, ()),
+            variant_group=variant_group(self.url, language, ()),
         )
 
 

@@ -4,7 +4,7 @@ Standing pages answer visitors; posts, listings, legal pages and the like only i
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
@@ -41,6 +41,30 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _DATE_PATH = re.compile(r"/((?:19|20)\d\d)/(0?[1-9]|1[0-2])(?:/(0?[1-9]|[12]\d|3[01]))?(?:/|$)")
 _DATE_SLUG = re.compile(r"/((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?:-|/|$)")
 _ISO = re.compile(r"((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+_YEAR_OF_FILE = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)[^/]*\.(?:pdf|docx?)$")
+_BEGINNINGS = (
+    *("jan|ene|gen", "feb|fév|fev", "mar|mär|mrt", "apr|abr|avr", "may|mai|mag|mei", "jun|juin|giu"),
+    *("jul|juil|lug", "aug|ago|aoû", "sep|set", "oct|okt|ott|out", "nov", "dec|dez|déc|dic"),
+)
+"""Of the names of the months in several languages."""
+_MONTH = rf"({'|'.join(_BEGINNINGS)})[^\W\d]*\.?"
+_YEARS = r"((?:19|20)\d\d)"
+_DAY = r"(0?[1-9]|[12]\d|3[01])"
+_WRITTEN = re.compile(
+    rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:(?:de|of)\s)?{_MONTH},?\s(?:de\s)?{_YEARS}\b", re.I
+)
+_MONTH_FIRST = re.compile(rf"\b{_MONTH}\s{_DAY}(?:st|nd|rd|th)?,?\s{_YEARS}\b", re.I)
+_NUMBERS = re.compile(rf"\b{_DAY}\.\s?(0?[1-9]|1[0-2])\.\s?{_YEARS}\b")
+_SIGNS = re.compile(rf"{_YEARS}\s?[年년]\s?(0?[1-9]|1[0-2])\s?[月월]\s?{_DAY}\s?[日일]")
+_SAYS_ITS_DATE = re.compile(
+    r"\W*(?:(?:page|last|first|article)\s)*(?:updated|reviewed|modified|published|posted)\b|stand\s?:|"
+    r"(?:zuletzt\s)?(?:aktualisiert|geändert|veröffentlicht)\b|(?:dernière\s)?mise? à jour\b|publié\b|"
+    r"(?:última\s)?actualiza\w+|(?:última\s)?atualiza\w+|publicad[oa]\b|(?:ultimo\s)?aggiorna\w+|pubblicat[oa]\b|"
+    r"(?:最后|最終)?(?:更新|发布)|업데이트|게시일",
+    re.I,
+)
+BYLINES, BYLINE = 3, 120
+"""Blocks at the top of a post that may be its byline, and the most characters of one."""
 _PAGED = re.compile(r"/page/\d+/?$")
 _ENDING = re.compile(r"\.\w{2,5}$")
 PUBLISHED = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "publish-date")
@@ -70,17 +94,48 @@ def kind_of(url: str, *, is_article: bool) -> str:
 def date_of(url: str, metas: Mapping[str, str], marked: Iterable[str]) -> str:
     """Return the day when a page was last changed or published, such as "2024-05-31"; "" if it does not say.
 
-    `metas` are the values of its <meta> elements by lower-case name, `marked` the dates of its JSON-LD and of
-    its <time> elements, the best first.
+    `metas` are the values of its <meta> elements by lower-case name, `marked` what its JSON-LD, its <time>
+    elements and its bylines say, the best first. The year in the name of a file counts as its first
+    day.
     """
     said = [metas[name] for name in (*MODIFIED, *PUBLISHED) if name in metas]
-    for text in (*said, *marked):
-        found = _ISO.search(text)
-        if found and (day := _day(*found.groups())):
-            return day
+    written = next(filter(None, map(day_in, (*said, *marked))), "")
+    if written:
+        return written
     path = urlsplit(url).path
     found = _DATE_SLUG.search(path) or _DATE_PATH.search(path)
-    return _day(found[1], found[2], found[3] or "1") if found else ""
+    if found:
+        return _day(found[1], found[2], found[3] or "1")
+    named = _YEAR_OF_FILE.search(path.lower())
+    return f"{named[1]}-01-01" if named else ""
+
+
+def bylines(texts: Iterable[str], kind: str) -> Iterator[str]:
+    """Yield the texts that say when a page was written: short ones with a date at the top of a post, and
+    those that begin like "Last updated" on any page."""
+    for place, text in enumerate(texts):
+        if len(text) <= BYLINE and ((kind == POST and place < BYLINES) or _SAYS_ITS_DATE.match(text)):
+            yield text
+
+
+def day_in(text: str) -> str:
+    """Return the first day in a text as "2024-05-31"; "" for a text without a full date."""
+    if found := _ISO.search(text):
+        return _day(*found.groups())
+    if found := _SIGNS.search(text):
+        return _day(*found.groups())
+    if found := _NUMBERS.search(text):
+        return _day(found[3], found[2], found[1])
+    if found := _WRITTEN.search(text):
+        return _day(found[3], _month(found[2]), found[1])
+    if found := _MONTH_FIRST.search(text):
+        return _day(found[3], _month(found[1]), found[2])
+    return ""
+
+
+def _month(beginning: str) -> str:
+    names = (names.split("|") for names in _BEGINNINGS)
+    return str(next(number for number, some in enumerate(names, 1) if beginning.lower() in some))
 
 
 def _day(year: str, month: str, day: str) -> str:

@@ -205,7 +205,8 @@ def fingerprint(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-ENOUGH_PAGES = 24
+ENOUGH_PAGES, ENOUGH_IN_ALL = 24, 200
+"""Pages from which on a site is judged: if each of its languages has a few of them, and in any case."""
 _FEWEST_PAGES = 5
 """Of one language. Below, "on most pages" says nothing."""
 _FEWEST_REPEATS = 4
@@ -231,6 +232,8 @@ class TemplateLearner:
         self._hashes: set[str] = set()
         self._pages: list[tuple[str, str]] = []
         """(address, language) of each page looked at."""
+        self._groups: defaultdict[str, set[str]] = defaultdict(set)
+        """Group of variants -> their languages."""
         self._found: defaultdict[str, list[int]] = defaultdict(list)
         """Fingerprint -> places in `_pages`."""
         self._telling: set[str] = set()
@@ -247,6 +250,8 @@ class TemplateLearner:
         self._hashes.add(page.content_hash)
         place = len(self._pages)
         self._pages.append((page.url, page.language))
+        if page.variant_group:
+            self._groups[page.variant_group].add(page.language)
         for found, telling in _fingerprints(page.blocks).items():
             self._found[found].append(place)
             if telling:
@@ -262,8 +267,13 @@ class TemplateLearner:
 
     @property
     def ready(self) -> bool:
-        """Whether enough pages were seen to judge the site by."""
-        return len(self._pages) >= ENOUGH_PAGES
+        """Whether enough pages were seen to judge the site by, in each language that it is translated to."""
+        seen = len(self._pages)
+        if seen < ENOUGH_PAGES or seen >= ENOUGH_IN_ALL:
+            return seen >= ENOUGH_IN_ALL
+        counts = Counter(language for _, language in self._pages)
+        translated = {one for languages in self._groups.values() if len(languages) > 1 for one in languages}
+        return all(counts[language] >= _FEWEST_PAGES for language in translated)
 
     def template(self) -> Template:
         """Return what recurs on the pages seen; `Template.EMPTY` when they are too few or share nothing."""

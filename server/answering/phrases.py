@@ -1,9 +1,11 @@
 """Docent's own phrases in the visitor's language, or in English when a language lacks one."""
 
+from datetime import date
 from enum import StrEnum
 
 from server.languages.loader import language as known
 from server.languages.loader import languages as all_known
+from server.languages.sections import Dates
 
 _ENGLISH = known("en").texts
 
@@ -54,6 +56,25 @@ def greeting(language: str, title: str) -> str:
 def quoted(language: str) -> str:
     """Return the line before an answer made of the site's own sentences."""
     return say(Phrase.QUOTED, language)
+
+
+def past_page(language: str, year: int) -> str:
+    """Return the note on a page of a past year."""
+    return _dated(language).past_page.format(year=year)
+
+
+def past_event(language: str, ended: date) -> str:
+    """Return the note on a page about an event that ended on this day."""
+    said = _dated(language)
+    month = said.months[ended.month - 1].split()[0] if said.months else ""
+    parts = {"day": ended.day, "month": month, "Month": month.title(), "number": ended.month}
+    return said.past_event.format(date=said.written.format(**parts, year=ended.year))
+
+
+def _dated(language: str) -> Dates:
+    """Return the words for dates in `language`, or in English when the language has no notes on the past."""
+    own = known(language).dates
+    return own if own.past_event else known("en").dates
 
 
 def languages() -> frozenset[str]:

@@ -11,7 +11,7 @@ from server.answering.trace import Trace
 from server.answering.understanding.steps import understand
 from server.answering.understanding.visitor_page import keep_relevant_page
 from server.answering.writing.attempt import claims_for_trace
-from server.domain.answer import Answer, AnswerEvent, Outcome
+from server.domain.answer import Answer, AnswerEvent, Delta, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.question import Query, Question
 from server.domain.spending import Spending, counted
@@ -67,6 +67,9 @@ class Pipeline:
         answered = yield from self._flow.run(question, query, trace)
         if spending.used.calls:
             trace.note("usage", asdict(spending.used))
+        if answered.outcome is Outcome.ANSWERED and (note := steps.note(answered, question.language)):
+            yield Delta(f"\n\n{note}")
+            answered = replace(answered, text=f"{answered.text}\n\n{note}")
         answered = self._finished(answered, trace)
         if answered.outcome is Outcome.ANSWERED:
             steps.remember(question, answered)

@@ -33,6 +33,8 @@ class Chunk:
     """Kind of the page, see crawler.judging.page_kinds; empty for a standing page."""
     dated: str = ""
     """Day of the page's last change or publication, such as "2024-05-31"; empty when unknown."""
+    ended: str = ""
+    """Day on which the event that the page marks up ends; empty for a page about no event."""
 
     @property
     def heading(self) -> str:

@@ -131,6 +131,7 @@ def chunk_page(page: Page, sizes: ChunkSizes) -> list[Chunk]:
                     anchor=anchor,
                     kind=page.kind,
                     dated=page.dated,
+                    ended=page.ended,
                 )
             )
     return chunks

@@ -123,7 +123,7 @@ class Indexer:
     def add(self, page: Page, *, moved_from: str = "", source: str = "") -> None:
         """Add a page, new or known, changed or unchanged. `moved_from` is its previous address."""
         known = self._known.get(page.url)
-        if known is not None and page.content_hash and page.content_hash == known.content_hash:
+        if known is not None and page.content_hash and _is_same(known, page):
             self._keep_facts([] if source else [page])
             self._touch(page.url, page.etag, page.last_modified)
             return
@@ -310,6 +310,10 @@ class Indexer:
         self._on_progress(self.report)
 
 
+def _is_same(known: PageRecord, page: Page) -> bool:
+    return (known.content_hash, known.variant_group) == (page.content_hash, page.variant_group)
+
+
 def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
     """Return what is kept of a page that was just read; `known` is what was kept of it before."""
     return PageRecord(
@@ -323,6 +327,7 @@ def _record(page: Page, known: PageRecord | None, source: str) -> PageRecord:
         fetched_at=datetime.now(UTC),
         first_seen_at=known.first_seen_at if known else None,
         source=source,
+        variant_group=page.variant_group,
     )
 
 

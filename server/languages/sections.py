@@ -219,6 +219,15 @@ class Dates:
     year_sign: Words = ()
     month_sign: Words = ()
     day_sign: Words = ()
+    last_year: Pattern = Pattern("")
+    """Words for the year before this one."""
+    past_page: str = ""
+    """Note on a page of a past {year}."""
+    past_event: str = ""
+    """Note on a page about an event that ended on a past {date}."""
+    written: str = ""
+    """A date of {day}, {month} and {year}; {month} is the name of the month, {Month} has a capital, and
+    {number} is its number."""
 
 
 @dataclass(frozen=True, slots=True)

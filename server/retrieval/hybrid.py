@@ -1,6 +1,6 @@
 """Vectors and words searched side by side and fused; the default strategy."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,7 +15,7 @@ from server.retrieval.chunk_indexes import ChunkIndexes
 from server.retrieval.fusion import Fusion, WordScores
 from server.retrieval.model_reranker import model_reranker
 from server.retrieval.options import StrategyKind
-from server.retrieval.parts import Hit, Parts, cosines, ranked
+from server.retrieval.parts import Hit, Parts, cosines, in_turn, ranked
 from server.retrieval.rarity import Rarity
 from server.retrieval.rerank import FeatureReranker
 from server.retrieval.table import FUSIONS
@@ -32,13 +32,38 @@ def supported(hits: Sequence[ScoredChunk], share: float) -> list[ScoredChunk]:
         return list(hits)
     of_page: dict[str, list[float]] = defaultdict(list)
     for hit in hits:
-        of_page[hit.chunk.url].append(hit.score)
+        of_page[_page_of(hit.chunk)].append(hit.score)
     support: dict[str, float] = {}
-    for url, scores in of_page.items():
+    for page, scores in of_page.items():
         others = sorted(scores, reverse=True)[1 : 1 + OTHERS]
-        support[url] = sum(score * 0.5**place for place, score in enumerate(others))
+        support[page] = sum(score * 0.5**place for place, score in enumerate(others))
     whole = 1 + share * 2 * MOST_SUPPORT
-    moved = [hit.rescored((hit.score + share * support[hit.chunk.url]) / whole) for hit in hits]
+    moved = [hit.rescored((hit.score + share * support[_page_of(hit.chunk)]) / whole) for hit in hits]
+    return ranked(moved, len(moved))
+
+
+def _page_of(chunk: Chunk) -> str:
+    """Return the page of a chunk: of a PDF, the printed page, as its other pages say nothing for this one."""
+    return f"{chunk.url}#{chunk.anchor}" if _is_printed(chunk) else chunk.url
+
+
+def _is_printed(chunk: Chunk) -> bool:
+    return chunk.anchor.startswith("page=")
+
+
+FREE, CROWDED = 2, 0.9
+"""Number of chunks of one PDF that keep their scores, and the share of its score that each further one keeps
+at each step: a report of hundreds of pages does not fill the results."""
+
+
+def uncrowded(hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    """Move the further chunks of one PDF back, in their order; best first."""
+    seen: Counter[str] = Counter()
+    moved = []
+    for hit in hits:
+        seen[hit.chunk.url] += _is_printed(hit.chunk)
+        excess = max(0, seen[hit.chunk.url] - FREE)
+        moved.append(hit.rescored(hit.score * CROWDED**excess) if excess else hit)
     return ranked(moved, len(moved))
 
 
@@ -78,6 +103,9 @@ def _pieces(text: str) -> frozenset[str]:
 
 CANDIDATES = 30
 """Number of best chunks of each side that are fused."""
+MOST_OF_ONE, FURTHER = 12, 3
+"""Number of candidates of one document, and how far down others are looked for if it has more: a long report
+leaves room for the pages."""
 SCORED = 300
 """Number of results searched on each side, to have scores of the other side's candidates."""
 OLDER = 0.5
@@ -112,7 +140,8 @@ class HybridRetriever:
             found = self._found(query, limit)
             for share, earlier in self._earlier(query):
                 found = _with_share(found, self._found(earlier, limit), share)
-            found = diversified(supported(found, self._parts.tuning.page_share), self._parts.tuning.diversity)
+            found = uncrowded(supported(found, self._parts.tuning.page_share))
+            found = diversified(found, self._parts.tuning.diversity)
             return self._features.detailed(query, self._reordered_by_model(query, found)[:limit])
 
     def finish(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
@@ -148,12 +177,27 @@ class HybridRetriever:
             dense, words = self._nearest(query, depth), self._worded(query.text, depth)
             asked = [key for key, _ in (*dense[:candidates], *words[:candidates])]
             live = self._parts.chunks.load(list(dict.fromkeys(asked)))
+            if max(Counter(chunk.url for chunk in live.values()).values(), default=0) > MOST_OF_ONE:
+                live = self._spread(live, dense[: candidates * FURTHER], words[: candidates * FURTHER])
             # Both indexes may contain chunks of a generation that is being built or was just replaced.
             if len(live) >= min(limit, len(asked)) or candidates > max(len(dense), len(words)):
                 break
             candidates *= 4
         fused = self._fused(query, dict(dense), dict(words), live)
         return self._features.rerank(query, fused) if self._parts.tuning.rerank != "none" else fused
+
+    def _spread(self, live: dict[str, Chunk], dense: Sequence[Hit], words: Sequence[Hit]) -> dict[str, Chunk]:
+        """Return as many chunks as `live` has, with others further down in place of those that one document
+        has too many of, as far as there are others."""
+        order = list(dict.fromkeys(key for key, _ in in_turn([dense, words])))
+        known = live | self._parts.chunks.load([key for key in order if key not in live])
+        seen: Counter[str] = Counter()
+        few: list[str] = []
+        many: list[str] = []
+        for key in filter(known.__contains__, order):
+            seen[known[key].url] += 1
+            (few if seen[known[key].url] <= MOST_OF_ONE else many).append(key)
+        return {key: known[key] for key in [*few, *many][: len(live)]}
 
     def _nearest(self, query: Query, limit: int) -> list[Hit]:
         try:

@@ -7,11 +7,13 @@ shortest window with all its words, the position on the page and the words of it
 import math
 import re
 from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
 from server.indexes.tokens import tokens
+from server.languages.loader import alternatives, compiled
 from server.retrieval.parts import ranked
 from server.retrieval.rarity import Rarity, chunk_tokens, chunk_words, coverage, text_tokens
 
@@ -21,6 +23,8 @@ FULL = 150
 """Number of words from which a chunk has full substance."""
 LONG_LINE = 160
 """Lines of more characters count as prose, however they end."""
+_YEAR = re.compile(r"(?<!\d)((?:19|20)\d\d)(?!\d)")
+_LAST_YEAR = compiled(alternatives(lambda one: one.dates.last_year))
 _SENTENCE_END = re.compile(r"[.!?。！？…:：;؟।]['\"”’)\]]*$")
 
 
@@ -48,7 +52,8 @@ ASKED_FOR = 0.5
 """Share of the question in a page's title from which on it is asked for."""
 AGE, OLDEST = 0.02, 5
 """Share of the score that a dated page loses for each year that it is older than the newest found, and the
-most years that count: of two that answer alike the newer is first."""
+most years that count: of two that answer alike the newer is first. If the question names a year, distance
+from that year counts, and its pages lose nothing by their kind."""
 FUSED, TITLE, SUBSTANCE, PROSE = 0.8, 0.08, 0.08, 0.04
 """Weights of the fused score, of query words in the page's title, of the text's length, of sentences."""
 DEPTH = 20
@@ -68,7 +73,8 @@ class FeatureReranker:
         weights = self._weights(query)
         titled: dict[tuple[str, str], float] = {}
         rescored = []
-        newest = max((hit.chunk.dated for hit in hits), default="")
+        asked = asked_year(query.text, date.today())
+        newest = max((_years(hit.chunk.dated) for hit in hits), default=0.0)
         for hit in hits:
             chunk = hit.chunk
             title = (chunk.title, chunk.language)
@@ -77,7 +83,7 @@ class FeatureReranker:
             score = FUSED * hit.score + TITLE * titled[title] + SUBSTANCE * substance(chunk.text)
             score += PROSE * prose(chunk.text)
             if titled[title] < ASKED_FOR:
-                score *= STANDING.get(chunk.kind, 1.0) * _freshness(chunk, newest)
+                score *= _standing(chunk, newest, asked)
             rescored.append(hit.rescored(score, {**hit.scores, "title": round(titled[title], 4)}))
         return ranked(rescored, len(hits))
 
@@ -91,11 +97,30 @@ class FeatureReranker:
         return self._rarity.weights(asked) if asked else {}
 
 
-def _freshness(chunk: Chunk, newest: str) -> float:
-    """Share of the score that its age leaves to a chunk; `newest` is the date of the newest chunk found."""
+@lru_cache(maxsize=1_000)
+def asked_year(text: str, today: date) -> int:
+    """Return the year before this one that a question names, such as 2019 or "last year"; 0 for none."""
+    named = [int(year) for year in _YEAR.findall(text) if int(year) < today.year]
+    if named:
+        return max(named)
+    return today.year - 1 if _LAST_YEAR.search(text) else 0
+
+
+def _standing(chunk: Chunk, newest: float, asked: int) -> float:
+    """Return the share of the score that its kind and age leave to a chunk. `newest` is the date of the
+    newest chunk found, in years; `asked` the year that the question names."""
+    kind = STANDING.get(chunk.kind, 1.0)
     if not chunk.dated:
-        return 1.0
-    return 1 - AGE * min(OLDEST, max(0, int(newest[:4]) - int(chunk.dated[:4])))
+        return kind
+    if not asked:
+        return kind * (1 - AGE * min(OLDEST, newest - _years(chunk.dated)))
+    away = abs(int(chunk.dated[:4]) - asked)
+    return (kind if away else 1.0) * (1 - AGE * min(OLDEST, away))
+
+
+def _years(day: str) -> float:
+    """Return a day such as "2024-07-01" in years, 2024.5; 0 for ""."""
+    return int(day[:4]) + (int(day[5:7]) - 1) / 12 + (int(day[8:10]) - 1) / 365 if day else 0.0
 
 
 def _detailed(hit: ScoredChunk, weights: dict[str, float]) -> ScoredChunk:

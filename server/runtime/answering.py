@@ -11,6 +11,7 @@ from server.answering.engine import AnswerSources, SiteParts, tuning_of
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
 from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
 from server.answering.operator_page_rules import OperatorPageRules
+from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
 from server.answering.pointers import FollowedPointers
 from server.answering.ranking import SectionRanker
@@ -18,6 +19,7 @@ from server.answering.shortcuts.curated import Refreshed
 from server.answering.steps import RetrievalStep, Steps
 from server.answering.understanding.steps import SpellingStep, UnderstandingStep
 from server.answering.understanding.visitor_page import PagePassages, PageWordsStep, PointedPageStep
+from server.answering.variants import LanguageVariants
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.model_writer import ModelWriter, Synthesis
@@ -120,6 +122,7 @@ def open_pipeline(
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base, nearest),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
+        note=PastPages(page).note,
     )
     steps = with_known_answers(steps, site, parts, model, settings, sources)
     return Pipeline(steps, open_flow(site, parts, evidence, model, incidents, settings))
@@ -146,10 +149,11 @@ def _ranking(site: Site, parts: SiteParts, tuning: Tuning, rarity: Rarity) -> li
 
 
 def _page_steps(parts: SiteParts, rarity: Rarity) -> list[RetrievalStep]:
-    """Return the steps for sections that point to others, for the page that a question refers to, and for
-    excluded and pinned pages."""
+    """Return the steps for pages in several languages, for sections that point to others, for the page that
+    a question refers to, and for excluded and pinned pages."""
     page = parts.content.page
     steps: list[RetrievalStep] = [
+        LanguageVariants(parts.content.variants, page, rarity),
         FollowedPointers(parts.facts.links, page, rarity),
         PagePassages(page, rarity),
     ]

@@ -13,17 +13,22 @@ from tests.websites import SHOP, Website, serve
 
 
 class WatchedWebsite(Website):
-    """With a robots.txt, and with something to be done `before` a path is answered."""
+    """With a robots.txt, other `files` by path as (content type, body), and with something to be done `before`
+    a path is answered."""
 
     def __init__(self, name, pages):
         super().__init__(name, pages)
         self.robots = ""
+        self.files = {}
         self.before = {}
 
     def answer(self, path):
         self.before.get(path, lambda: None)()
         if path == "/robots.txt" and self.robots:
             return 200, "text/plain", self.robots.encode()
+        if path in self.files:
+            self.requests.append(path)
+            return 200, *self.files[path]
         return super().answer(path)
 
 
@@ -53,14 +58,14 @@ class Shop:
             done.append(self.runtime.stores.crawls.get(waiting[0].id))
         return done
 
-    def answer(self, text):
+    def answer(self, text, language="en"):
         site = self.runtime.stores.sites.get("shop")
-        *_, answer = self.runtime.engine.pipeline(site).answer(Question(text, "shop", (), "en"))
+        *_, answer = self.runtime.engine.pipeline(site).answer(Question(text, "shop", (), language))
         return answer
 
-    def found(self, text, limit=10):
+    def found(self, text, limit=10, language="en"):
         site = self.runtime.stores.sites.get("shop")
-        return self.runtime.engine.pipeline(site).search(Question(text, "shop", (), "en"), limit)
+        return self.runtime.engine.pipeline(site).search(Question(text, "shop", (), language), limit)
 
     def text(self, path):
         return "\n".join(chunk.text for chunk in self.runtime.stores.content("shop").page(self.url(path)))
@@ -98,6 +103,7 @@ def shop(read_shop, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(folder, data, symlinks=True)
     website.pages, website.redirects, website.robots, website.before = dict(SHOP), {}, "", {}
+    website.files = {}
     runtime = open_runtime(Settings.of(data_dir=data, **SETTINGS))
     yield Shop(runtime, website)
     runtime.close()

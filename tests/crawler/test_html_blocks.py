@@ -146,3 +146,13 @@ def test_every_line_stands_on_the_page_word_for_word(read) -> None:
 def test_a_summary_with_paragraphs_loses_none(read) -> None:
     markup = f"<main>{FILLER}<details><summary><h4>Returns</h4><p>Within a month.</p></summary>By post only.</details></main>"
     assert [block.text for block in read(markup).page.blocks[1:]] == ["Within a month.", "By post only."]
+
+
+def test_a_logo_that_leads_to_the_start_is_a_menu_though_it_is_a_block(read) -> None:
+    words = "Some words of real content that go on for a while. " * 3
+    logo = '<a href="/es/"><div>Lamps en Español</div><div id="logo"></div></a>'
+    markup = f"<main><div>{logo}</div><h1>Horario</h1><p>{words}</p></main>"
+    blocks = read(markup, url="https://lamps.example/es/horario").page.blocks
+    assert [block.text for block in blocks] == [words.strip()]
+    other = markup.replace('href="/es/"', 'href="/club"')
+    assert "Lamps en Español" in read(other, url="https://lamps.example/es/horario").page.text

@@ -180,3 +180,20 @@ def test_routes_behind_a_hash_are_links_when_asked_for(read) -> None:
         "https://example.com/b#!x",
     )
     assert read(markup).follow == ("https://example.com/b",)
+
+
+@pytest.mark.parametrize(
+    ("menu", "group"),
+    [
+        ('<a href="/registrar/ak" hreflang="en">English</a>', "/registrar/ak"),
+        ('<a href="/register/ak"><span lang="en">English</span></a>', "/register/ak"),
+        ('<a href="/register/ak">English</a>', "/register/ak"),
+        ('<a href="/" hreflang="en">English</a>', "/es/inscripcion/ak"),
+        ('<a href="/register/ak" lang="en">The state of Alaska has a page in English on all of it</a>', ""),
+    ],
+)
+def test_a_menu_of_languages_names_the_variants_of_the_page(read, menu: str, group: str) -> None:
+    markup = f"<html lang=es><body><nav>{menu}</nav><main><p>Las lámparas.</p></main></body></html>"
+    page = read(markup, url="https://x.example/es/inscripcion/ak").page
+    expected = group.removeprefix("/es") or "/inscripcion/ak"
+    assert page.variant_group == f"https://x.example{expected}"

@@ -1,12 +1,14 @@
 """What happens to fused candidates: features, what else the page has, copies."""
 
+from datetime import date
+
 import pytest
 
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query
-from server.retrieval.hybrid import diversified, supported
+from server.retrieval.hybrid import diversified, supported, uncrowded
 from server.retrieval.rarity import Rarity
-from server.retrieval.rerank import FeatureReranker, prose, substance
+from server.retrieval.rerank import FeatureReranker, asked_year, prose, substance
 from tests.equal_words import EqualWords
 
 LONG = (
@@ -112,3 +114,61 @@ def test_of_two_pages_that_fit_alike_the_newer_is_first():
     old = of_page("old", 0.61, kind="post", dated="2019-05-01")
     new = of_page("new", 0.6, kind="post", dated="2023-05-01")
     assert ranked_by_features("islands?", old, new) == ["new", "old"]
+
+
+def test_within_a_year_the_newer_is_first_too():
+    old = of_page("old", 0.605, kind="post", dated="2023-01-10")
+    new = of_page("new", 0.6, kind="post", dated="2023-12-10")
+    assert ranked_by_features("islands?", old, new) == ["new", "old"]
+
+
+@pytest.mark.parametrize("question", ["What happened with islands in 2019?", "islands 2019"])
+def test_the_older_is_first_if_the_question_names_its_year(question):
+    old = of_page("old", 0.6, kind="post", dated="2019-05-01")
+    new = of_page("new", 0.62, kind="post", dated="2023-05-01")
+    assert ranked_by_features(question, old, new) == ["old", "new"]
+    page = of_page("page", 0.62)
+    assert ranked_by_features(question, old, page) == ["page", "old"], "its kind costs it nothing"
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("Who spoke last year?", 2025),
+        ("Wer sprach letztes Jahr?", 2025),
+        ("Qui a parlé l'année dernière ?", 2025),
+        ("去年谁发言了?", 2025),
+        ("Talks of 2019 and 2021", 2021),
+        ("Which tickets are there in 2026?", 0),
+        ("Room 20191", 0),
+        ("Who speaks?", 0),
+    ],
+)
+def test_a_question_names_a_past_year(text, year):
+    assert asked_year(text, date(2026, 5, 1)) == year
+
+
+def test_an_old_report_is_behind_the_page_that_says_the_same():
+    report = of_page("report-2019.pdf", 0.62, dated="2019-01-01")
+    news = of_page("news", 0.66, kind="post", dated="2024-01-01")
+    assert ranked_by_features("islands?", report, news, of_page("page", 0.6)) == [
+        "page",
+        "report-2019.pdf",
+        "news",
+    ]
+
+
+def printed(name, score, page):
+    chunk = Chunk(name, "https://shop.example/report.pdf", "Report", (), LONG, page, "en", f"page={page}")
+    return ScoredChunk(chunk, score)
+
+
+def test_further_chunks_of_a_pdf_make_room():
+    hits = [printed(f"p{number}", 0.9 - number / 100, number) for number in range(4)]
+    assert order(uncrowded([*hits, hit("page", 0.8)])) == ["p0", "p1", "page", "p2", "p3"]
+    assert uncrowded([hit("one", 0.5, url="u"), hit("two", 0.4, url="u")])[1].score == 0.4
+
+
+def test_printed_pages_of_a_pdf_do_not_support_each_other():
+    hits = [hit("page", 0.6), *(printed(f"p{number}", 0.59, number) for number in range(9))]
+    assert order(supported(hits, 0.1))[0] == "page"

@@ -168,10 +168,7 @@ class _Walk:
         elif tag not in BLOCK_TAGS:
             if tag in _NAMED and not text_length(element):
                 self._wordless(element)
-            before = len(self._inline)
-            self.container(element, depth + 1)
-            if tag == "a" and self._leads_up(element):
-                self._linked += sum(len(fold(part)) for part in self._inline[before:])
+            self._inline_element(element, depth)
         elif tag in _CALLOUTS and is_callout(element):
             self._callouts += 1
             self._scoped(element, depth)
@@ -182,6 +179,16 @@ class _Walk:
             self._scoped(element, depth)
         else:
             self._block(element, depth)
+
+    def _inline_element(self, element: _Element, depth: int) -> None:
+        before, first = len(self._inline), len(self.blocks)
+        self.container(element, depth + 1)
+        if element.tag == "a" and self._leads_up(element):
+            self._linked += sum(len(fold(part)) for part in self._inline[before:])
+            if text_length(element) <= _SHORT_LINK:  # a logo in blocks of its own
+                name = fold(plain_text(element))
+                added = range(first, len(self.blocks))
+                self.linkish.update(place for place in added if self.blocks[place].text in name)
 
     def _in_language(self, element: _Element, depth: int) -> None:
         self.flush()

@@ -1,7 +1,7 @@
 """HTML pages. lxml builds and walks the tree; Beautiful Soup finds the declared charset."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -22,9 +22,10 @@ from crawler.extractors.html.structured_data import (
     pairs_of,
     read_structured,
 )
-from crawler.extractors.language import page_language, with_languages
+from crawler.extractors.language import page_language, primary_language, with_languages
 from crawler.extractors.text import bounded_text, decode, fold, name_in_address, plain_text, text_length
-from crawler.judging.page_kinds import POST, date_of, kind_of
+from crawler.judging.page_kinds import POST, bylines, date_of, day_in, kind_of
+from crawler.judging.variants import on_a_level, variant_group
 from crawler.page import Block
 from crawler.wordset import wordset
 
@@ -32,6 +33,8 @@ MOST_LINK_TEXTS = 200
 """Limit for one page. Links of its navigation are dropped first: other pages have them too."""
 LONGEST = 200
 """Characters of one text; a link around a whole paragraph is no name."""
+LONGEST_NAME = 40
+"""Characters of a link that names a language."""
 _AROUND = wordset("nav header footer aside")
 _FRAMES = ("frame", "iframe")
 _NO_PAGES = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -116,7 +119,7 @@ def extract(source: SourceDocument) -> Extraction:
     root = parse(markup)
     head = read_head(root)
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
-    links, follow, said = read_links(root, base, source)
+    links, follow, link_texts = read_links(root, base, source)
     body = root.find("body")
     structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
     head = replace(head, site_name=head.site_name or structured.site_name)
@@ -133,15 +136,18 @@ def extract(source: SourceDocument) -> Extraction:
     language = page_language(head.language or source.language, root, blocks, source.url)
     blocks = with_languages(blocks, language)
     kind = kind_of(source.url, is_article=_is_article(head, structured))
-    times = [time.get("datetime") or "" for time in islice(root.iter("time"), 1)] if kind == POST else []
+    times = list(_times(root)) if kind == POST else []
+    said = bylines((block.text for block in (*blocks[:_AT_AN_END], *blocks[-_AT_AN_END:])), kind)
     page = replace(
         source.page(title, language, blocks, links),
         kind=kind,
-        dated=date_of(source.url, head.metas, (*structured.dates, *times)),
+        dated=date_of(source.url, head.metas, (*structured.dates, *times, *said)),
+        ended=structured.ended or _marked_end(root, markup),
+        variant_group=variant_group(source.url, language, _variants(root, head, base, source.url, language)),
         site_name=site_name,
         breadcrumbs=structured.breadcrumbs,
         description=head.description,
-        link_texts=said,
+        link_texts=link_texts,
         questions=pairs_of((*structured.questions, *marked)),
     )
     return Extraction(
@@ -155,9 +161,63 @@ def extract(source: SourceDocument) -> Extraction:
     )
 
 
+_OWN_NAMES = {
+    "english": "en", "español": "es", "français": "fr", "deutsch": "de", "italiano": "it", "português": "pt",
+    "nederlands": "nl", "polski": "pl", "русский": "ru", "українська": "uk", "türkçe": "tr", "العربية": "ar",
+    "中文": "zh", "日本語": "ja", "한국어": "ko", "svenska": "sv", "dansk": "da", "čeština": "cs",
+}  # fmt: skip
+"""Names of languages in themselves, as menus of languages show them."""
+
+
+def _variants(root: _Element, head: Head, base: str, url: str, language: str) -> Sequence[tuple[str, str]]:
+    """Return (language, address) of the variants that the page declares, or of those in its menu."""
+    if head.alternates:
+        return [(spoken, _absolute(href, base)) for spoken, href in head.alternates]
+    named = {(_language_of(link), link.get("href") or ""): None for link in root.iter("a")}
+    linked = ((spoken, href) for spoken, href in named if spoken not in ("", language) and href)
+    return list(on_a_level(url, language, ((spoken, _absolute(href, base)) for spoken, href in linked)))
+
+
+def _language_of(link: _Element) -> str:
+    """Return the language of the page that a link in a menu of languages leads to; "" for any other link."""
+    marked = link.get("hreflang") or link.get("lang") or (link[0].get("lang") if len(link) else "")
+    if marked and text_length(link) <= LONGEST_NAME:
+        return primary_language(marked)
+    text = link.text
+    return _OWN_NAMES.get(text.strip().casefold(), "") if text and len(text) <= LONGEST_NAME else ""
+
+
 def _is_article(head: Head, structured: Structured) -> bool:
     """Return whether the page says that it was published on a day, as news are and standing pages are not."""
     return bool(structured.dates) or "article:published_time" in head.metas
+
+
+_DATED = re.compile(
+    r"(?:^|[\s_-])(?:date|dateline|byline|published|posted|updated|timestamp)(?:$|[\s_-])", re.I
+)
+_MOST_BYLINES = 5
+_AT_AN_END = 5
+"""Blocks at the top and at the bottom of a page that may say its date."""
+
+
+def _times(root: _Element) -> Iterator[str]:
+    """Yield what the first elements say that are marked as the date of a post."""
+    for time in islice(root.iter("time"), 1):
+        yield time.get("datetime") or bounded_text(time, LONGEST)
+    named = (one for one in root.iter("p", "div", "span") if _DATED.search(one.get("class") or ""))
+    for element in islice(named, _MOST_BYLINES):
+        yield bounded_text(element, LONGEST)
+
+
+def _marked_end(root: _Element, markup: str) -> str:
+    """Return the last day of the events in microdata or RDFa; "" for a page without."""
+    if "startDate" not in markup:
+        return ""
+    marked = (
+        one for one in root.iter() if {"startDate", "endDate"} & {one.get("itemprop"), one.get("property")}
+    )
+    said = (one.get("content") or one.get("datetime") or bounded_text(one, LONGEST) for one in marked)
+    return max(map(day_in, said), default="")
 
 
 def _blocks(body: _Element, markup: str, url: str) -> tuple[Block, ...]:

@@ -37,6 +37,8 @@ class Head:
     description: str = ""
     metas: Mapping[str, str] = field(default_factory=dict)
     """Contents of the <meta> elements by name, in lower case."""
+    alternates: tuple[tuple[str, str], ...] = ()
+    """(language, address as written) of the page's variants in other languages."""
 
 
 def read_head(root: _Element) -> Head:
@@ -55,6 +57,11 @@ def read_head(root: _Element) -> Head:
         feeds=_feeds(root),
         description=_description(metas),
         metas=metas,
+        alternates=tuple(
+            (primary_language(link.get("hreflang") or ""), link.get("href") or "")
+            for link in top.iter("link")
+            if link.get("hreflang") and "alternate" in (link.get("rel") or "").lower()
+        ),
     )
 
 

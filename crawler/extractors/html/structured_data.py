@@ -13,12 +13,15 @@ from typing import Any, cast
 from lxml.etree import XPath, _Element
 
 from crawler.extractors.text import bounded_text, fold, plain_text
+from crawler.judging.page_kinds import day_in
 from crawler.page import Block
 from crawler.wordset import wordset
 
 _QUESTIONS = wordset("Question")
 _PRODUCTS = wordset("Product ProductGroup IndividualProduct ProductModel Vehicle SoftwareApplication")
 _ARTICLES = wordset("Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle")
+_EVENTS = wordset("Festival Hackathon CourseInstance")
+"""In addition to all types whose names end in "Event"."""
 _NOT_A_WORD = re.compile(r"[\W_]+")
 _PLACES = wordset(
     "LocalBusiness Organization Corporation Store Restaurant CafeOrCoffeeShop Hotel LodgingBusiness Dentist"
@@ -43,6 +46,8 @@ class Structured:
     dates: tuple[str, ...] = ()
     """When the article of the page was changed and published; empty for a page that is no article."""
     site_name: str = ""
+    ended: str = ""
+    """Day on which the last of its events ends, such as "2023-07-23"."""
 
 
 def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
@@ -53,6 +58,7 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     questions: list[tuple[str, str]] = []
     dates: list[str] = []
     site_name = ""
+    ends: list[str] = []
     for node in nodes(root):
         types = types_of(node)
         if types & _QUESTIONS:
@@ -69,12 +75,16 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
             blocks += _facts(node, _article(node), "headline")
         elif types & _PLACES:
             blocks += _facts(node, _place(node))
+        elif types & _EVENTS or any(name.endswith("Event") for name in types):
+            ends.append(day_in(text_of(node.get("endDate") or node.get("startDate"))))
         elif "WebSite" in types:
             site_name = site_name or fold(text_of(node.get("name")))
         elif "BreadcrumbList" in types and not breadcrumbs:
             breadcrumbs = _breadcrumbs(node)
     shown = tuple(blocks[:_MOST_BLOCKS])
-    return Structured(shown, breadcrumbs, headline, tuple(questions), tuple(dates), site_name)
+    return Structured(
+        shown, breadcrumbs, headline, tuple(questions), tuple(dates), site_name, max(ends, default="")
+    )
 
 
 def facts_not_shown(blocks: tuple[Block, ...], visible: tuple[Block, ...], heading: str) -> tuple[Block, ...]:

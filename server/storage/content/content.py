@@ -215,6 +215,7 @@ class ContentStore:
             "anchor": chunk.anchor,
             "kind": chunk.kind,
             "dated": chunk.dated,
+            "ended": chunk.ended,
             "born": generation,
             "died": None,
         }

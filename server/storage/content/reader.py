@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Table, and_, bindparam, func, literal_column, or_, select, tuple_
+from sqlalchemy import FromClause, and_, bindparam, func, literal_column, or_, select, tuple_
 from sqlalchemy.sql.elements import BindParameter, ColumnElement
 
 from server.domain.chunk import Chunk, joined_text
@@ -43,20 +43,23 @@ class PageRecord:
     """When it was first crawled, at this address or an earlier one; None means just now."""
     source: str = ""
     """Source of a page that is not part of the website, such as an upload."""
+    variant_group: str = ""
+    """Shared by the variants of a page in several languages, see crawler.judging.variants."""
 
 
 _CHUNK = (
     *(chunks.c.id, chunks.c.url, chunks.c.title, chunks.c.heading_path),
-    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor, chunks.c.kind, chunks.c.dated),
+    *(chunks.c.text, chunks.c.position, chunks.c.language, chunks.c.anchor),
+    *(chunks.c.kind, chunks.c.dated, chunks.c.ended),
 )
 _PAGE = (
     *(pages.c.url, pages.c.title, pages.c.language, pages.c.content_hash),
     *(pages.c.etag, pages.c.last_modified, pages.c.missed, pages.c.fetched_at),
-    *(pages.c.first_seen_at, pages.c.source),
+    *(pages.c.first_seen_at, pages.c.source, pages.c.variant_group),
 )
 
 
-def alive_in(table: Table, generation: ColumnElement[int]) -> ColumnElement[bool]:
+def alive_in(table: FromClause, generation: ColumnElement[int]) -> ColumnElement[bool]:
     """Return the condition for rows with `born` and `died` that a reader of `generation` sees."""
     # Written so that SQLite cannot use an index of generations, which contains every chunk of the site.
     # Without statistics SQLite would prefer it to looking up the few requested ids or the page.
@@ -97,6 +100,15 @@ class _Statements:
 
 
 _LIVE, _GIVEN = _Statements(live=True), _Statements(live=False)
+_own, _other = pages.alias("own"), pages.alias("other")
+_VARIANTS = select(_own.c.url, _own.c.language, _other.c.url, _other.c.language).where(
+    *(_own.c.site_id == bindparam("site"), alive_in(_own, bindparam("generation"))),
+    *(_other.c.site_id == bindparam("site"), alive_in(_other, bindparam("generation"))),
+    *(_own.c.variant_group != "", _other.c.variant_group == _own.c.variant_group),
+)
+MOST_IN_A_LANGUAGE = 2
+"""Pages of a group in one language, for two countries. A group of more was made by a menu that leads all its
+pages to one, so they are no variants."""
 _GENERATION = select(sites.c.generation, sites.c.created_at).where(sites.c.id == bindparam("site"))
 _NEXT_BATCH = (
     select(*_CHUNK)
@@ -287,6 +299,25 @@ class ContentReader:
         with self._db.connect() as connection:
             row = connection.execute(self._statements.find, {**self._values, "url": url}).first()
         return None if row is None else page_of(row)
+
+    def variants(self, urls: Collection[str], language: str) -> dict[str, str]:
+        """Return the address of the variant in this language, for those of the pages that have one and are in
+        another language."""
+        asked = _VARIANTS.where(among(self._db.dialect, _own.c.url, "urls"))
+        at = {"generation": self._state()[1] if self._generation is None else self._generation}
+        groups: dict[tuple[str, str], dict[str, list[str]]] = {}
+        with self._db.connect() as connection:
+            for url, own, other, spoken in connection.execute(
+                asked, {**self._values, **at, "urls": list(urls)}
+            ):
+                groups.setdefault((url, own), {}).setdefault(spoken, []).append(other)
+        return {
+            url: variants[0]
+            for (url, own), group in groups.items()
+            if own != language and len(group[own]) <= MOST_IN_A_LANGUAGE
+            if (variants := sorted(one for one in group.get(language, ()) if not self.holdout.hides(one)))
+            if len(variants) <= MOST_IN_A_LANGUAGE
+        }
 
     def counts(self) -> tuple[int, int]:
         """Return the number of pages and of chunks."""

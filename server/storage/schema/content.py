@@ -30,6 +30,8 @@ pages = Table(
     Column("missed_in", BigInteger, nullable=False, server_default="0"),
     Column("indexed", Boolean, nullable=False, server_default=true()),
     Column("source", Words, nullable=False, server_default=""),
+    Column("variant_group", Words, nullable=False, server_default=""),
+    Index(None, "site_id", "variant_group"),
 )
 
 chunks = Table(
@@ -46,6 +48,7 @@ chunks = Table(
     Column("died", Integer),
     Column("kind", Words, nullable=False, server_default=""),
     Column("dated", Words, nullable=False, server_default=""),
+    Column("ended", Words, nullable=False, server_default=""),
     Index(None, "site_id", "born", "died"),
     Index(None, "site_id", "died"),
     Index(None, "site_id", "url", "position"),

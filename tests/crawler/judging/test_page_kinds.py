@@ -49,6 +49,8 @@ def test_an_article_is_a_post_wherever_it_is() -> None:
         ("", "/2019/7/3/a", "2019-07-03"),
         ("", "/blog/2019/07/a", "2019-07-01"),
         ("", "/2018-12-24-a", "2018-12-24"),
+        ("", "/files/annual-report-2017-final.pdf", "2017-01-01"),
+        ("", "/lamp-2000", ""),
         ('<meta name="date" content="2021-02-31">', "/a", ""),
         ("", "/a", ""),
     ],
@@ -62,6 +64,60 @@ def test_the_date_at_the_top_of_a_post_counts(read) -> None:
     words = "Some words of real content. " * 8
     markup = f'<main><h1>We moved</h1><time datetime="2024-06-24">24 June</time><p>{words}</p></main>'
     assert read(markup, url="https://lamps.example/blog/we-moved").page.dated == "2024-06-24"
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("<p>Posted on 12 May 2021 by Ann</p>", "2021-05-12"),
+        ("<p class='byline'>Ann Lee, March 3rd, 2019</p>", "2019-03-03"),
+        ("<p>Ann Lee · 5. Oktober 2020</p>", "2020-10-05"),
+        ("<p>Publié le 1er août 2018</p>", "2018-08-01"),
+        ("<p>3 de enero de 2022</p>", "2022-01-03"),
+        ("<p>05.06.2024</p>", "2024-06-05"),
+        ("<p>2023年7月17日</p>", "2023-07-17"),
+        ("<p><time>24 June 2024</time></p>", "2024-06-24"),
+        ("<div class='entry-date published'>June 2, 2017</div>", "2017-06-02"),
+        ("<p>Ann Lee, in 2019</p>", ""),
+    ],
+)
+def test_a_post_says_its_date_in_words(read, line: str, day: str) -> None:
+    words = "Some words of real content. " * 8
+    markup = f"<main><h1>We moved</h1>{line}<p>{words}</p></main>"
+    assert read(markup, url="https://lamps.example/blog/we-moved").page.dated == day
+
+
+@pytest.mark.parametrize(
+    ("line", "day"),
+    [
+        ("Last updated: 5 June 2024", "2024-06-05"),
+        ("Page last reviewed 5 June 2024.", "2024-06-05"),
+        ("Stand: 05.06.2024", "2024-06-05"),
+        ("Dernière mise à jour le 5 juin 2024", "2024-06-05"),
+        ("The mill burned down on 5 June 1924.", ""),
+        ("Founded on 5 June 2014", ""),
+    ],
+)
+def test_a_standing_page_is_dated_by_its_last_update_alone(read, line: str, day: str) -> None:
+    words = "Some words of real content. " * 8
+    markup = f"<main><h1>Our mill</h1><p>{words}</p><p>{line}</p></main>"
+    assert read(markup, url="https://lamps.example/mill").page.dated == day
+
+
+@pytest.mark.parametrize(
+    ("markup", "day"),
+    [
+        ('<script type="application/ld+json">{"@type":"MusicEvent","startDate":"2023-07-17T19:00"}</script>', "2023-07-17"),
+        ('<script type="application/ld+json">[{"@type":"Festival","startDate":"2023-07-17","endDate":"2023-07-23"},'
+         '{"@type":"Event","startDate":"2022-01-01"}]</script>', "2023-07-23"),
+        ('<p itemscope itemtype="https://schema.org/Event"><meta itemprop="startDate" content="2023-07-17">'
+         '<time itemprop="endDate" datetime="2023-07-18">18 July</time></p>', "2023-07-18"),
+        ('<script type="application/ld+json">{"@type":"BlogPosting","datePublished":"2020-02-29"}</script>', ""),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_marked_event_is_known(read, markup: str, day: str) -> None:
+    page = f"<body><main><h1>Concert</h1>{markup}<p>{'A concert in the mill. ' * 5}</p></main></body>"
+    assert read(page, url="https://lamps.example/concert").page.ended == day
 
 
 def test_the_date_of_an_event_is_not_that_of_the_page() -> None:

@@ -151,6 +151,28 @@ def test_a_learner_is_ready_when_it_has_seen_enough() -> None:
     assert learner.ready
 
 
+def test_a_learner_waits_for_the_languages_that_the_site_is_translated_to() -> None:
+    learner = TemplateLearner()
+
+    def add(numbers: range, language: str) -> None:
+        for n in numbers:
+            each = page(n, language=language, path=f"{language}/{n}")
+            learner.add(replace(each, content_hash=each.url, variant_group=f"p/{n}"))
+
+    add(range(40), "en")
+    assert learner.ready
+    add(range(4), "es")
+    assert not learner.ready, "four pages are too few to learn what is Spanish furniture"
+    add(range(4, 5), "es")
+    assert learner.ready
+    add(range(90, 91), "fr")
+    assert learner.ready, "a page in French alone is no translation"
+    add(range(1), "ko")
+    assert not learner.ready
+    add(range(100, 260), "en")
+    assert learner.ready, "in any case"
+
+
 def test_a_stored_template_is_kept_until_the_site_looks_otherwise() -> None:
     former = learned([page(n) for n in range(30)])
     same, redesigned = TemplateLearner(), TemplateLearner()

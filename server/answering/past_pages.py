@@ -1,0 +1,84 @@
+"""The note under an answer that quotes a page about a past event, or a post of an earlier year."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+
+from crawler.judging.page_kinds import POST
+from server.answering.phrases import past_event, past_page
+from server.answering.verifying.citations import with_markers
+from server.answering.verifying.dates import dates
+from server.domain.answer import Answer, Citation
+from server.domain.chunk import Chunk, PageWords
+
+LONGEST = 300
+"""Characters of a line that is searched for dates."""
+_ORDINAL = r"(?:st|nd|rd|th|er|º|\.)?"
+_UNTIL = r"[-–—~～]|to|until|bis|au|al|até|до|から|至|到"
+_RANGE = re.compile(
+    rf"\b\d{{1,2}}{_ORDINAL}(?:\s[^\W\d]{{3,12}}\.?)?(?:,?\s\d{{4}})?\s?(?:{_UNTIL})\s?(?=\d)", re.I
+)
+_TIME = re.compile(r"\b\d{1,2}[:.]\d\d\b(?!\.)|\b\d{1,2}\s?(?:[ap]\.?m\b|uhr|h\b|時|点|시)", re.I)
+
+
+class PastPages:
+    """Says of an answer's pages that their day is over."""
+
+    def __init__(
+        self, page: Callable[[str], Sequence[Chunk]], today: Callable[[], date] = date.today
+    ) -> None:
+        """`page` returns the chunks of a page, by the address that visitors open."""
+        self._page = page
+        self._today = today
+
+    def note(self, answer: Answer, language: str) -> str:
+        """Return the line to put under the answer, with the numbers of the citations if it is not about all
+        of them; "" for an answer from current pages."""
+        notes: dict[str, list[int]] = {}
+        for cited in answer.citations:
+            if said := self._said_of(cited, language):
+                notes.setdefault(said, []).append(cited.number)
+        if not notes:
+            return ""
+        said, numbers = next(iter(notes.items()))
+        is_partial = len(numbers) < len(answer.citations)
+        return with_markers(said, "".join(f"[{number}]" for number in numbers) if is_partial else "")
+
+    def _said_of(self, cited: Citation, language: str) -> str:
+        page, today = self._page(cited.url), self._today()
+        if not page:
+            return ""
+        chunk = next((one for one in page if PageWords(one.text).hold(cited.quote)), page[0])
+        ended = date.fromisoformat(chunk.ended) if chunk.ended else event_end(chunk, page)
+        if ended and chunk.kind != POST:
+            return past_event(language, ended) if ended < today else ""
+        year = int(chunk.dated[:4]) if chunk.kind == POST and chunk.dated else today.year
+        return past_page(language, year) if year < today.year else ""
+
+
+def event_end(section: Chunk, page: Sequence[Chunk]) -> date | None:
+    """Return the last day that a page gives for an event: of a range of days, or a day with a time. None if
+    neither the section, its headings nor the top of the page give one, or if a day there lacks its year."""
+    near = [day for line in (section.title, *section.heading_path) for day in _event_days(line)]
+    near += [day for chunk in (section, page[0]) for day in _days_of(chunk)]
+    if not near or not all(near):
+        return None
+    return max(day for day in (*near, *(day for chunk in page for day in _days_of(chunk))) if day)
+
+
+def _days_of(chunk: Chunk) -> list[date | None]:
+    return [day for line in chunk.text.split("\n") for day in _event_days(line[:LONGEST])]
+
+
+def _event_days(line: str) -> list[date | None]:
+    squeezed = _RANGE.sub("", line)
+    if squeezed == line and not _TIME.search(line):
+        return []
+    return [_day(readings) for _, readings in dates(squeezed)]
+
+
+def _day(readings: frozenset[tuple[int, int, int]]) -> date | None:
+    try:
+        return date(*max(readings))
+    except ValueError:  # without a year, or the 31st of June
+        return None
