@@ -77,6 +77,8 @@ def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str
         tuple(value["breadcrumbs"]),
         tuple(links.setdefault(link, link) for link in map(tuple, value["links"])),
         tuple((str(question), str(answer)) for question, answer in value["questions"]),
+        # Pages that an earlier version crawled have none.
+        tuple((str(kind), str(name), str(text)) for kind, name, text in value.get("facts", ())),
     )
 
 
