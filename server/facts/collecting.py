@@ -1,0 +1,291 @@
+"""Makes the card of a site from what a crawl stored: the facts in the pages' text and in their markup."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from crawler.judging.page_kinds import LISTING, POST
+from server.answering.understanding.fact_questions import card_pattern, words_besides
+from server.answering.writing.units import units
+from server.domain.chunk import Chunk
+from server.domain.derived import PageFacts, record_id
+from server.domain.sentences import plain_title
+from server.domain.site import Site
+from server.domain.site_fact import FactKind, SiteFact
+from server.facts.reading import ReadFact, phones_in, postal_facts, read_facts, with_title
+from server.indexes.tokens import tokens
+
+MOST = {FactKind.PRICE: 1000, FactKind.DEADLINE: 1000, FactKind.EVENT: 500}
+MOST_OTHERS = 40
+"""Facts of one kind."""
+_MOST_MAIN = 3
+_SHARE = 0.5
+"""A fact that is marked up on so many of the pages is part of the site's frame."""
+_SPOKEN = 0.05
+_NETWORKS = {
+    "facebook.com": "Facebook", "instagram.com": "Instagram", "twitter.com": "Twitter", "x.com": "X",
+    "youtube.com": "YouTube", "linkedin.com": "LinkedIn", "github.com": "GitHub", "tiktok.com": "TikTok",
+    "threads.net": "Threads", "bsky.app": "Bluesky", "pinterest.com": "Pinterest", "vk.com": "VK",
+    "weibo.com": "Weibo", "discord.gg": "Discord", "t.me": "Telegram", "flickr.com": "Flickr",
+    "vimeo.com": "Vimeo", "twitch.tv": "Twitch", "mastodon.social": "Mastodon", "fosstodon.org": "Mastodon",
+}  # fmt: skip
+_NO_PROFILE = re.compile(
+    r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home)\b|[?&](?:u|url|text)="
+)
+_TITLED = {
+    FactKind.CONTACT: "contact", FactKind.JOBS: "jobs", FactKind.REFUND: "refund", FactKind.SHIPPING: "shipping",
+    FactKind.PRIVACY: "privacy", FactKind.IMPRINT: "imprint",
+}  # fmt: skip
+_NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
+_REACHED = (FactKind.PHONE, FactKind.EMAIL)
+
+
+class CrawledText(Protocol):
+    """The pages of one generation with what they say in addition to their text."""
+
+    def pages(self) -> Iterator[list[Chunk]]: ...
+
+    def facts(self, url: str) -> PageFacts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A fact on one page."""
+
+    kind: FactKind
+    label: str
+    value: str
+    url: str
+    quote: str = ""
+    language: str = ""
+    near: int = 0
+    """How much the page is about the site itself: 3 for its contact page, 2 for the start page, 1 for its
+    legal notice, 0 for others."""
+    named: bool = True
+    """Whether the label names something in particular."""
+
+    @property
+    def key(self) -> str:
+        """The same for a fact that is written in several ways or stands on several pages."""
+        if self.kind is FactKind.PHONE:
+            return re.sub(r"\D", "", self.value)[-9:]
+        label = "" if self.kind in (*_REACHED, FactKind.ADDRESS, FactKind.SOCIAL) else self.label
+        return f"{label}\n{self.value}".casefold()
+
+
+class Collector:
+    """Collects the facts of one site."""
+
+    def __init__(self, site: Site, start: Sequence[str]) -> None:
+        """`start` are the stored addresses of the start pages."""
+        self._site = site
+        self._start = frozenset(start)
+        self._about: set[str] = set()
+        """Pages about the site itself."""
+        self._own = frozenset(tokens(site.title or site.name, site.language))
+        self._found: dict[FactKind, list[_Found]] = defaultdict(list)
+        self._pages_with: Counter[tuple[str, str]] = Counter()
+        """Number of pages that mark up a value or hold a link."""
+        self._links: dict[str, tuple[str, str]] = {}
+        """Address that links lead to -> (words of the link, page)."""
+        self._said: dict[str, tuple[str, str, str]] = {}
+        """Digits of a telephone number -> (page, quote, language)."""
+        self._pages = 0
+        self._languages: Counter[str] = Counter()
+
+    def collect(self, text: CrawledText) -> list[SiteFact]:
+        """Return the facts of all pages, by kind, those that answer general questions first."""
+        for chunks in text.pages():
+            self._read(chunks, text.facts(chunks[0].url))
+        self._from_links()
+        facts = [fact for kind in FactKind for fact in self._of_kind(kind)]
+        spoken = [code for code, count in self._languages.most_common() if count >= _SPOKEN * self._pages]
+        if spoken and all(spoken):
+            facts.append(_fact(_Found(FactKind.LANGUAGE, "", ", ".join(spoken), ""), main=True))
+        return facts
+
+    def _read(self, chunks: Sequence[Chunk], marked: PageFacts) -> None:
+        page = chunks[0]
+        title = plain_title(page.title)
+        self._pages += 1
+        self._languages[page.language] += 1
+        kind = self._page_kind(page, title)
+        near = 2 if page.url in self._start else _NEAR.get(kind, 0)
+        if near:
+            self._about.add(page.url)
+        directions = card_pattern(page.language, "address")
+        is_directions = bool(directions.search(title)) and not words_besides(directions, title, page.language)
+        if kind and page.kind not in (POST, LISTING):
+            self._add(_Found(kind, "", title, page.url, _opening(chunks), page.language, near))
+        for chunk in chunks if page.kind != POST else ():
+            for number in phones_in(chunk.text):
+                self._note_phone(number, chunk, near)
+            if near or is_directions:
+                for fact in postal_facts(chunk):
+                    self._add_read(fact, chunk, near)
+            for fact in read_facts(chunk):
+                if fact.kind is FactKind.DEADLINE or (page.kind == LISTING and fact.kind is FactKind.PRICE):
+                    fact = with_title(fact, title)
+                self._add_read(fact, chunk, near)
+        for name, label, value in marked.facts:
+            if page.kind != POST or name == FactKind.EVENT:
+                found = _Found(FactKind(name), label, value, page.url, "", page.language, near)
+                found = replace(found, quote=_quote(found, chunks), named=self._names(label))
+                self._pages_with[name, found.key] += 1
+                self._add(found)
+        for url, words in dict.fromkeys(marked.links):
+            self._pages_with["link", url] += 1
+            self._links.setdefault(url, (words, page.url))
+
+    def _page_kind(self, page: Chunk, title: str) -> FactKind | None:
+        """Return what a page is about by its title, or by the last part of its address."""
+        last = unquote(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]).partition(".")[0]
+        for text in (title, re.sub(r"[-_+]+", " ", last)):
+            for kind, key in _TITLED.items():
+                for code in dict.fromkeys((page.language, "en")):
+                    pattern = card_pattern(code, key)
+                    if pattern.search(text) and not words_besides(pattern, text, code) - self._own:
+                        return kind
+        return None
+
+    def _names(self, label: str) -> bool:
+        """Return whether a label names something other than the site."""
+        return bool(frozenset(tokens(label, self._site.language)) - self._own)
+
+    def _note_phone(self, number: str, chunk: Chunk, near: int) -> None:
+        digits = re.sub(r"\D", "", number)[-9:]
+        if near or digits not in self._said:
+            unit = next((one.text for one in units(chunk.text) if number in one.text), "")
+            if 0 < len(unit) <= 300:
+                self._said[digits] = (chunk.url, unit, chunk.language)
+
+    def _add_read(self, fact: ReadFact, chunk: Chunk, near: int) -> None:
+        named = near == 0
+        if fact.kind in (FactKind.HOURS, FactKind.ADDRESS) and (fact.kind is FactKind.HOURS or not near):
+            pattern = card_pattern(chunk.language, fact.kind)
+            named = bool(words_besides(pattern, fact.label, chunk.language) - self._own)
+        self._add(
+            _Found(fact.kind, fact.label, fact.value, chunk.url, fact.quote, chunk.language, near, named)
+        )
+
+    def _add(self, found: _Found) -> None:
+        if found.kind is FactKind.SOCIAL and not _network(found.value):
+            return
+        self._found[found.kind].append(found)
+
+    def _from_links(self) -> None:
+        """Add the profiles and the legal pages elsewhere to which most pages link."""
+        for url, (words, page) in self._links.items():
+            often = self._in_frame("link", url) or page in self._about
+            if often and _network(url):
+                self._add(_Found(FactKind.SOCIAL, "", url, page))
+            for kind, key in _TITLED.items() if self._in_frame("link", url) else ():
+                pattern = card_pattern(self._site.language or "en", key)
+                known = any(one.url == url for one in self._found[kind])
+                if not known and pattern.fullmatch(words.strip()):
+                    self._add(_Found(kind, "", words, url, "", self._site.language))
+
+    def _in_frame(self, name: str, key: str) -> bool:
+        return self._pages_with[name, key] >= max(_SHARE * self._pages, min(self._pages, 3))
+
+    def _of_kind(self, kind: FactKind) -> Iterator[SiteFact]:
+        """Yield the facts of one kind, each value once, from the page that is most about the site."""
+        best: dict[str, _Found] = {}
+        for one in self._found[kind]:
+            if kind is FactKind.PHONE and not one.quote and one.key in self._said:
+                url, quote, language = self._said[one.key]
+                one = replace(one, url=url, quote=quote, language=language)
+            known = best.get(one.key)
+            if known is None or _worth(one) > _worth(known):
+                label = one.label or (known.label if known else "")
+                best[one.key] = replace(one, label=label if kind is not FactKind.SOCIAL else _network(one.value))
+        if kind is FactKind.EMAIL:
+            best = self._own_addresses(best)
+        main = self._main(kind, list(best.values()))
+        ordered = sorted(
+            best.values(), key=lambda one: (one not in main, one.language != self._site.language, -one.near)
+        )
+        for one in ordered[: MOST.get(kind, MOST_OTHERS)]:
+            if one in main and kind in _REACHED and one.near != _NEAR[FactKind.CONTACT]:
+                yield _fact(replace(one, label=""), main=True)  # its heading is that of the page it is on
+            else:
+                yield _fact(one, main=one in main)
+
+    def _own_addresses(self, found: dict[str, _Found]) -> dict[str, _Found]:
+        """Return the e-mail addresses at the site's own hosts, where its contact page or its frame shows
+        them: other pages name those of partners too."""
+        near = [one for one in found.values() if one.near or self._in_frame(one.kind, one.key)]
+        own = {_domain(one.value) for one in near}
+        return {key: one for key, one in found.items() if not own or one in near or _domain(one.value) in own}
+
+    def _main(self, kind: FactKind, found: Sequence[_Found]) -> list[_Found]:
+        """Return the facts that answer questions which name nothing."""
+        if kind in _REACHED:
+            framed = [one for one in found if self._in_frame(kind, one.key)]
+            for group in (framed, *([one for one in found if one.near == near] for near in (3, 2, 1))):
+                if group:
+                    return group if len(group) <= _MOST_MAIN else []
+            return []
+        if kind in (FactKind.HOURS, FactKind.ADDRESS):
+            own = [one for one in found if not one.named]
+            quoted = [one for one in own if one.quote] or own
+            by_language: dict[str, list[_Found]] = defaultdict(list)
+            for one in sorted(quoted, key=lambda one: -one.near):
+                by_language[one.language].append(one)
+            # Several on pages that are as near to the site: each may be another place's.
+            return [
+                some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near
+            ]
+        if kind in _TITLED:
+            firsts: dict[str, _Found] = {}
+            for one in found:
+                firsts.setdefault(one.language, one)
+            return list(firsts.values())
+        return []
+
+
+def _fact(one: _Found, *, main: bool) -> SiteFact:
+    fact_id = record_id(one.kind, one.key)[:16]
+    return SiteFact(fact_id, one.kind, one.label, one.value, one.url, one.quote, one.language, main)
+
+
+def _domain(address: str) -> str:
+    return ".".join(address.rpartition("@")[2].lower().split(".")[-2:])
+
+
+def _worth(one: _Found) -> tuple[bool, int]:
+    return bool(one.quote), one.near
+
+
+def _network(url: str) -> str:
+    """Return the name of the social network that a profile is on; empty for other addresses."""
+    parts = urlsplit(url)
+    path = parts.path.strip("/")
+    host = (parts.hostname or "").removeprefix("www.")
+    profile = path and path.count("/") <= 1 and not _NO_PROFILE.search(f"/{path}?{parts.query}")
+    return _NETWORKS.get(host, "Mastodon" if path.startswith("@") and not path.count("/") else "") if profile else ""
+
+
+def _opening(chunks: Sequence[Chunk]) -> str:
+    """Return the first sentence of a page that is long enough to say what it is about."""
+    texts = (unit.text for chunk in chunks[:3] for unit in units(chunk.text))
+    return next((text for text in texts if 30 <= len(text) <= 300 and "\t" not in text), "")
+
+
+_SQUEEZED: Callable[[str], str] = lambda text: re.sub(r"[\W_]+", "", text).casefold()  # noqa: E731
+
+
+def _quote(found: _Found, chunks: Sequence[Chunk]) -> str:
+    """Return the words of the page's text that say a value which its markup says; "" if none does."""
+    if found.kind in (FactKind.SOCIAL, FactKind.PHONE):
+        return ""
+    wanted = _SQUEEZED(found.value.partition(" EUR")[0] if found.kind is FactKind.PRICE else found.value)
+    for chunk in chunks:
+        if wanted and wanted in _SQUEEZED(chunk.text):
+            for unit in units(chunk.text):
+                if wanted in _SQUEEZED(unit.text) and len(unit.text) <= 300:
+                    return unit.text
+    return ""
