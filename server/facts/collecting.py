@@ -1,22 +1,30 @@
 """Makes the card of a site from what a crawl stored: the facts in the pages' text and in their markup."""
 
+import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from crawler.judging.page_kinds import LISTING, POST
 from server.answering.understanding.fact_questions import card_pattern, words_besides
 from server.answering.writing.units import units
+from server.domain.addresses import stored
 from server.domain.chunk import Chunk
-from server.domain.derived import PageFacts, record_id
+from server.domain.derived import PageFacts, SiteText, record_id
 from server.domain.sentences import plain_title
 from server.domain.site import Site
 from server.domain.site_fact import FactKind, SiteFact
 from server.facts.reading import ReadFact, phones_in, postal_facts, read_facts, with_title
 from server.indexes.tokens import tokens
+from server.storage.content.page_facts import PageFactStore, StoredText
+from server.storage.content.reader import ContentReader
+from server.storage.content.site_facts import SiteFactStore
+from server.storage.database import Database
+from server.storage.sites.sites import SiteStore
+
+log = logging.getLogger(__name__)
 
 MOST = {FactKind.PRICE: 1000, FactKind.DEADLINE: 1000, FactKind.EVENT: 500}
 MOST_OTHERS = 40
@@ -43,12 +51,13 @@ _NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
 _REACHED = (FactKind.PHONE, FactKind.EMAIL)
 
 
-class CrawledText(Protocol):
-    """The pages of one generation with what they say in addition to their text."""
-
-    def pages(self) -> Iterator[list[Chunk]]: ...
-
-    def facts(self, url: str) -> PageFacts: ...
+def keep_card(database: Database, site_id: str, base: str) -> None:
+    """Make the card of a site from its live pages. `base` is where visitors reach Docent."""
+    site = SiteStore(database).get(site_id)
+    text = StoredText(ContentReader(database, site_id), PageFactStore(database, site_id))
+    found = Collector(site, [stored(url, base) for url in site.start_urls]).collect(text)
+    SiteFactStore(database, site_id).put(found)
+    log.info("the card of %s has %s facts", site_id, len(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,7 @@ class Collector:
         self._pages = 0
         self._languages: Counter[str] = Counter()
 
-    def collect(self, text: CrawledText) -> list[SiteFact]:
+    def collect(self, text: SiteText) -> list[SiteFact]:
         """Return the facts of all pages, by kind, those that answer general questions first."""
         for chunks in text.pages():
             self._read(chunks, text.facts(chunks[0].url))
@@ -201,7 +210,9 @@ class Collector:
             known = best.get(one.key)
             if known is None or _worth(one) > _worth(known):
                 label = one.label or (known.label if known else "")
-                best[one.key] = replace(one, label=label if kind is not FactKind.SOCIAL else _network(one.value))
+                best[one.key] = replace(
+                    one, label=label if kind is not FactKind.SOCIAL else _network(one.value)
+                )
         if kind is FactKind.EMAIL:
             best = self._own_addresses(best)
         main = self._main(kind, list(best.values()))
@@ -209,10 +220,7 @@ class Collector:
             best.values(), key=lambda one: (one not in main, one.language != self._site.language, -one.near)
         )
         for one in ordered[: MOST.get(kind, MOST_OTHERS)]:
-            if one in main and kind in _REACHED and one.near != _NEAR[FactKind.CONTACT]:
-                yield _fact(replace(one, label=""), main=True)  # its heading is that of the page it is on
-            else:
-                yield _fact(one, main=one in main)
+            yield _fact(_bare(one) if one in main and kind in _REACHED else one, main=one in main)
 
     def _own_addresses(self, found: dict[str, _Found]) -> dict[str, _Found]:
         """Return the e-mail addresses at the site's own hosts, where its contact page or its frame shows
@@ -236,9 +244,7 @@ class Collector:
             for one in sorted(quoted, key=lambda one: -one.near):
                 by_language[one.language].append(one)
             # Several on pages that are as near to the site: each may be another place's.
-            return [
-                some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near
-            ]
+            return [some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near]
         if kind in _TITLED:
             firsts: dict[str, _Found] = {}
             for one in found:
@@ -250,6 +256,18 @@ class Collector:
 def _fact(one: _Found, *, main: bool) -> SiteFact:
     fact_id = record_id(one.kind, one.key)[:16]
     return SiteFact(fact_id, one.kind, one.label, one.value, one.url, one.quote, one.language, main)
+
+
+def _bare(one: _Found) -> _Found:
+    """Return a number or an address of the site itself quoted alone, and without a heading that is only that
+    of the page it is on."""
+    label = one.label if one.near == _NEAR[FactKind.CONTACT] else ""
+    number = re.sub(r"\D", "", one.value)[-9:]
+    written = one.value if one.value in one.quote else ""
+    if one.kind is FactKind.PHONE:
+        same = (said for said in phones_in(one.quote) if re.sub(r"\D", "", said)[-9:] == number)
+        written = next(same, "")
+    return replace(one, label=label, value=written or one.value, quote=written or one.quote)
 
 
 def _domain(address: str) -> str:
@@ -266,7 +284,11 @@ def _network(url: str) -> str:
     path = parts.path.strip("/")
     host = (parts.hostname or "").removeprefix("www.")
     profile = path and path.count("/") <= 1 and not _NO_PROFILE.search(f"/{path}?{parts.query}")
-    return _NETWORKS.get(host, "Mastodon" if path.startswith("@") and not path.count("/") else "") if profile else ""
+    return (
+        _NETWORKS.get(host, "Mastodon" if path.startswith("@") and not path.count("/") else "")
+        if profile
+        else ""
+    )
 
 
 def _opening(chunks: Sequence[Chunk]) -> str:

@@ -197,7 +197,9 @@ def _deadlines(unit: Unit, heading: str, language: str) -> Iterator[ReadFact]:
 
 def with_title(fact: ReadFact, title: str) -> ReadFact:
     """Return the fact with the page's title before its label, where the label does not say it."""
-    return fact if title.casefold() in fact.label.casefold() else replace(fact, label=_joined(title, fact.label))
+    return (
+        fact if title.casefold() in fact.label.casefold() else replace(fact, label=_joined(title, fact.label))
+    )
 
 
 def _joined(heading: str, label: str) -> str:

@@ -243,6 +243,8 @@ class Card:
     shipping: Pattern = Pattern("")
     privacy: Pattern = Pattern("")
     imprint: Pattern = Pattern("")
+    around: Pattern = Pattern("")
+    """Words around the name of a fact in a question: "tell me"."""
     asks_phone: Pattern = Pattern("")
     asks_email: Pattern = Pattern("")
     asks_address: Pattern = Pattern("")

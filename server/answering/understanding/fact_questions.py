@@ -44,7 +44,8 @@ def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
 def words_besides(pattern: re.Pattern[str], text: str, code: str) -> frozenset[str]:
     """Return the tokens of a text without the matches of `pattern`, function words and words of asking."""
     asking = language(code).stop_words.asking
-    rest = [word for word in pattern.sub(" ", text).split() if word.lower().strip("¿?!.,") not in asking]
+    left = card_pattern(code, "around").sub(" ", pattern.sub(" ", text))
+    rest = [word for word in left.split() if word.lower().strip("¿?!.,") not in asking]
     # In some scripts a text of nothing but function words has tokens, so a word is put behind it.
     return frozenset(tokens(" ".join([*rest, _WORD]), code)) - {_WORD}
 
@@ -55,5 +56,5 @@ def card_pattern(code: str, key: str) -> re.Pattern[str]:
     one = language(code)
     source: str = (one.key_pages.contact if key == "contact" else getattr(one.card, key)) or "(?!)"
     # Questions have patterns with their own borders; names of facts are whole words.
-    whole = one.writing.script != "unspaced" and not key.startswith("asks_")
+    whole = one.writing.script != "unspaced" and not key.startswith(("asks_", "around"))
     return compiled(rf"(?<!\w)(?:{source})(?!\w)" if whole else source)
