@@ -3,8 +3,9 @@
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from urllib.parse import unquote, urlsplit
 
 from crawler.judging.page_kinds import LISTING, POST
@@ -12,13 +13,13 @@ from server.answering.understanding.fact_questions import card_pattern, words_be
 from server.answering.writing.units import units
 from server.domain.addresses import stored
 from server.domain.chunk import Chunk
-from server.domain.derived import PageFacts, SiteText, record_id
+from server.domain.derived import PageFacts, record_id
 from server.domain.sentences import plain_title
 from server.domain.site import Site
-from server.domain.site_fact import FactKind, SiteFact
-from server.facts.reading import ReadFact, phones_in, postal_facts, read_facts, with_title
+from server.domain.site_fact import PAGES, FactKind, SiteFact
+from server.facts.reading import LONGEST_QUOTE, phones_in, postal_facts, read_facts, with_title
 from server.indexes.tokens import tokens
-from server.storage.content.page_facts import PageFactStore, StoredText
+from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import ContentReader
 from server.storage.content.site_facts import SiteFactStore
 from server.storage.database import Database
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 MOST = {FactKind.PRICE: 1000, FactKind.DEADLINE: 1000, FactKind.EVENT: 500}
 MOST_OTHERS = 40
 """Facts of one kind."""
+_MOST_READ = 5000
 _MOST_MAIN = 3
 _SHARE = 0.5
 """A fact that is marked up on so many of the pages is part of the site's frame."""
@@ -43,19 +45,20 @@ _NETWORKS = {
 _NO_PROFILE = re.compile(
     r"/(?:sharer?|intent|hashtag|watch|p|status|events?|groups?|playlist|embed|orgs|search|home)\b|[?&](?:u|url|text)="
 )
-_TITLED = {
-    FactKind.CONTACT: "contact", FactKind.JOBS: "jobs", FactKind.REFUND: "refund", FactKind.SHIPPING: "shipping",
-    FactKind.PRIVACY: "privacy", FactKind.IMPRINT: "imprint",
-}  # fmt: skip
 _NEAR = {FactKind.CONTACT: 3, FactKind.IMPRINT: 1}
+_OWN = ("hours", "about")
+"""What the titles of further pages about the site name."""
 _REACHED = (FactKind.PHONE, FactKind.EMAIL)
 
 
 def keep_card(database: Database, site_id: str, base: str) -> None:
     """Make the card of a site from its live pages. `base` is where visitors reach Docent."""
     site = SiteStore(database).get(site_id)
-    text = StoredText(ContentReader(database, site_id), PageFactStore(database, site_id))
-    found = Collector(site, [stored(url, base) for url in site.start_urls]).collect(text)
+    facts = PageFactStore(database, site_id)
+    pages = groupby(ContentReader(database, site_id).every_chunk(), key=lambda chunk: chunk.url)
+    found = Collector(site, [stored(url, base) for url in site.start_urls]).collect(
+        (list(chunks), facts.get(url)) for url, chunks in pages
+    )
     SiteFactStore(database, site_id).put(found)
     log.info("the card of %s has %s facts", site_id, len(found))
 
@@ -95,7 +98,9 @@ class Collector:
         self._about: set[str] = set()
         """Pages about the site itself."""
         self._own = frozenset(tokens(site.title or site.name, site.language))
-        self._found: dict[FactKind, list[_Found]] = defaultdict(list)
+        self._found: dict[FactKind, dict[str, _Found]] = defaultdict(dict)
+        self._labels: dict[tuple[str, str], str] = {}
+        """Labels that the markup gives values of a kind."""
         self._pages_with: Counter[tuple[str, str]] = Counter()
         """Number of pages that mark up a value or hold a link."""
         self._links: dict[str, tuple[str, str]] = {}
@@ -105,10 +110,10 @@ class Collector:
         self._pages = 0
         self._languages: Counter[str] = Counter()
 
-    def collect(self, text: SiteText) -> list[SiteFact]:
+    def collect(self, pages: Iterable[tuple[Sequence[Chunk], PageFacts]]) -> list[SiteFact]:
         """Return the facts of all pages, by kind, those that answer general questions first."""
-        for chunks in text.pages():
-            self._read(chunks, text.facts(chunks[0].url))
+        for chunks, marked in pages:
+            self._read(chunks, marked)
         self._from_links()
         facts = [fact for kind in FactKind for fact in self._of_kind(kind)]
         spoken = [code for code, count in self._languages.most_common() if count >= _SPOKEN * self._pages]
@@ -122,43 +127,56 @@ class Collector:
         self._pages += 1
         self._languages[page.language] += 1
         kind = self._page_kind(page, title)
-        near = 2 if page.url in self._start else _NEAR.get(kind, 0)
+        near = 2 if page.url in self._start else _NEAR.get(kind, 0) if kind else 0
         if near:
             self._about.add(page.url)
-        directions = card_pattern(page.language, "address")
-        is_directions = bool(directions.search(title)) and not words_besides(directions, title, page.language)
         if kind and page.kind not in (POST, LISTING):
             self._add(_Found(kind, "", title, page.url, _opening(chunks), page.language, near))
-        for chunk in chunks if page.kind != POST else ():
-            for number in phones_in(chunk.text):
-                self._note_phone(number, chunk, near)
-            if near or is_directions:
-                for fact in postal_facts(chunk):
-                    self._add_read(fact, chunk, near)
-            for fact in read_facts(chunk):
-                if fact.kind is FactKind.DEADLINE or (page.kind == LISTING and fact.kind is FactKind.PRICE):
-                    fact = with_title(fact, title)
-                self._add_read(fact, chunk, near)
+        if page.kind != POST:
+            self._read_text(chunks, title, near)
         for name, label, value in marked.facts:
             if page.kind != POST or name == FactKind.EVENT:
                 found = _Found(FactKind(name), label, value, page.url, "", page.language, near)
-                found = replace(found, quote=_quote(found, chunks), named=self._names(label))
+                named = self._names(label)
+                if named:
+                    self._labels.setdefault((name, found.key), label)
                 self._pages_with[name, found.key] += 1
-                self._add(found)
+                self._add(replace(found, quote=_quote(found, chunks), named=named))
         for url, words in dict.fromkeys(marked.links):
             self._pages_with["link", url] += 1
             self._links.setdefault(url, (words, page.url))
+
+    def _read_text(self, chunks: Sequence[Chunk], title: str, near: int) -> None:
+        code = chunks[0].language
+        is_directions = self._is_titled(title, "address", code)
+        is_own = near > 0 or is_directions or any(self._is_titled(title, key, code) for key in _OWN)
+        for chunk in chunks:
+            for number in phones_in(chunk.text):
+                self._note_phone(number, chunk, near)
+            facts = list(read_facts(chunk))
+            if near or is_directions:
+                facts += postal_facts(chunk)
+            for fact in facts:
+                if fact.kind is FactKind.DEADLINE:
+                    fact = with_title(fact, title)
+                named = not is_own
+                if fact.kind is FactKind.HOURS or (fact.kind is FactKind.ADDRESS and not near):
+                    named = named or not self._is_titled(fact.label, fact.kind, code)
+                self._add(_Found(fact.kind, fact.label, fact.value, chunk.url, fact.quote, code, near, named))
 
     def _page_kind(self, page: Chunk, title: str) -> FactKind | None:
         """Return what a page is about by its title, or by the last part of its address."""
         last = unquote(urlsplit(page.url).path.rstrip("/").rpartition("/")[2]).partition(".")[0]
         for text in (title, re.sub(r"[-_+]+", " ", last)):
-            for kind, key in _TITLED.items():
-                for code in dict.fromkeys((page.language, "en")):
-                    pattern = card_pattern(code, key)
-                    if pattern.search(text) and not words_besides(pattern, text, code) - self._own:
-                        return kind
+            for kind in PAGES:
+                if any(self._is_titled(text, kind, code) for code in (page.language, "en")):
+                    return kind
         return None
+
+    def _is_titled(self, text: str, key: str, code: str) -> bool:
+        """Return whether a title or a heading says what `key` names, of the site and nothing else."""
+        pattern = card_pattern(code, key)
+        return bool(pattern.search(text)) and not words_besides(pattern, text, code) - self._own
 
     def _names(self, label: str) -> bool:
         """Return whether a label names something other than the site."""
@@ -166,61 +184,65 @@ class Collector:
 
     def _note_phone(self, number: str, chunk: Chunk, near: int) -> None:
         digits = re.sub(r"\D", "", number)[-9:]
-        if near or digits not in self._said:
+        if (near or digits not in self._said) and len(self._said) < _MOST_READ:
             unit = next((one.text for one in units(chunk.text) if number in one.text), "")
-            if 0 < len(unit) <= 300:
+            if 0 < len(unit) <= LONGEST_QUOTE:
                 self._said[digits] = (chunk.url, unit, chunk.language)
 
-    def _add_read(self, fact: ReadFact, chunk: Chunk, near: int) -> None:
-        named = near == 0
-        if fact.kind in (FactKind.HOURS, FactKind.ADDRESS) and (fact.kind is FactKind.HOURS or not near):
-            pattern = card_pattern(chunk.language, fact.kind)
-            named = bool(words_besides(pattern, fact.label, chunk.language) - self._own)
-        self._add(
-            _Found(fact.kind, fact.label, fact.value, chunk.url, fact.quote, chunk.language, near, named)
-        )
-
     def _add(self, found: _Found) -> None:
-        if found.kind is FactKind.SOCIAL and not _network(found.value):
-            return
-        self._found[found.kind].append(found)
+        """Keep each value once, from the page that says it best."""
+        if found.kind is FactKind.SOCIAL:
+            found = replace(found, label=_network(found.value))
+            if not found.label:
+                return
+        kept = self._found[found.kind]
+        known = kept.get(found.key)
+        if known is None and len(kept) < _MOST_READ:
+            kept[found.key] = found
+        elif known and (bool(found.quote), found.near) > (bool(known.quote), known.near):
+            kept[found.key] = replace(found, label=found.label or known.label)
 
     def _from_links(self) -> None:
         """Add the profiles and the legal pages elsewhere to which most pages link."""
         for url, (words, page) in self._links.items():
-            often = self._in_frame("link", url) or page in self._about
-            if often and _network(url):
+            is_framed = self._in_frame("link", url)
+            if is_framed or page in self._about:
                 self._add(_Found(FactKind.SOCIAL, "", url, page))
-            for kind, key in _TITLED.items() if self._in_frame("link", url) else ():
-                pattern = card_pattern(self._site.language or "en", key)
-                known = any(one.url == url for one in self._found[kind])
-                if not known and pattern.fullmatch(words.strip()):
+            for kind in PAGES if is_framed else ():
+                known = any(one.url == url for one in self._found[kind].values())
+                if not known and card_pattern(self._site.language or "en", kind).fullmatch(words.strip()):
                     self._add(_Found(kind, "", words, url, "", self._site.language))
 
     def _in_frame(self, name: str, key: str) -> bool:
         return self._pages_with[name, key] >= max(_SHARE * self._pages, min(self._pages, 3))
 
     def _of_kind(self, kind: FactKind) -> Iterator[SiteFact]:
-        """Yield the facts of one kind, each value once, from the page that is most about the site."""
-        best: dict[str, _Found] = {}
-        for one in self._found[kind]:
-            if kind is FactKind.PHONE and not one.quote and one.key in self._said:
-                url, quote, language = self._said[one.key]
-                one = replace(one, url=url, quote=quote, language=language)
-            known = best.get(one.key)
-            if known is None or _worth(one) > _worth(known):
-                label = one.label or (known.label if known else "")
-                best[one.key] = replace(
-                    one, label=label if kind is not FactKind.SOCIAL else _network(one.value)
-                )
-        if kind is FactKind.EMAIL:
-            best = self._own_addresses(best)
-        main = self._main(kind, list(best.values()))
+        """Yield the facts of one kind in their order."""
+        found = self._found[kind]
+        if kind is FactKind.PHONE:
+            found = {key: self._with_quote(key, one) for key, one in found.items()}
+        elif kind is FactKind.EMAIL:
+            found = self._own_addresses(found)
+        main = self._main(kind, list(found.values()))
         ordered = sorted(
-            best.values(), key=lambda one: (one not in main, one.language != self._site.language, -one.near)
+            found.items(),
+            key=lambda one: (one[1] not in main, one[1].language != self._site.language, -one[1].near),
         )
-        for one in ordered[: MOST.get(kind, MOST_OTHERS)]:
-            yield _fact(_bare(one) if one in main and kind in _REACHED else one, main=one in main)
+        for key, one in ordered[: MOST.get(kind, MOST_OTHERS)]:
+            shown = replace(one, label=self._labels.get((kind, key), one.label))
+            if one in main and kind in _REACHED:
+                # The heading of another page than the contact page says nothing about the number, and the
+                # words of a link on every page are "Contact us".
+                label = one.label if one.near == _NEAR[FactKind.CONTACT] else ""
+                given = "" if self._in_frame(kind, key) else self._labels.get((kind, key), "")
+                shown = _bare(replace(one, label=given or label))
+            yield _fact(shown, main=one in main)
+
+    def _with_quote(self, key: str, one: _Found) -> _Found:
+        if one.quote or key not in self._said:
+            return one
+        url, quote, language = self._said[key]
+        return replace(one, url=url, quote=quote, language=language)
 
     def _own_addresses(self, found: dict[str, _Found]) -> dict[str, _Found]:
         """Return the e-mail addresses at the site's own hosts, where its contact page or its frame shows
@@ -245,7 +267,7 @@ class Collector:
                 by_language[one.language].append(one)
             # Several on pages that are as near to the site: each may be another place's.
             return [some[0] for some in by_language.values() if len(some) == 1 or some[0].near > some[1].near]
-        if kind in _TITLED:
+        if kind in PAGES:
             firsts: dict[str, _Found] = {}
             for one in found:
                 firsts.setdefault(one.language, one)
@@ -259,23 +281,16 @@ def _fact(one: _Found, *, main: bool) -> SiteFact:
 
 
 def _bare(one: _Found) -> _Found:
-    """Return a number or an address of the site itself quoted alone, and without a heading that is only that
-    of the page it is on."""
-    label = one.label if one.near == _NEAR[FactKind.CONTACT] else ""
-    number = re.sub(r"\D", "", one.value)[-9:]
+    """Return a number or an address of the site itself, quoted alone as its page writes it."""
     written = one.value if one.value in one.quote else ""
     if one.kind is FactKind.PHONE:
-        same = (said for said in phones_in(one.quote) if re.sub(r"\D", "", said)[-9:] == number)
+        same = (said for said in phones_in(one.quote) if re.sub(r"\D", "", said)[-9:] == one.key)
         written = next(same, "")
-    return replace(one, label=label, value=written or one.value, quote=written or one.quote)
+    return replace(one, value=written or one.value, quote=written or one.quote)
 
 
 def _domain(address: str) -> str:
     return ".".join(address.rpartition("@")[2].lower().split(".")[-2:])
-
-
-def _worth(one: _Found) -> tuple[bool, int]:
-    return bool(one.quote), one.near
 
 
 def _network(url: str) -> str:
@@ -294,20 +309,21 @@ def _network(url: str) -> str:
 def _opening(chunks: Sequence[Chunk]) -> str:
     """Return the first sentence of a page that is long enough to say what it is about."""
     texts = (unit.text for chunk in chunks[:3] for unit in units(chunk.text))
-    return next((text for text in texts if 30 <= len(text) <= 300 and "\t" not in text), "")
-
-
-_SQUEEZED: Callable[[str], str] = lambda text: re.sub(r"[\W_]+", "", text).casefold()  # noqa: E731
+    return next((text for text in texts if 30 <= len(text) <= LONGEST_QUOTE and "\t" not in text), "")
 
 
 def _quote(found: _Found, chunks: Sequence[Chunk]) -> str:
     """Return the words of the page's text that say a value which its markup says; "" if none does."""
     if found.kind in (FactKind.SOCIAL, FactKind.PHONE):
         return ""
-    wanted = _SQUEEZED(found.value.partition(" EUR")[0] if found.kind is FactKind.PRICE else found.value)
-    for chunk in chunks:
-        if wanted and wanted in _SQUEEZED(chunk.text):
-            for unit in units(chunk.text):
-                if wanted in _SQUEEZED(unit.text) and len(unit.text) <= 300:
-                    return unit.text
+    # Pages write the currency in other ways.
+    wanted = _squeezed(found.value.rpartition(" ")[0] if found.kind is FactKind.PRICE else found.value)
+    for chunk in chunks if wanted else ():
+        for unit in units(chunk.text) if wanted in _squeezed(chunk.text) else ():
+            if wanted in _squeezed(unit.text) and len(unit.text) <= LONGEST_QUOTE:
+                return unit.text
     return ""
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -14,22 +14,28 @@ from server.languages.loader import alternatives, compiled, every_word
 LONGEST_QUOTE = 300
 EMAIL = re.compile(r"[a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}", re.I)
 PHONE = re.compile(r"(?<![\w.,/-])(?:\+|00)?\(?\d[\d ()./\u00a0\u202f-]{5,18}\d(?![\w-])")
-_DAYS = compiled(
-    rf"(?<!\w)(?:{'|'.join(sorted((re.escape(day) for day in every_word(lambda one: one.card.days) if len(day) > 1), key=len, reverse=True))})(?:\b|\.|(?=[\u3040-\uffff]))"
-)
+_DAY_NAMES = sorted(every_word(lambda one: one.card.days), key=len, reverse=True)
+# A name of one character may be any word.
+_DAY = "|".join(re.escape(day) for day in _DAY_NAMES if len(day) > 1)
+_DAYS = compiled(rf"(?<!\w)(?:{_DAY})(?:\b|\.|(?=[\u3040-\uffff]))")
 _TIME = re.compile(
     r"\d{1,2}[:.h]\d\d|\b\d{1,2} ?(?:[ap]\.?m\b|uhr\b|h\b|時|点|點|시)|\b\d{1,2} ?[-–—] ?\d{1,2}\b", re.I
 )
+_CODES = "EUR|USD|GBP|CHF"
+_WORDS_FOR_MONEY = alternatives(lambda one: one.facts.currency)
 _MONEY = compiled(
-    r"(?:US\$|R\$|[€$£¥₩₽₹]|\b(?:EUR|USD|GBP|CHF)\b)\s?\d[\d.,'\u00a0]*"
-    rf"|\d[\d.,'\u00a0]*\s?(?:[€£¥₩₽₹$]|(?:EUR|USD|GBP|CHF|{alternatives(lambda one: one.facts.currency)})(?![^\W_]))"
+    rf"(?:US\$|R\$|[€$£¥₩₽₹]|\b(?:{_CODES})\b)\s?\d[\d.,'\u00a0]*"
+    rf"|\d[\d.,'\u00a0]*\s?(?:[€£¥₩₽₹$]|(?:{_CODES}|{_WORDS_FOR_MONEY})(?![^\W_]))"
 )
 _POSTAL = re.compile(
     r"\b[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"  # United Kingdom
-    r"|\b\d{5} [A-Z][^\W\d]{2,}|\b\d{3} \d{2} [A-Z][^\W\d]{2,}|(?:^|, )\d{4} [A-Z][^\W\d]{2,}"  # most of Europe
+    r"|\b(?:\d{5}|\d{3} \d{2}) [A-Z][^\W\d]{2,}|(?:^|, )\d{4} [A-Z][^\W\d]{2,}"  # most of Europe
     r"|, ?[A-Z]{2},? \d{5}\b|\b\d{5}-\d{3}\b|〒 ?\d{3}-\d{4}"  # United States, Brazil, Japan
     r"|[\u4e00-\u9fff][路街道]\d+号|\b\d{6}, г|[\uac00-\ud7a3](?:로|길) ?\d+"
 )
+_LABELLED = re.compile(r"(?P<label>[^:\d]{2,60}?)\s*(?::|\s[–—-])\s*(?P<value>.{1,60})")
+_BEFORE_MONEY = 8
+"""The most characters between a label and its price: "from "."""
 _MOST_LINES = 20
 _NEAR_LABEL = 30
 """The most characters between the label of a telephone number and the number."""
@@ -165,8 +171,9 @@ def _prices(unit: Unit, head: Sequence[str], heading: str) -> Iterator[ReadFact]
             values.append(f"{name}: {cell}" if name else f"{cell} {period}".strip())
         yield ReadFact(FactKind.PRICE, _joined(heading, cells[0]), "; ".join(values), unit.text)
         return
-    match = re.fullmatch(r"(?P<label>[^:\d]{2,60}?)\s*(?::|\s[–—-])\s*(?P<value>.{1,60})", unit.text)
-    if match and _MONEY.search(match["value"]) and _MONEY.search(match["value"]).start() <= 8:  # type: ignore[union-attr]
+    match = _LABELLED.fullmatch(unit.text)
+    money = _MONEY.search(match["value"]) if match else None
+    if match and money and money.start() <= _BEFORE_MONEY:
         yield ReadFact(FactKind.PRICE, _joined(heading, match["label"]), match["value"], unit.text)
 
 

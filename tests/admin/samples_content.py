@@ -25,7 +25,9 @@ FACTS = [
     SiteFact("phone", FactKind.PHONE, "", "+44 20 7946 0000", ROOT, "+44 20 7946 0000", "en", main=True),
     SiteFact("mail", FactKind.EMAIL, "Refunds", "refunds@lantern.example", f"{ROOT}returns", "", "en"),
     HOURS,
-    SiteFact("mini", FactKind.PRICE, "Lamps: Glow Mini", "19.90 EUR", f"{ROOT}prices", "Glow Mini\t19.90 EUR", "en"),
+    SiteFact(
+        "mini", FactKind.PRICE, "Lamps: Glow Mini", "19.90 EUR", f"{ROOT}prices", "Glow Mini\t19.90 EUR", "en"
+    ),
 ]
 # {cN} is the N-th crawl of the fixture `busy`.
 PAGES = {

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import cast
 from urllib.parse import unquote
 
 from lxml.etree import XPath, _Element
@@ -54,7 +55,7 @@ def marked_facts(root: _Element, things: Iterable[Node], markup: str) -> tuple[M
             if value.strip():
                 found[kind, fold(label)[:_LONGEST], fold(value)[:_LONGEST]] = None
     if "tel:" in markup or "mailto:" in markup:
-        found.update(dict.fromkeys(filter(None, map(_of_link, _REACHING(root)[: 3 * MOST]))))
+        found.update(dict.fromkeys(filter(None, map(_of_link, _elements(_REACHING, root)[: 3 * MOST]))))
     return tuple(islice(found, MOST))
 
 
@@ -122,7 +123,7 @@ class _Dialect:
     def nodes(self, root: _Element) -> Iterator[Node]:
         """Yield the nodes that are not values of other nodes."""
         inner: set[_Element] = set()
-        for element in self.scopes(root)[:MOST]:
+        for element in _elements(self.scopes, root)[:MOST]:
             if element not in inner:
                 yield self._node(element, inner)
 
@@ -145,6 +146,10 @@ class _Dialect:
             if not is_node:
                 left.extend(reversed(element))
         return node
+
+
+def _elements(path: XPath, root: _Element) -> list[_Element]:
+    return cast(list[_Element], path(root))
 
 
 def _value(element: _Element, named: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Answers "your phone number?" and the like from the card of facts of the site, with the words of its pages."""
+"""Answers "your phone number?" and the like from the card of facts, with the words of the site's pages."""
 
 from collections.abc import Callable, Sequence
 
@@ -131,16 +131,14 @@ class FactCard:
 
 
 def _item(fact: SiteFact, text: str) -> str:
-    """Return a fact as an item of a list, with the parts of its label that its words do not hold. Each line of
-    opening hours is an item of its own."""
+    """Return a fact as an item of a list, with the parts of its label that its words do not hold. Each line
+    of opening hours is an item of its own."""
     lines = [
         " – ".join(filter(None, (escape_markdown(" ".join(cell.split())) for cell in line.split("\t"))))
         for line in text.split("\n")
     ]
     said = " ".join(text.split()).casefold()
-    label = escape_markdown(
-        ": ".join(part for part in fact.label.split(": ") if part.casefold() not in said)
-    )
+    label = escape_markdown(": ".join(part for part in fact.label.split(": ") if part.casefold() not in said))
     if fact.kind is FactKind.HOURS and len(lines) > 1:
         return "\n".join([*([f"**{label}**\n"] if label else []), *(f"- {line}" for line in lines)])
     return f"- {label}: {', '.join(lines)}" if label else f"- {', '.join(lines)}"

@@ -52,9 +52,11 @@ def words_besides(pattern: re.Pattern[str], text: str, code: str) -> frozenset[s
 
 @cache
 def card_pattern(code: str, key: str) -> re.Pattern[str]:
-    """Return a pattern of the card in one language; where a language has none, one that never matches."""
+    """Return a pattern of the card in one language, or that of contact or about pages; where a language has
+    none, one that never matches."""
     one = language(code)
-    source: str = (one.key_pages.contact if key == "contact" else getattr(one.card, key)) or "(?!)"
+    section = one.key_pages if key in ("contact", "about") else one.card
+    source: str = getattr(section, key) or "(?!)"
     # Questions have patterns with their own borders; names of facts are whole words.
     whole = one.writing.script != "unspaced" and not key.startswith(("asks_", "around"))
     return compiled(rf"(?<!\w)(?:{source})(?!\w)" if whole else source)

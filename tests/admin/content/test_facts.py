@@ -15,7 +15,14 @@ def card(runtime, site):
 
 def test_the_page_lists_the_facts_with_what_was_made_of_them(operator, card):
     shown = operator.get(PAGE).text
-    for text in ("What Docent knows of you", "+44 20 7946 0009", "Corrected", "Hidden", "Added", "Not on the site any more"):
+    for text in (
+        "What Docent knows of you",
+        "+44 20 7946 0009",
+        "Corrected",
+        "Hidden",
+        "Added",
+        "Not on the site any more",
+    ):
         assert text in shown
     assert "+44 20 7946 0000" not in shown
     assert "Glow Mini" not in operator.get(f"{PAGE}?kind=phone").text
@@ -51,7 +58,12 @@ def test_a_fact_is_added_and_removed(operator, card):
     sent = {"kind": "price", "label": "Day pass", "new_value": "20 EUR", "url": "lantern.example/prices"}
     assert operator.send(PAGE, sent).location == PAGE
     added = next(one for one in card.all() if one.label == "Day pass")
-    assert (added.shown, added.url, added.main, added.added) == ("20 EUR", "https://lantern.example/prices", False, True)
+    assert (added.shown, added.url, added.main, added.added) == (
+        "20 EUR",
+        "https://lantern.example/prices",
+        False,
+        True,
+    )
     operator.send(PAGE, {}, f"{PAGE}/{added.id}/remove")
     assert added not in card.all()
 
