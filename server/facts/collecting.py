@@ -154,7 +154,8 @@ class Collector:
             for number in phones_in(chunk.text):
                 self._note_phone(number, chunk, near)
             facts = list(read_facts(chunk))
-            if near or is_directions:
+            heading = chunk.heading_path[-1] if chunk.heading_path else ""
+            if near or is_directions or self._is_titled(heading, "address", code):
                 facts += postal_facts(chunk)
             for fact in facts:
                 if fact.kind is FactKind.DEADLINE:

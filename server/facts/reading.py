@@ -118,8 +118,6 @@ def _labelled(unit: Unit, heading: str, language: str) -> Iterator[ReadFact]:
     value = re.sub(r"^\s*[:\t：–-]\s*", "", text[label.end() :]) if label else ""
     if label and value != text[label.end() :] and _postal_line(value):
         yield ReadFact(FactKind.ADDRESS, heading, _folded(value), text)
-    elif card_pattern(language, "address").fullmatch(heading.strip(" :")) and _postal_line(text):
-        yield ReadFact(FactKind.ADDRESS, heading, _folded(text), text)
 
 
 def _hours(found: Sequence[Unit], heading: str, language: str) -> Iterator[ReadFact]:

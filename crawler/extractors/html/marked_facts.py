@@ -36,6 +36,7 @@ MOST = 60
 """Facts of one page."""
 _LONGEST = 300
 _MOST_ELEMENTS = 2_000
+_DEEPEST = 5
 _KINDS = {
     "Telephone": PHONE, "E-mail": EMAIL, "Address": ADDRESS, "Opening hours": HOURS, "Open": HOURS,
     "Price": PRICE,
@@ -125,9 +126,9 @@ class _Dialect:
         inner: set[_Element] = set()
         for element in _elements(self.scopes, root)[:MOST]:
             if element not in inner:
-                yield self._node(element, inner)
+                yield self._node(element, inner, 0)
 
-    def _node(self, scope: _Element, inner: set[_Element]) -> Node:
+    def _node(self, scope: _Element, inner: set[_Element], depth: int) -> Node:
         node: Node = {"@type": self.types(scope)}
         left = list(reversed(scope))
         for _ in range(_MOST_ELEMENTS):
@@ -136,9 +137,9 @@ class _Dialect:
             element = left.pop()
             named = self.properties(element)
             is_node = bool(self.types(element))
-            if named and is_node:
+            if named and is_node and depth < _DEEPEST:
                 inner.add(element)
-                value: object = self._node(element, inner)
+                value: object = self._node(element, inner, depth + 1)
             else:
                 value = _value(element, named)
             for name in named:

@@ -119,7 +119,8 @@ class FactCard:
         if not written:
             return None
         links = "\n".join(f"[{escape_markdown(title)}](<{url}>)" for url, title in pages.items())
-        text = "\n\n".join(filter(None, (quoted(language), "\n\n".join(written), links)))
+        opening = quoted(language) if citer.citations else ""
+        text = "\n\n".join(filter(None, (opening, *written, links)))
         return Answer(Outcome.ANSWERED, text, citer.citations, pages=tuple(pages.items()))
 
     def _address(self, url: str) -> str:
