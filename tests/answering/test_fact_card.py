@@ -37,6 +37,7 @@ FACTS = [
     SiteFact("day", FactKind.PRICE, "Day pass", "£20", f"{HOME}/prices", "Day pass\t£20", "en"),
     SiteFact("familypass", FactKind.PRICE, "Family pass", "£62", f"{HOME}/prices", "Family pass\t£62", "en"),
     SiteFact("family", FactKind.PRICE, "Family", "£50", f"{HOME}/prices", "Family\t£50", "en"),
+    SiteFact("sponsors", FactKind.PRICE, "Extras: Childcare Sponsors", "£2,000", f"{HOME}/prices", "", "en"),
     SiteFact("jobs", FactKind.JOBS, "", "Jobs", f"{HOME}/jobs", PAGES["/jobs"], "en", main=True),
     SiteFact("fair", FactKind.EVENT, "Spring Fair", "3 May 2027", f"{HOME}/fair", PAGES["/fair"], "en"),
     SiteFact("gone", FactKind.PRIVACY, "", "Privacy", f"{HOME}/", "These words have left the page.", "en", main=True),
@@ -63,6 +64,7 @@ LEFT = [
     "are you open source?",
     "how much is it?",
     "How much is a pass?",  # two of them
+    "what does childcare cost?",  # sponsors of childcare pay that
     "how much is a laser cutter?",
     "when is the autumn fair?",
     "When is it?",

@@ -9,6 +9,7 @@ from server.answering.understanding.fact_questions import FactQuestion, fact_que
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.proofs import Proof
 from server.answering.writing.quotation import escape_markdown
+from server.domain.addresses import origin_of
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, PageWords, ScoredChunk
 from server.domain.question import Question
@@ -78,6 +79,11 @@ class FactCard:
         return holding[:1] if len({fact.shown for fact in holding}) == 1 else []
 
     def _is_named(self, fact: SiteFact, rest: frozenset[str]) -> bool:
+        """Return whether a question with the words `rest` says the name of a fact where it must: that of a
+        price whole, for childcare does not cost what sponsors of childcare pay."""
+        if fact.kind is FactKind.PRICE:
+            name = frozenset(text_tokens(fact.label.rpartition(": ")[2], fact.language))
+            return bool(name) and name <= rest | self._own
         return fact.kind not in _NAMED or bool(rest & _label_words(fact))
 
     def _in_language(self, facts: Sequence[SiteFact], language: str) -> list[SiteFact]:
@@ -88,16 +94,17 @@ class FactCard:
         return list(facts)
 
     def _lines(self, facts: Sequence[SiteFact]) -> list[_Line]:
-        """Return the facts that their pages still say."""
+        """Return the facts that an operator wrote, or that their pages still say."""
         lines: list[_Line] = []
         for fact in facts:
             chunks = self._key_pages.chunks(fact.url) if fact.url else []
-            if not fact.quote or fact.own_value:
+            holding = [chunk for chunk in chunks if PageWords(chunk.text).hold(fact.quote)]
+            if fact.added or fact.own_value:
                 lines.append((fact, None))
-                continue
-            holding = next((chunk for chunk in chunks if PageWords(chunk.text).hold(fact.quote)), None)
-            if holding:
-                lines.append((fact, holding))
+            elif holding:
+                lines.append((fact, holding[0]))
+            elif not fact.quote and (chunks or origin_of(fact.url) not in self._origins):
+                lines.append((fact, None))
         return lines
 
     def _written(self, lines: Sequence[_Line], language: str) -> Answer | None:
