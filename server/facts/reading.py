@@ -187,7 +187,8 @@ def _deadlines(unit: Unit, heading: str, language: str) -> Iterator[ReadFact]:
         return
     label, *rest = re.split(r":\s|：", unit.text, maxsplit=1)
     separator, value = bool(rest), rest[0] if rest else ""
-    if separator and named.search(label) and len(label) <= _LONGEST_LABEL and any(map(str.isdigit, value)):
+    announced = named.search(label) or (unit.kind is UnitKind.ITEM and named.search(heading))
+    if separator and announced and len(label) <= _LONGEST_LABEL and any(map(str.isdigit, value)):
         if len(value) <= _LONGEST_VALUE:
             yield ReadFact(FactKind.DEADLINE, _joined(heading, label), _folded(value), unit.text)
         return

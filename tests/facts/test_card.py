@@ -71,8 +71,9 @@ FACTS = [
     ),
     ("deadlines by label, by row and in a sentence",
      {"grants": "<h1>Grants</h1><h2>Timeline</h2><table><tr><td>23 April 2027</td><td>Deadline for first applications</td></tr></table>"
-                "<h2>Rules</h2><ul><li>Registration deadline: 30 days before the day</li></ul><h2>Late</h2><p>The deadline for late ones is 9 July 2027.</p>"},
-     {("deadline", "Grants: Timeline: Deadline for first applications", "23 April 2027", False),
+                "<h2>Rules</h2><ul><li>Registration deadline: 30 days before the day</li></ul><h2>Deadlines by mail</h2><ul><li>Letters: 11 days before the day</li></ul><h2>Late</h2><p>The deadline for late ones is 9 July 2027.</p>"},
+     {("deadline", "Grants: Deadlines by mail: Letters", "11 days before the day", False),
+      ("deadline", "Grants: Timeline: Deadline for first applications", "23 April 2027", False),
       ("deadline", "Grants: Rules: Registration deadline", "30 days before the day", False),
       ("deadline", "Grants: Late", "9 July 2027", False)}),
     ("pages that matter by title and by address",

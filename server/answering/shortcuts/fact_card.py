@@ -82,7 +82,7 @@ class FactCard:
         """Return whether a question with the words `rest` says the name of a fact where it must: that of a
         price whole, for childcare does not cost what sponsors of childcare pay."""
         if fact.kind is FactKind.PRICE:
-            name = frozenset(text_tokens(fact.label.rpartition(": ")[2], fact.language))
+            name = frozenset(text_tokens(fact.label.rpartition(": ")[2].replace("-", " "), fact.language))
             return bool(name) and name <= rest | self._own
         return fact.kind not in _NAMED or bool(rest & _label_words(fact))
 
