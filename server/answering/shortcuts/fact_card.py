@@ -6,9 +6,10 @@ from server.answering.phrases import quoted
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.fact_questions import FactQuestion, fact_questions
-from server.answering.verifying.citations import Citer
+from server.answering.verifying.citations import Citer, with_markers
 from server.answering.verifying.proofs import Proof
-from server.answering.writing.quotation import escape_markdown
+from server.answering.writing.quotation import Quotation, escape_markdown
+from server.answering.writing.units import UnitKind, units
 from server.domain.addresses import origin_of
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import Chunk, PageWords, ScoredChunk
@@ -120,7 +121,7 @@ class FactCard:
                 continue
             _, markers = citer.cite([Proof(cited.index(chunk), fact.quote)])
             if markers:
-                written.append(f"{_item(fact, fact.quote)} {markers}")
+                written.append(_cited(fact, chunk, markers))
                 if fact.kind in PAGES:
                     pages[chunk.url] = fact.shown
         if not written:
@@ -138,18 +139,35 @@ class FactCard:
         return next(titles, "") or fact.url
 
 
+def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
+    """Return the words of the page with the markers of their citation: rows as a table with its head, other
+    words as an item of a list."""
+    if "\t" not in fact.quote:
+        return f"{_item(fact, fact.quote)} {markers}"
+    around = units(chunk.text)
+    rows = [unit for unit in around if unit.kind is UnitKind.ROW and unit.text in fact.quote.split("\n")]
+    label = _label(fact, " ".join((*(unit.text for unit in around), chunk.title)))
+    return "\n\n".join(
+        filter(
+            None,
+            (f"**{label}**" if label else "", with_markers(Quotation(0, rows, around).markdown, markers)),
+        )
+    )
+
+
 def _item(fact: SiteFact, text: str) -> str:
-    """Return a fact as an item of a list, with the parts of its label that its words do not hold. Each line
-    of opening hours is an item of its own."""
-    lines = [
-        " – ".join(filter(None, (escape_markdown(" ".join(cell.split())) for cell in line.split("\t"))))
-        for line in text.split("\n")
-    ]
-    said = " ".join(text.split()).casefold()
-    label = escape_markdown(": ".join(part for part in fact.label.split(": ") if part.casefold() not in said))
+    """Return a fact as an item of a list, or as one item for each line of opening hours."""
+    lines = [escape_markdown(" ".join(line.split())) for line in text.split("\n")]
+    label = _label(fact, text)
     if fact.kind is FactKind.HOURS and len(lines) > 1:
         return "\n".join([*([f"**{label}**\n"] if label else []), *(f"- {line}" for line in lines)])
     return f"- {label}: {', '.join(lines)}" if label else f"- {', '.join(lines)}"
+
+
+def _label(fact: SiteFact, shown: str) -> str:
+    """Return the parts of the label that what is shown does not say."""
+    said = " ".join(shown.split()).casefold()
+    return escape_markdown(": ".join(part for part in fact.label.split(": ") if part.casefold() not in said))
 
 
 def _words(fact: SiteFact) -> frozenset[str]:
