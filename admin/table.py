@@ -1,7 +1,7 @@
 """The pages of the dashboard. A new one is a module with its `page`, a template and a row here."""
 
 from admin import replies
-from admin.content import content, sources
+from admin.content import content, facts, sources
 from admin.content import page as content_page
 from admin.conversations import conversations, messages
 from admin.crawls import crawl, crawls
@@ -36,6 +36,7 @@ PAGES: tuple[Page, ...] = (
     content_page.page,
     content.search_page,
     sources.page,
+    facts.page,
     curated.page,
     curated.files_page,
     scope.page,

@@ -59,6 +59,8 @@ class Page:
     """(address, words of the link), in page order, addresses without fragments; not of all of its links."""
     questions: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs that the page marks as such."""
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """(kind, name, value) of facts that the page marks up, see crawler.extractors.html.marked_facts."""
     kind: str = ""
     """"post", "listing", "legal" or "utility", see crawler.judging.page_kinds; empty for a standing page."""
     dated: str = ""

@@ -31,6 +31,7 @@ from server.settings import Settings
 from server.storage.content.decisions import PageDecisions
 from server.storage.content.page_facts import PageFactStore
 from server.storage.content.reader import ContentReader
+from server.storage.content.site_facts import SiteFactStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class SiteParts:
     """Operators' decisions about pages."""
     sentences: SentenceVectors | None = None
     """Vectors of the chunks' sentences, computed during the crawl."""
+    card: SiteFactStore | None = None
+    """What the site says of itself."""
 
 
 class CuratedSource(Protocol):

@@ -50,6 +50,8 @@ class PageFacts:
     """(address, words of the link), in page order, addresses without fragments."""
     questions: tuple[tuple[str, str], ...] = ()
     """(question, answer) pairs that the page marks as such."""
+    facts: tuple[tuple[str, str, str], ...] = ()
+    """(kind, name, value) of facts that the page marks up, such as its telephone number."""
 
 
 class SiteText(Protocol):

@@ -265,7 +265,9 @@ class Indexer:
         if self._facts is not None and pages:
             self._facts.put(
                 {
-                    page.url: PageFacts(page.description, page.breadcrumbs, page.link_texts, page.questions)
+                    page.url: PageFacts(
+                        page.description, page.breadcrumbs, page.link_texts, page.questions, page.facts
+                    )
                     for page in pages
                 }
             )

@@ -15,6 +15,7 @@ from crawler.page import Page
 from server.domain.derived import BuildStopped
 from server.domain.protocols import Incidents, ModelError
 from server.domain.site import Site
+from server.facts.collecting import keep_card
 from server.indexes.errors import IndexFailure
 from server.indexing.indexer import IndexReport, SiteIndex
 from server.jobs.after_crawl import check_quotes, remove_missing_pages
@@ -252,6 +253,7 @@ class WholeCrawl(CrawlWork):
                 raise CrawlError(f"stopped while the index was built: {stopped}") from stopped
             raise CrawlCutShort from stopped
         keep_what_was_learned(self._db, self._site, self._index, self._journal)
+        keep_card(self._db, self._site.id, self._settings.serving.base_url)
         check_quotes(self._db, self._site.id, self._settings.serving.base_url)
         return summary
 

@@ -16,6 +16,7 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 from server.languages.sections import (
     Amounts,
     AnswerLanguage,
+    Card,
     Commands,
     Courtesies,
     Dates,
@@ -63,6 +64,7 @@ class Language:
     dates: Dates = field(default_factory=Dates)
     names: NameWords = field(default_factory=NameWords)
     facts: Facts = field(default_factory=Facts)
+    card: Card = field(default_factory=Card)
     questions: Questions = field(default_factory=Questions)
     sentences: Sentences = field(default_factory=Sentences)
     headings: HeadingWords = field(default_factory=HeadingWords)

@@ -262,6 +262,40 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class Card:
+    """The card of facts of a site: what headings, labels and titles call the facts, and how visitors ask for
+    them. A page or a question is recognised if nothing but function words is left without the matches."""
+
+    phone: Pattern = Pattern("")
+    address: Pattern = Pattern("")
+    hours: Pattern = Pattern("")
+    days: Words = ()
+    """Days of the week, also abbreviated, and words such as "daily"."""
+    closed: Pattern = Pattern("")
+    """What opening hours say in place of a time."""
+    deadline: Pattern = Pattern("")
+    jobs: Pattern = Pattern("")
+    """This and the next four: titles of pages."""
+    refund: Pattern = Pattern("")
+    shipping: Pattern = Pattern("")
+    privacy: Pattern = Pattern("")
+    imprint: Pattern = Pattern("")
+    around: Pattern = Pattern("")
+    """Words around the name of a fact in a question: "tell me"."""
+    asks_phone: Pattern = Pattern("")
+    asks_email: Pattern = Pattern("")
+    asks_address: Pattern = Pattern("")
+    asks_hours: Pattern = Pattern("")
+    asks_contact: Pattern = Pattern("")
+    asks_price: Pattern = Pattern("")
+    asks_when: Pattern = Pattern("")
+    """Questions for the date of an event."""
+    asks_deadline: Pattern = Pattern("")
+    asks_jobs: Pattern = Pattern("")
+    asks_privacy: Pattern = Pattern("")
+
+
+@dataclass(frozen=True, slots=True)
 class Questions:
     """Patterns that classify questions."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from server.answering.engine import SiteParts
+from server.answering.shortcuts.fact_card import FactCard
 from server.answering.shortcuts.handoff import Handoff
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.shortcuts.overview import Overview
@@ -81,11 +82,14 @@ class QueryWork:
         if not self._tuning.routing:
             return []
         key_pages = KeyPages(self._site, parts.content, address, base)
-        return [
+        found: list[Shortcut] = [
             SmallTalk(self._site, parts.words.document_frequencies),
             Handoff(self._site, key_pages, origins, page_text, search),
             Overview(self._site, key_pages, origins, page_text),
         ]
+        if parts.card:
+            found.append(FactCard(self._site, parts.card.all, key_pages, origins, page_text))
+        return found
 
     def fallbacks(
         self,

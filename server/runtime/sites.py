@@ -54,6 +54,7 @@ from server.storage.content.decisions import PageDecisions
 from server.storage.content.derived import DerivedStore, ModelReplies
 from server.storage.content.page_facts import PageFactStore, StoredText
 from server.storage.content.reader import ContentReader
+from server.storage.content.site_facts import SiteFactStore
 from server.storage.data_folder import DataFolder
 from server.storage.database import Database
 
@@ -116,8 +117,9 @@ def open_parts(
     decisions = PageDecisions(database, site_id)
     sentences = SentenceVectors(database, site_id, embedder, compared_texts)
     return SiteParts(
-        content, embedder, vectors, words, facts, deriving, decisions=decisions, sentences=sentences
-    )
+        content, embedder, vectors, words, facts, deriving, decisions=decisions, sentences=sentences,
+        card=SiteFactStore(database, site_id),
+    )  # fmt: skip
 
 
 def open_indexer(database: Database, parts: SiteParts, strategy: Strategy, settings: Settings) -> Indexer:

@@ -21,6 +21,7 @@ from server.storage.content.decisions import PageDecisions
 from server.storage.content.page_list import PageList
 from server.storage.content.quotes import CitedPages, PageQuotes
 from server.storage.content.reader import ContentReader
+from server.storage.content.site_facts import SiteFactStore
 from server.storage.content.source_pages import SourcePages
 from server.storage.content.sources import SourceStore
 from server.storage.conversations.conversations import ConversationStore
@@ -79,10 +80,11 @@ class SiteStores:
         self.incidents = IncidentStore(database)
         self.playground_runs = PlaygroundStore(database)
         self.content = partial(ContentReader, database)
-        """Pages and chunks of a site, by its id; so are the next four."""
+        """Pages and chunks of a site, by its id; so are the next five."""
         self.cited_pages = partial(CitedPages, database)
         self.decisions = partial(PageDecisions, database)
         self.quotes = partial(PageQuotes, database)
+        self.card = partial(SiteFactStore, database)
         self.source_pages = partial(SourcePages, database)
         self.page_list = partial(PageList, database)
         """Pages of a site with what each contributes to answers, by its id and the server's address."""

@@ -41,6 +41,10 @@ class UnknownPage(UnknownRecord):
     """No page of the site has this address."""
 
 
+class UnknownFact(UnknownRecord):
+    """The site has no fact with this id."""
+
+
 class UnknownSource(UnknownRecord):
     """No source of the site has this id."""
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from crawler.journal import JournalEntry
 from server.domain.answer import Citation
 from server.domain.chunk import Chunk
+from server.domain.site_fact import FactKind, SiteFact
 from server.storage.content.content import ContentStore
 from server.storage.content.quotes import PageQuotes
 from server.storage.content.reader import PageRecord
@@ -16,6 +17,18 @@ BY = "ada@example.com"
 ROOT = "https://lantern.example/"
 DELIVERY = f"{ROOT}delivery"
 SITE = "/admin/sites/lantern"
+HOURS = SiteFact(
+    "hours", FactKind.HOURS, "Opening hours", "Monday 9:00–17:00; Sunday closed", f"{ROOT}delivery",
+    "Monday\t9:00–17:00\nSunday\tclosed", "en", main=True,
+)  # fmt: skip
+FACTS = [
+    SiteFact("phone", FactKind.PHONE, "", "+44 20 7946 0000", ROOT, "+44 20 7946 0000", "en", main=True),
+    SiteFact("mail", FactKind.EMAIL, "Refunds", "refunds@lantern.example", f"{ROOT}returns", "", "en"),
+    HOURS,
+    SiteFact(
+        "mini", FactKind.PRICE, "Lamps: Glow Mini", "19.90 EUR", f"{ROOT}prices", "Glow Mini\t19.90 EUR", "en"
+    ),
+]
 # {cN} is the N-th crawl of the fixture `busy`.
 PAGES = {
     "content_cited": f"{SITE}/pages?state=cited&sort=times",
@@ -26,6 +39,8 @@ PAGES = {
     "content_out": f"{SITE}/content/page?url={ROOT}old-terms",
     "content_edit": f"{SITE}/content/edit?url={ROOT}lamp-care",
     "content_search": f"{SITE}/content/search",
+    "facts": f"{SITE}/facts",
+    "fact": f"{SITE}/facts/{HOURS.id}",
     "crawls": f"{SITE}/crawls",
     "crawls_running": "/admin/sites/atlas/crawls",
     "crawl_page": SITE + "/crawls/{c8}",
@@ -72,7 +87,19 @@ def fill(runtime):
     CrawlJournal(runtime.database, run).write([JournalEntry(DELIVERY, 0, state="fetched", content_hash="9")])
     runtime.stores.crawls.finish(run, "done", "changed; 1 chunks new, 1 gone")
     PageQuotes(runtime.database, "lantern").put(DELIVERY, "9", 1, 1)
+    fill_card(runtime)
     make_other_crawl(runtime)
+
+
+def fill_card(runtime):
+    """A card on which an operator has corrected, hidden and added facts."""
+    card = runtime.stores.card("lantern")
+    card.put([*FACTS, SiteFact("old", FactKind.PHONE, "Sales", "+44 20 7946 0001", ROOT)])
+    card.correct("phone", "+44 20 7946 0009", BY)
+    card.hide("mail", BY, hidden=True)
+    card.hide("old", BY, hidden=True)
+    card.put(FACTS)
+    card.add(FactKind.ADDRESS, "", "1 Harbour Street\nPortsmouth PO1 3AX", f"{ROOT}contact", BY)
 
 
 def make_other_crawl(runtime):

@@ -14,6 +14,7 @@ FACTS = PageFacts(
     ("Home", "Lamps"),
     ((B, "our “best” lamps"), (B, "灯")),
     (("Do you deliver?", "Yes.\nAlways."),),
+    (("phone", "Sales", "020 7946 0000"),),
 )
 
 
@@ -27,6 +28,7 @@ def test_facts_come_back_as_they_were_put(store):
     store.put({A: FACTS, B: PageFacts()})
     assert store.all() == {A: FACTS, B: PageFacts()}
     assert store.urls() == {A, B}
+    assert (store.get(A), store.get("https://shop.example/never")) == (FACTS, PageFacts())
 
 
 def test_the_facts_of_a_page_are_replaced_as_a_whole(store):

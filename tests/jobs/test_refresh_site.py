@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from server.domain.answer import Outcome
 from server.domain.site import Site
+from server.domain.site_fact import FactKind
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
@@ -63,6 +65,20 @@ def test_a_crawl_makes_the_site_answer_and_learns_its_name_and_topics(owner):
     assert "Delivery" in dict(site.topics)
     assert dict(site.topics)["Delivery"].endswith("/delivery")
     assert "4.50 EUR" in owner.answer("What does delivery cost?").text
+
+
+def test_a_crawl_makes_the_card_of_facts_and_keeps_what_operators_add(owner, website):
+    owner.crawl()
+    card = owner.runtime.stores.card("shop")
+    card.add(FactKind.PHONE, "", "020 7946 0000", "", "ada@example.com")
+    body = "<p>Write to hi@shop.example or ask us in the shop on any day of the week.</p>"
+    website.pages["/contact"] = ("Contact us", body)
+    website.pages["/"] = ("Lantern Shop", SHOP["/"][1] + '<p><a href="/contact">Contact</a></p>')
+    owner.crawl()
+    assert [fact.value for fact in card.all()][:2] == ["020 7946 0000", "hi@shop.example"]
+    answer = owner.answer("How do I email you?")
+    assert (answer.outcome, answer.citations[0].quote) == (Outcome.ANSWERED, "hi@shop.example")
+    assert "020 7946 0000" in owner.answer("Your phone number?").text
 
 
 def test_suggested_questions_that_an_operator_wrote_outlive_a_crawl(owner):

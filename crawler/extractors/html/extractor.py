@@ -13,12 +13,14 @@ from crawler.extractors import Extraction, SourceDocument
 from crawler.extractors.html.blocks import read_blocks
 from crawler.extractors.html.footer import footer_facts
 from crawler.extractors.html.main_content import Boilerplate, find_main
+from crawler.extractors.html.marked_facts import marked_facts
 from crawler.extractors.html.metadata import Head, choose_title, read_head
 from crawler.extractors.html.panels import find_panels
 from crawler.extractors.html.structured_data import (
     Structured,
     facts_not_shown,
     marked_questions,
+    nodes,
     pairs_of,
     read_structured,
 )
@@ -121,9 +123,11 @@ def extract(source: SourceDocument) -> Extraction:
     base = urls.canonical(head.base, source.url) or source.url if head.base else source.url
     links, follow, link_texts = read_links(root, base, source)
     body = root.find("body")
-    structured = read_structured(root, _fragment) if "ld+json" in markup else Structured()
+    things = list(nodes(root)) if "ld+json" in markup else []
+    structured = read_structured(things, _fragment)
     head = replace(head, site_name=head.site_name or structured.site_name)
     marked = list(marked_questions(root, markup))
+    facts = marked_facts(root, things, markup)
     around = footer_facts(root)  # before the walk for the content changes the tree
     blocks = _blocks(root if body is None else body, markup, source.url)
     title, site_name = choose_title(head, _first_heading(root, blocks, head.title))
@@ -149,6 +153,7 @@ def extract(source: SourceDocument) -> Extraction:
         description=head.description,
         link_texts=link_texts,
         questions=pairs_of((*structured.questions, *marked)),
+        facts=facts,
     )
     return Extraction(
         page=page,

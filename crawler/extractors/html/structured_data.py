@@ -12,21 +12,12 @@ from typing import Any, cast
 
 from lxml.etree import XPath, _Element
 
+from crawler.extractors.html.schema_types import is_a
 from crawler.extractors.text import bounded_text, fold, plain_text
 from crawler.judging.page_kinds import day_in
 from crawler.page import Block
-from crawler.wordset import wordset
 
-_QUESTIONS = wordset("Question")
-_PRODUCTS = wordset("Product ProductGroup IndividualProduct ProductModel Vehicle SoftwareApplication")
-_ARTICLES = wordset("Article NewsArticle BlogPosting TechArticle Report ScholarlyArticle")
-_EVENTS = wordset("Festival Hackathon CourseInstance")
-"""In addition to all types whose names end in "Event"."""
 _NOT_A_WORD = re.compile(r"[\W_]+")
-_PLACES = wordset(
-    "LocalBusiness Organization Corporation Store Restaurant CafeOrCoffeeShop Hotel LodgingBusiness Dentist"
-    " Physician MedicalClinic Pharmacy AutoRepair BarOrPub Bakery HairSalon GovernmentOffice Library School"
-)
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s*")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _MOST_BLOCKS = 200
@@ -50,8 +41,8 @@ class Structured:
     """Day on which the last of its events ends, such as "2023-07-23"."""
 
 
-def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
-    """Read the JSON-LD of a page. `read_html` turns the markup of an answer into blocks."""
+def read_structured(things: Iterable[Node], read_html: ReadHtml) -> Structured:
+    """Read the `nodes` of a page. `read_html` turns the markup of an answer into blocks."""
     blocks: list[Block] = []
     breadcrumbs: tuple[str, ...] = ()
     headline = ""
@@ -59,23 +50,24 @@ def read_structured(root: _Element, read_html: ReadHtml) -> Structured:
     dates: list[str] = []
     site_name = ""
     ends: list[str] = []
-    for node in nodes(root):
+    for node in things:
         types = types_of(node)
-        if types & _QUESTIONS:
+        if "Question" in types:
             answer = list(_answer(node, read_html))
             blocks += answer
             if answer:
                 questions.append((answer[0].heading_path[0], fold(" ".join(block.text for block in answer))))
-        elif types & _PRODUCTS:
-            blocks += _facts(node, _product(node))
+        elif is_a(types, "Product"):
+            blocks += _facts(node, product_lines(node))
             blocks += _described(node, read_html)
-        elif types & _ARTICLES:
+        elif is_a(types, "Article"):
             headline = headline or text_of(node.get("headline"))
             dates += [day for name in ("dateModified", "datePublished") if (day := text_of(node.get(name)))]
             blocks += _facts(node, _article(node), "headline")
-        elif types & _PLACES:
-            blocks += _facts(node, _place(node))
-        elif types & _EVENTS or any(name.endswith("Event") for name in types):
+        elif is_a(types, "Place", "Organization"):
+            blocks += _facts(node, place_lines(node))
+        elif is_a(types, "Event"):
+            blocks += _facts(node, event_lines(node))
             ends.append(day_in(text_of(node.get("endDate") or node.get("startDate"))))
         elif "WebSite" in types:
             site_name = site_name or fold(text_of(node.get("name")))
@@ -127,18 +119,27 @@ def _described(node: Node, read_html: ReadHtml) -> Iterator[Block]:
             yield Block(block.text, (name, *block.heading_path), block.kind)
 
 
-def _product(node: Node) -> Iterator[tuple[str, str]]:
+def product_lines(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield (label, value) of a product, among them "Price" or "Price (name of the offer)"."""
     yield "Brand", text_of(node.get("brand"))
     yield "Article number", text_of(node.get("sku") or node.get("mpn"))
     yield "GTIN", next((text_of(node[key]) for key in node if key.startswith("gtin")), "")
+    yield from offer_lines(node)
+
+
+def offer_lines(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the prices of a thing that is offered, and which of them are available."""
     for offer in listed(node.get("offers"))[:20]:
         if not isinstance(offer, dict):
             continue
         currency = text_of(offer.get("priceCurrency"))
         price, low, high = (text_of(offer.get(key)) for key in ("price", "lowPrice", "highPrice"))
         price = price or (f"{low} – {high}" if low and high and low != high else low)
+        per = next((one for one in listed(offer.get("priceSpecification")) if isinstance(one, dict)), {})
+        price, currency = price or text_of(per.get("price")), currency or text_of(per.get("priceCurrency"))
+        unit = f" per {named}" if (named := text_of(per.get("unitText"))) else ""
         label = text_of(offer.get("name"))
-        yield f"Price ({label})" if label else "Price", f"{price} {currency}" if price else ""
+        yield f"Price ({label})" if label else "Price", f"{price} {currency}{unit}" if price else ""
         yield "Availability", _spaced(text_of(offer.get("availability")).rpartition("/")[2])
 
 
@@ -148,21 +149,50 @@ def _article(node: Node) -> Iterator[tuple[str, str]]:
     yield "Updated", text_of(node.get("dateModified"))[:10]
 
 
-def _place(node: Node) -> Iterator[tuple[str, str]]:
-    yield "Telephone", text_of(node.get("telephone"))
+def place_lines(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield (label, value) of a place or an organisation: "Telephone", "E-mail", "Address", "Opening hours"
+    and "Open"; telephone and e-mail also of its departments, as "Telephone (sales)"."""
+    yield "Telephone", text_of(node.get("telephone")).removeprefix("tel:")
     yield "E-mail", text_of(node.get("email")).removeprefix("mailto:")
+    for point in listed(node.get("contactPoint"))[:20]:
+        if isinstance(point, dict):
+            name = f" ({of})" if (of := text_of(point.get("contactType"))) else ""
+            yield f"Telephone{name}", text_of(point.get("telephone")).removeprefix("tel:")
+            yield f"E-mail{name}", text_of(point.get("email")).removeprefix("mailto:")
     for address in listed(node.get("address")):
-        parts = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
-        named = (
-            [text_of(address.get(part)) for part in parts] if isinstance(address, dict) else [str(address)]
-        )
-        yield "Address", ", ".join(filter(None, named))
+        yield "Address", _address(address)
     hours = [text for item in listed(node.get("openingHours")) if (text := text_of(item))]
     yield "Opening hours", "; ".join(hours)
     for item in listed(node.get("openingHoursSpecification"))[:14]:
         if isinstance(item, dict):
             days = ", ".join(text_of(day).rpartition("/")[2] for day in listed(item.get("dayOfWeek")))
-            yield "Open", f"{days} {text_of(item.get('opens'))[:5]}–{text_of(item.get('closes'))[:5]}"
+            opens, closes = (text_of(item.get(name))[:5] for name in ("opens", "closes"))
+            span = [day for name in ("validFrom", "validThrough") if (day := text_of(item.get(name))[:10])]
+            only = f" ({' – '.join(span)})" if span else ""
+            if days and opens and closes and opens != closes:
+                yield "Open", f"{days} {opens}–{closes}{only}"
+
+
+def event_lines(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield (label, value) of an event: "Date", "Time", "Until", "Place" and the prices."""
+    first, last = text_of(node.get("startDate")), text_of(node.get("endDate"))[:10]
+    yield "Date", first[:10]
+    yield "Time", first[11:16]
+    yield "Until", last if last != first[:10] else ""
+    for place in listed(node.get("location"))[:3]:
+        if isinstance(place, dict):
+            parts = (text_of(place.get("name")), _address(place.get("address")))
+            yield "Place", ", ".join(filter(None, map(fold, parts)))
+        else:
+            yield "Place", text_of(place)
+    yield from offer_lines(node)
+
+
+def _address(value: object) -> str:
+    if not isinstance(value, dict):
+        return text_of(value)
+    parts = ("streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
+    return ", ".join(filter(None, (text_of(value.get(part)) for part in parts)))
 
 
 def _breadcrumbs(node: Node) -> tuple[str, ...]:

@@ -47,12 +47,16 @@ class PageFactStore:
             )
             return {row.url: _facts(row.facts, links) for row in found}
 
-    def links(self, url: str) -> tuple[tuple[str, str], ...]:
-        """Return (address, words) of the links on a page; () for an unknown page."""
+    def get(self, url: str) -> PageFacts:
+        """Return the facts of one page; empty for an unknown page."""
         one = select(facts.c.facts).where(facts.c.site_id == self._site_id, facts.c.url == url)
         with self._db.connect() as connection:
             found = connection.execute(one).scalar()
-        return _facts(found, {}).links if found else ()
+        return _facts(found, {}) if found else PageFacts()
+
+    def links(self, url: str) -> tuple[tuple[str, str], ...]:
+        """Return (address, words) of the links on a page; () for an unknown page."""
+        return self.get(url).links
 
     def urls(self) -> set[str]:
         """Return the addresses of pages that have facts."""
@@ -77,6 +81,8 @@ def _facts(value: Mapping[str, Any], links: dict[tuple[str, str], tuple[str, str
         tuple(value["breadcrumbs"]),
         tuple(links.setdefault(link, link) for link in map(tuple, value["links"])),
         tuple((str(question), str(answer)) for question, answer in value["questions"]),
+        # Pages that an earlier version crawled have none.
+        tuple((str(kind), str(name), str(text)) for kind, name, text in value.get("facts", ())),
     )
 
 

@@ -60,6 +60,24 @@ page_moves = Table("page_moves", metadata, site_key(), key("old_url"), *texts("n
 # What the last crawl found on each page in addition to its text.
 page_facts = Table("page_facts", metadata, site_key(), key("url"), *jsons("facts"))
 
+# What the site says of itself, from the last crawl, with the operators' corrections.
+site_facts = Table(
+    "site_facts",
+    metadata,
+    site_key(),
+    key("id"),
+    *integers("position"),
+    *texts("kind", "label", "value", "url", "quote", "language"),
+    Column("main", Boolean, nullable=False),
+    *texts("own_value"),
+    Column("hidden", Boolean, nullable=False),
+    Column("added", Boolean, nullable=False),
+    Column("found", Boolean, nullable=False),
+    *moments("seen_at"),
+    *texts("edited_by"),
+    Column("edited_at", Moment),
+)
+
 # Pages that operators corrected, excluded or pinned.
 page_decisions = Table(
     "page_decisions",

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "0103", "0101"
+revision, down_revision = "0103", "0102"
 
 
 def upgrade() -> None:

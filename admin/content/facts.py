@@ -1,0 +1,154 @@
+"""The card of facts of a site: what Docent knows of it, and the operator's corrections."""
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+from wtforms import SelectField, StringField, TextAreaField
+from wtforms.validators import Length, Optional
+
+from admin.forms import UNPROCESSABLE, Form, Needed, check_address, choices
+from admin.lists import listed
+from admin.page import Page
+from admin.people.sessions import operator_email
+from admin.replies import changed, done
+from admin.sites import sites as sites_page
+from server.api.access import configuration, stores
+from server.domain.addresses import absolute
+from server.domain.site import Site
+from server.domain.site_fact import FactKind, SiteFact
+
+page = Page(tab="Facts", under=sites_page.page)
+
+ROWS = 100
+LONGEST = 1000
+KINDS = {
+    FactKind.PHONE: "Phone",
+    FactKind.EMAIL: "E-mail",
+    FactKind.ADDRESS: "Address",
+    FactKind.HOURS: "Opening hours",
+    FactKind.CONTACT: "Contact page",
+    FactKind.EVENT: "Event",
+    FactKind.DEADLINE: "Deadline",
+    FactKind.PRICE: "Price",
+    FactKind.JOBS: "Jobs page",
+    FactKind.REFUND: "Refunds and returns page",
+    FactKind.SHIPPING: "Shipping page",
+    FactKind.PRIVACY: "Privacy page",
+    FactKind.IMPRINT: "Legal notice page",
+    FactKind.SOCIAL: "Social profile",
+    FactKind.LANGUAGE: "Languages",
+}
+ADDABLE = tuple(kind for kind in FactKind if kind is not FactKind.LANGUAGE)
+
+
+class FactForm(Form):
+    """A corrected value."""
+
+    value = TextAreaField(
+        "Value", [Needed("Write the value, or hide the fact."), Length(max=LONGEST)], render_kw={"rows": 3}
+    )
+
+
+class NewFactForm(Form):
+    """A fact that no page says, or that the crawl missed."""
+
+    kind = SelectField("Kind", choices=choices((kind.value, KINDS[kind]) for kind in ADDABLE))
+    label = StringField("Name", [Length(max=200)])
+    new_value = TextAreaField(
+        "Value", [Needed("Write the value."), Length(max=LONGEST)], render_kw={"rows": 3}
+    )
+    url = StringField("Page", [Optional(), Length(max=2000), check_address])
+
+
+@page.get("/sites/<site_id>/facts")
+def facts(site: Site) -> ResponseReturnValue:
+    """The card; with `?kind=` only one kind of facts."""
+    return _shown(site, NewFactForm(formdata=None))
+
+
+@page.post("/sites/<site_id>/facts")
+def fact_add(site: Site) -> ResponseReturnValue:
+    form = NewFactForm(request.form)
+    if form.validate():
+        made = stores().card(site.id).add(
+            FactKind(form.kind.data), (form.label.data or "").strip(), form.new_value.data.strip(),
+            (form.url.data or "").strip(), operator_email(),
+        )  # fmt: skip
+        changed("added a fact", fact=made.id, value=made.value)
+        return done("The fact is added. Visitors get it when they ask for it.", "facts")
+    return _shown(site, form), UNPROCESSABLE
+
+
+@page.get("/sites/<site_id>/facts/<fact_id>")
+def fact(site: Site, fact_id: str) -> ResponseReturnValue:
+    known = stores().card(site.id).get(fact_id)
+    return _shown_one(site, known, FactForm(formdata=None, value=known.shown))
+
+
+@page.post("/sites/<site_id>/facts/<fact_id>")
+def fact_correct(site: Site, fact_id: str) -> ResponseReturnValue:
+    card = stores().card(site.id)
+    known, form = card.get(fact_id), FactForm(request.form)
+    if not form.validate():
+        return _shown_one(site, known, form), UNPROCESSABLE
+    value = form.value.data.strip()
+    card.correct(fact_id, value, operator_email())
+    changed("corrected a fact", fact=fact_id, was=known.shown, value=value)
+    return done("The value is saved. The next crawl keeps it.", "facts")
+
+
+@page.post("/sites/<site_id>/facts/<fact_id>/undo")
+def fact_undo(site: Site, fact_id: str) -> ResponseReturnValue:
+    stores().card(site.id).correct(fact_id, "", operator_email())
+    changed("took the website's version of a fact", fact=fact_id)
+    return done("The website’s value counts again.", "facts")
+
+
+@page.post("/sites/<site_id>/facts/<fact_id>/hide")
+def fact_hide(site: Site, fact_id: str) -> ResponseReturnValue:
+    stores().card(site.id).hide(fact_id, operator_email(), hidden=True)
+    changed("hid a fact", fact=fact_id)
+    return done("The fact is hidden. Docent no longer answers with it, after the next crawl either.", "facts")
+
+
+@page.post("/sites/<site_id>/facts/<fact_id>/show")
+def fact_show(site: Site, fact_id: str) -> ResponseReturnValue:
+    stores().card(site.id).hide(fact_id, operator_email(), hidden=False)
+    changed("showed a fact again", fact=fact_id)
+    return done("Docent answers with the fact again.", "facts")
+
+
+@page.post("/sites/<site_id>/facts/<fact_id>/remove")
+def fact_remove(site: Site, fact_id: str) -> ResponseReturnValue:
+    removed = stores().card(site.id).remove(fact_id)
+    changed("removed a fact", fact=fact_id)
+    return done("The fact is removed." if removed else "It was removed already.", "facts")
+
+
+def _shown(site: Site, form: NewFactForm) -> str:
+    every = stores().card(site.id).all()
+    there = [kind for kind in FactKind if any(one.kind is kind for one in every)]
+    chosen = request.args.get("kind", "")
+    wanted = [one for one in every if chosen not in there or one.kind == chosen]
+    base = configuration().settings.serving.base_url
+    return render_template(
+        "admin/facts.html",
+        site=site,
+        facts=listed(lambda limit, offset: wanted[offset : offset + limit], ROWS),
+        kinds=KINDS,
+        options=[("", "All kinds"), *((kind.value, KINDS[kind]) for kind in there)],
+        chosen=chosen,
+        addresses={one.url: absolute(one.url, base) for one in wanted if one.url},
+        form=form,
+    )
+
+
+def _shown_one(site: Site, known: SiteFact, form: FactForm) -> str:
+    base = configuration().settings.serving.base_url
+    return render_template(
+        "admin/fact.html",
+        site=site,
+        fact=known,
+        kind=KINDS[known.kind],
+        address=absolute(known.url, base) if known.url else "",
+        form=form,
+    )

@@ -1,0 +1,62 @@
+"""Recognises questions for a fact of the site, such as "your phone number?", by the patterns of `[card]`."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from server.domain.site_fact import FactKind
+from server.indexes.tokens import tokens
+from server.languages.loader import compiled, language
+
+LONGEST = 120
+"""Longer questions say more than what they ask for."""
+_ASKED = (
+    *(FactKind.PRIVACY, FactKind.JOBS, FactKind.EMAIL, FactKind.PHONE, FactKind.HOURS, FactKind.ADDRESS),
+    *(FactKind.CONTACT, FactKind.DEADLINE, FactKind.PRICE, FactKind.EVENT),
+)
+"""Kinds in the order in which they are tried: an e-mail address is no address."""
+_KEYS = {FactKind.EVENT: "when"}
+_WORD = "qqq"
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuestion:
+    """A question for one kind of facts."""
+
+    kind: FactKind
+    rest: frozenset[str]
+    """Tokens of what else it says; empty for a general question."""
+    language: str
+
+
+def fact_questions(text: str, tried: Sequence[str]) -> Iterator[FactQuestion]:
+    """Yield how a question can be understood, in the languages `tried`, the likeliest first."""
+    if len(text) > LONGEST:
+        return
+    for code in dict.fromkeys(tried):
+        for kind in _ASKED:
+            asked = card_pattern(code, f"asks_{_KEYS.get(kind, kind)}")
+            if asked.search(text.strip()):
+                yield FactQuestion(kind, words_besides(asked, text.strip(), code), code)
+
+
+def words_besides(pattern: re.Pattern[str], text: str, code: str) -> frozenset[str]:
+    """Return the tokens of a text without the matches of `pattern`, function words and words of asking."""
+    asking = language(code).stop_words.asking
+    left = card_pattern(code, "around").sub(" ", pattern.sub(" ", text))
+    rest = [word for word in left.split() if word.lower().strip("¿?!.,") not in asking]
+    # In some scripts a text of nothing but function words has tokens, so a word is put behind it.
+    return frozenset(tokens(" ".join([*rest, _WORD]), code)) - {_WORD}
+
+
+@cache
+def card_pattern(code: str, key: str) -> re.Pattern[str]:
+    """Return a pattern of the card in one language, or that of contact or about pages; where a language has
+    none, one that never matches."""
+    one = language(code)
+    section = one.key_pages if key in ("contact", "about") else one.card
+    source: str = getattr(section, key) or "(?!)"
+    # Questions have patterns with their own borders; names of facts are whole words.
+    whole = one.writing.script != "unspaced" and not key.startswith(("asks_", "around"))
+    return compiled(rf"(?<!\w)(?:{source})(?!\w)" if whole else source)

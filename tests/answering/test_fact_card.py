@@ -1,0 +1,170 @@
+"""Questions that the card of facts answers, and those that it leaves to the search."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from server.answering.shortcuts.fact_card import FactCard
+from server.answering.shortcuts.key_pages import KeyPages
+from server.answering.understanding.fact_questions import fact_questions
+from server.domain.answer import Outcome
+from server.domain.chunk import Chunk
+from server.domain.question import Question, Turn, VisitorPage
+from server.domain.site import Site
+from server.domain.site_fact import FactKind, SiteFact
+from server.storage.content.content import ContentStore
+from server.storage.content.reader import PageRecord
+from server.storage.database import Database
+from server.storage.sites.sites import SiteStore
+
+HOME = "https://mill.example"
+HOURS = "Monday\t18:30 - 21:00\nSunday\tClosed"
+PAGES = {
+    "/": f"Write to hi@mill.example.\n\nDay\tTimes\n{HOURS}",
+    "/visit": "Mill Ltd\nUnit 3\nLeigh WN7 2LB",
+    "/prices": "Ticket\tPrice\nDay pass\t£20\nFamily pass\t£62\nFamily\t£50",
+    "/jobs": "We look for people who like old machines.",
+    "/fair": "The Spring Fair opens on 3 May 2027 in the hall.",
+    "/de": "Montag 18:30 bis 21:00 Uhr",
+}
+FACTS = [
+    SiteFact("mail", FactKind.EMAIL, "", "hi@mill.example", f"{HOME}/", "hi@mill.example", "en", main=True),
+    SiteFact("press", FactKind.EMAIL, "Press", "press@mill.example", f"{HOME}/", "", "en"),
+    SiteFact("hours", FactKind.HOURS, "Opening times", "…", f"{HOME}/", HOURS, "en", main=True),
+    SiteFact("stunden", FactKind.HOURS, "", "…", f"{HOME}/de", PAGES["/de"], "de", main=True),
+    SiteFact("address", FactKind.ADDRESS, "", "…", f"{HOME}/visit", PAGES["/visit"], "en", main=True),
+    SiteFact("day", FactKind.PRICE, "Day pass", "£20", f"{HOME}/prices", "Day pass\t£20", "en"),
+    SiteFact("familypass", FactKind.PRICE, "Family pass", "£62", f"{HOME}/prices", "Family pass\t£62", "en"),
+    SiteFact("family", FactKind.PRICE, "Family", "£50", f"{HOME}/prices", "Family\t£50", "en"),
+    SiteFact("sponsors", FactKind.PRICE, "Extras: Childcare Sponsors", "£2,000", f"{HOME}/prices", "", "en"),
+    SiteFact("jobs", FactKind.JOBS, "", "Jobs", f"{HOME}/jobs", PAGES["/jobs"], "en", main=True),
+    SiteFact("fair", FactKind.EVENT, "Spring Fair", "3 May 2027", f"{HOME}/fair", PAGES["/fair"], "en"),
+    SiteFact("gone", FactKind.PRIVACY, "", "Privacy", f"{HOME}/", "These words have left the page.", "en", main=True),
+    SiteFact("hotline", FactKind.PHONE, "Poison hotline", "0800 1", f"{HOME}/visit", "", "en"),
+]  # fmt: skip
+ANSWERED = {
+    "How do I email you?": "- hi@mill.example [1]",
+    "what is your address?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
+    "Where is the Mill?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
+    "Are you open on Sunday?": "| Day | Times |\n| --- | --- |\n| Monday | 18:30 - 21:00 |\n| Sunday | Closed |\n\n[1]",
+    "when do you open": "**Opening times**\n\n| Day | Times |",
+    "Do you have any jobs?": "- We look for people who like old machines. [1]\n\n[Jobs](<https://mill.example/jobs>)",
+    "How much is a day pass?": "| Ticket | Price |\n| --- | --- |\n| Day pass | £20 |\n\n[1]",
+    "how much does the family pass cost": "| Family pass | £62 |\n\n[1]",
+    "When is the spring fair?": "- The Spring Fair opens on 3 May 2027 in the hall. [1]",
+    "How can I contact you?": "- hi@mill.example [1]\n\n- Mill Ltd, Unit 3, Leigh WN7 2LB [2]",
+    "e-mail address for the press?": "- press@mill.example",
+    "phone number of the poison hotline": "- Poison hotline: 0800 1",
+}
+LEFT = [
+    "What is your phone number?",  # only that of somebody else is known
+    "opening hours of the library in May 2019?",
+    "Are you open on bank holidays?",
+    "are you open source?",
+    "how much is it?",
+    "How much is a pass?",  # two of them
+    "what does childcare cost?",  # sponsors of childcare pay that
+    "how much is a laser cutter?",
+    "when is the autumn fair?",
+    "When is it?",
+    "privacy policy?",  # its page no longer says the words
+    "Can I email you a photo of my lamp?",
+    "Do I need to open an account?",
+    "What is the billing address of an order?",
+    "Where do I park?",
+    "I changed my e-mail address, what now?",
+    "what jobs did the mill have in 1900?",
+    "Do you repair phones?",
+    "Tell me about the mill",
+    "your address " + "please " * 30,
+]
+GENERAL = {
+    "en": ["What's your phone number?", "where are you", "opening hours?", "Could you please give me your address?", "privacy policy?"],
+    "de": ["Wie ist Ihre Telefonnummer?", "Wo seid ihr?", "Habt ihr heute offen?", "Wie ist eure E-Mail-Adresse?", "Gibt es offene Stellen?"],
+    "es": ["¿Cuál es su número de teléfono?", "¿Dónde estáis ubicados?", "¿A qué hora abren?", "¿Cuál es su correo electrónico?"],
+    "fr": ["Quel est votre numéro de téléphone ?", "Où êtes-vous ?", "Quels sont vos horaires d'ouverture ?", "Comment vous contacter ?"],
+    "pt": ["Qual é o número de telefone?", "Onde vocês ficam?", "A que horas vocês abrem?", "Vocês têm vagas?"],
+    "ru": ["Какой у вас номер телефона?", "Где вы находитесь?", "Часы работы", "Есть ли у вас вакансии?"],
+    "zh": ["你们的电话号码是多少？", "你们在哪里？", "营业时间是什么？", "隐私政策"],
+    "ja": ["電話番号は何ですか？", "住所を教えてください", "営業時間は？", "採用情報はありますか？"],
+    "ko": ["전화번호가 뭐예요?", "주소가 어디예요?", "영업시간이 어떻게 되나요?", "개인정보 처리방침"],
+    "ar": ["ما هو رقم الهاتف؟", "أين أنتم؟", "ما هي ساعات العمل؟", "هل لديكم وظائف؟"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def site():
+    return Site("mill", "mill.example", "The Mill", (f"{HOME}/",), language="en")
+
+
+@pytest.fixture
+def content(tmp_path, site):
+    database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
+    database.migrate()
+    SiteStore(database).create(site)
+    content = ContentStore(database, "mill")
+    for path, text in PAGES.items():
+        chunk = Chunk(path, HOME + path, path.strip("/").title() or "The Mill", (), text, 0, "en")
+        record = PageRecord(chunk.url, chunk.title, "en", path, "", "", 0, datetime.now(UTC))
+        content.put_page(record, [chunk], [])
+    content.go_live()
+    yield content
+    database.close()
+
+
+@pytest.fixture
+def ask(site, content):
+    key_pages = KeyPages(site, content.live, str, "https://docent.example")
+
+    def answer(text, language="en", facts=FACTS, **asked):
+        card = FactCard(site, lambda: facts, key_pages, frozenset({HOME}), content.live.page_text)
+        return card.answer(Question(text, "mill", language=language, **asked))
+
+    return answer
+
+
+@pytest.mark.parametrize("text", ANSWERED)
+def test_the_card_answers_with_the_words_of_the_page(ask, text):
+    answer = ask(text)
+    assert answer.outcome is Outcome.ANSWERED
+    assert ANSWERED[text] in answer.text
+    assert all(citation.link.startswith(f"{citation.url}#:~:text=") for citation in answer.citations)
+
+
+@pytest.mark.parametrize("text", LEFT)
+def test_what_the_card_does_not_say_is_left_to_the_search(ask, text):
+    assert ask(text) is None
+
+
+@pytest.mark.parametrize(("language", "text"), [(code, text) for code in GENERAL for text in GENERAL[code]])
+def test_general_questions_are_recognised_in_ten_languages(language, text):
+    first = next(fact_questions(text, [language, "en"]))
+    assert first.rest == frozenset()
+
+
+def test_a_fact_in_the_visitors_language_comes_first(ask):
+    answer = ask("Habt ihr heute offen?", "de")
+    assert "Montag 18:30 bis 21:00 Uhr" in answer.text
+    assert not answer.text.startswith("The site says")
+    assert "18:30 - 21:00" in ask("Какой у вас режим работы?", "ru").text
+
+
+def test_what_an_operator_wrote_is_given_without_a_quote(ask):
+    own = [replace(FACTS[0], own_value="desk@mill.example")]
+    answer = ask("your e-mail address?", facts=own)
+    assert "desk@mill.example" in answer.text
+    assert (answer.citations, answer.pages) == ((), ((f"{HOME}/", "The Mill"),))
+    assert "hi@mill.example" not in answer.text
+    assert "The site says" not in answer.text
+
+
+def test_hidden_facts_are_not_given(ask):
+    assert ask("your e-mail address?", facts=[replace(FACTS[0], hidden=True)]) is None
+
+
+def test_a_question_about_what_was_said_before_or_about_a_page_is_left(ask):
+    turns = (Turn("Who repairs lamps?", "Ada's workshop does."),)
+    assert ask("How do I email you?", history=turns) is not None
+    assert ask("what are their opening hours?", history=turns) is None
+    assert ask("How do I email you?", page=VisitorPage(f"{HOME}/fair")) is None

@@ -1,0 +1,158 @@
+"""The card of a site, made from its pages as a crawl reads and stores them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from crawler.extractors import SourceDocument
+from crawler.extractors.html.extractor import extract
+from server.domain.chunk import PageWords
+from server.domain.derived import PageFacts
+from server.domain.site import Site
+from server.domain.site_fact import FactKind
+from server.facts.collecting import keep_card
+from server.indexing.chunker import ChunkSizes, chunk_page
+from server.storage.content.content import ContentStore
+from server.storage.content.page_facts import PageFactStore
+from server.storage.content.reader import PageRecord
+from server.storage.content.site_facts import SiteFactStore
+from server.storage.database import Database
+from server.storage.sites.sites import SiteStore
+
+HOME = "https://mill.example/"
+PROSE = "<p>We look after an old cotton mill and the people who work in it every day.</p>"
+FACTS = [
+    (
+        "a table of hours without a heading",
+        {"": "<table><tr><th>Day</th><th>Opening Times</th></tr><tr><td>Monday</td><td>18:30 - 21:00</td></tr>"
+             "<tr><td>Sunday</td><td>Closed</td></tr></table>"},
+        {("hours", "Opening Times", "Monday 18:30 - 21:00; Sunday Closed", True)},
+    ),
+    (
+        "hours of another place",
+        {"museum": "<h2>Opening hours of the museum café</h2><ul><li>Mon to Fri: 9am to 5pm</li><li>Sun: closed</li></ul>"},
+        {("hours", "Opening hours of the museum café", "Mon to Fri: 9am to 5pm; Sun: closed", False)},
+    ),
+    ("a programme is no opening hours", {"": "<h2>Programme</h2><ul><li>Monday 10:00 Keynote</li><li>Tuesday 11:00 Talk</li></ul>"}, set()),
+    (
+        "a table of prices with periods",
+        {"membership": "<h2>Levels</h2><table><tr><th>Membership</th><th>Price</th><th>Billing</th></tr>"
+                       "<tr><td>Family</td><td>£62</td><td>per month</td></tr></table>"},
+        {("price", "Levels: Family", "£62 per month", False)},
+    ),
+    (
+        "a table with two prices in a row",
+        {"tickets": "<h2>Tickets</h2><table><tr><th>Ticket</th><th>Early</th><th>Late</th></tr><tr><td>Adult</td><td>€10</td><td>€15</td></tr></table>"},
+        {("price", "Tickets: Adult", "Early: €10; Late: €15", False)},
+    ),
+    ("a list of prices", {"tickets": "<h2>Fees</h2><ul><li>Day pass: from €20 a day</li><li>Parking is free</li></ul>"},
+     {("price", "Fees: Day pass", "from €20 a day", False)}),
+    ("prices in prose are no price list", {"about": "<p>In 2019: the mill was sold for €2 million after the fire.</p>"}, set()),
+    (
+        "an address of several lines on the page about the way",
+        {"visit-us": "<h1>Visit Us</h1><ul><li>Mill Ltd</li><li>Unit 3</li><li>Park Lane</li><li>Leigh WN7 2LB</li></ul>"},
+        {("address", "Visit Us", "Mill Ltd, Unit 3, Park Lane, Leigh WN7 2LB", True)},
+    ),
+    ("an address in one line", {"visit-us": "<h1>Visit Us</h1><p>Unit 3<br>Park Lane<br>Leigh WN7 2LB</p>"},
+     {("address", "Visit Us", "Unit 3 Park Lane Leigh WN7 2LB", True)}),
+    ("a labelled address of another place", {"hotels": "<h2>The Inn</h2><p>Address: 9 Low Road, Leigh WN7 1AA</p>"},
+     {("address", "The Inn", "9 Low Road, Leigh WN7 1AA", False)}),
+    ("labelled numbers on the contact page", {"contact": "<h1>Contact us</h1><p>Phone: 01942 000 000</p>"},
+     {("phone", "Contact us", "01942 000 000", True), ("contact", "", "Contact us", True)}),
+    ("numbers of others", {"help": "<h2>Emergencies</h2><p>Call the hotline 0800 123 4567 at any time.</p>"},
+     {("phone", "Emergencies", "0800 123 4567", False)}),
+    (
+        "mailboxes of the site and of partners",
+        {"contact": "<h1>Contact</h1><h2>Desk</h2><p>Write to desk@mill.example soon.</p>",
+         "partners": "<p>Our friends are at hello@friends.example and we like them.</p>",
+         "refunds": "<h2>How to ask</h2><p>Send your ticket to refunds@mill.example within a week.</p>"},
+        {("email", "Desk", "desk@mill.example", True), ("email", "How to ask", "refunds@mill.example", False),
+         ("contact", "", "Contact", True), ("refund", "", "refunds", True)},
+    ),
+    ("deadlines by label, by row and in a sentence",
+     {"grants": "<h1>Grants</h1><h2>Timeline</h2><table><tr><td>23 April 2027</td><td>Deadline for first applications</td></tr></table>"
+                "<h2>Rules</h2><ul><li>Registration deadline: 30 days before the day</li></ul><h2>Deadlines by mail</h2><ul><li>Letters: 11 days before the day</li></ul><h2>Late</h2><p>The deadline for late ones is 9 July 2027.</p>"},
+     {("deadline", "Grants: Deadlines by mail: Letters", "11 days before the day", False),
+      ("deadline", "Grants: Timeline: Deadline for first applications", "23 April 2027", False),
+      ("deadline", "Grants: Rules: Registration deadline", "30 days before the day", False),
+      ("deadline", "Grants: Late", "9 July 2027", False)}),
+    ("pages that matter by title and by address",
+     {"privacy-policy": "<h1>How we treat your data</h1>", "careers": "<h1>Jobs at the Mill</h1>", "jobs-in-1900": "<h1>Jobs in the mill in 1900</h1>"},
+     {("privacy", "", "How we treat your data", True), ("jobs", "", "Jobs at the Mill", True)}),
+    ("words of other languages", {"de": "<html lang=de><h2>Öffnungszeiten</h2><ul><li>Montag bis Freitag 9 Uhr bis 17 Uhr</li></ul>",
+                                  "ja": "<html lang=ja><h2>営業時間</h2><p>月曜日〜金曜日 9:00〜18:00</p>"},
+     {("hours", "Öffnungszeiten", "Montag bis Freitag 9 Uhr bis 17 Uhr", False), ("hours", "営業時間", "月曜日〜金曜日 9:00〜18:00", False)}),
+    ("what only markup says", {"": '<script type="application/ld+json">{"@type": "Museum", "name": "The Mill", "telephone": "+44 1942 1"}</script>'
+                                   '<a href="https://twitter.com/themill">News</a><a href="https://twitter.com/share?url=x">Share</a>'},
+     {("phone", "", "+44 1942 1", True), ("social", "Twitter", "https://twitter.com/themill", False)}),
+]  # fmt: skip
+
+
+class Crawled:
+    """A site whose pages are read and stored as a crawl does it."""
+
+    def __init__(self, database):
+        self.database = database
+        SiteStore(database).create(Site("mill", "mill.example", "The Mill", (HOME,), language="en"))
+        self.card = SiteFactStore(database, "mill")
+
+    def crawl(self, pages):
+        content, facts = ContentStore(self.database, "mill"), PageFactStore(self.database, "mill")
+        for name, markup in pages.items():
+            html = markup if markup.startswith("<html") else f"<html lang=en>{markup}"
+            title = "" if "<h1>" in markup else f"<h1>{name or 'The Mill'}</h1>"
+            document = SourceDocument(
+                HOME + name, (html.replace(">", f">{title}", 1) + PROSE).encode(), "text/html"
+            )
+            page = extract(document).page
+            record = PageRecord(
+                page.url, page.title, page.language, page.content_hash, "", "", 0, datetime.now(UTC)
+            )
+            content.put_page(record, chunk_page(page, ChunkSizes()), content.chunk_ids(page.url))
+            facts.put({page.url: PageFacts(links=page.link_texts, facts=page.facts)})
+        content.go_live()
+        keep_card(self.database, "mill", "https://docent.example")
+        return [fact for fact in self.card.all() if fact.kind is not FactKind.LANGUAGE]
+
+
+@pytest.fixture
+def site(tmp_path):
+    database = Database(f"sqlite:///{tmp_path}/docent.sqlite3")
+    database.migrate()
+    yield Crawled(database)
+    database.close()
+
+
+@pytest.mark.parametrize(("pages", "expected"), [case[1:] for case in FACTS], ids=[case[0] for case in FACTS])
+def test_the_card_has_what_the_pages_say(site, pages, expected):
+    found = site.crawl(pages)
+    assert {(fact.kind.value, fact.label, fact.value, fact.main) for fact in found} == expected
+    content = ContentStore(site.database, "mill").live
+    for fact in found:  # a quote is verbatim
+        assert not fact.quote or PageWords(content.page_text(fact.url)).hold(fact.quote)
+
+
+def test_the_mailbox_in_the_frame_of_every_page_is_the_sites_own(site):
+    footer = '<footer><a href="mailto:hi@mill.example">Contact us</a></footer>'
+    pages = {
+        name: f"<p>Page {name} has other@mill.example in its text.</p>{footer}"
+        for name in ("a", "b", "c", "d")
+    }
+    facts = {fact.value: fact for fact in site.crawl(pages)}
+    assert (facts["hi@mill.example"].main, facts["hi@mill.example"].label) == (True, "")
+    assert not facts["other@mill.example"].main
+
+
+def test_a_new_crawl_keeps_what_operators_decided(site):
+    contact = "<h1>Contact</h1><p>Phone: 01942 000 000</p><p>Fax or phone: 01942 000 001</p>"
+    first, second = (fact for fact in site.crawl({"contact": contact}) if fact.kind is FactKind.PHONE)
+    site.card.correct(first.id, "01942 999 999", "ada")
+    site.card.hide(second.id, "ada", hidden=True)
+    site.crawl({"contact": contact + PROSE})
+    assert site.card.get(first.id).shown == "01942 999 999"
+    assert site.card.get(second.id).hidden
+
+
+def test_the_languages_of_the_site_are_those_of_its_pages(site):
+    site.crawl({"a": PROSE, "b": PROSE, "de": "<html lang=de><p>Wir pflegen eine alte Mühle.</p>"})
+    assert [fact.value for fact in site.card.all() if fact.kind is FactKind.LANGUAGE] == ["en, de"]
