@@ -37,6 +37,8 @@ ANSWER = (
 )
 """Features of an answer, in the order of `answer_features`."""
 MOST_WORDS = 8
+UNSURE = 0.5
+"""Share of the floor from which on the nearest sections may still answer."""
 READ = 3
 """Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55
@@ -81,6 +83,10 @@ class EvidenceGrader:
         found = self.answerability(query, chunks)
         kept = [hit for hit in chunks if hit.score >= KEEP * chunks[0].score][:LIMIT]
         return GradedChunks(kept if chunks and found >= self._floor else [], found, self._floor)
+
+    def unsure(self, query: Query, chunks: Sequence[ScoredChunk]) -> bool:
+        """Return whether the evidence is near the floor, or above it."""
+        return self.answerability(query, chunks) >= UNSURE * self._floor
 
     def answerability(self, query: Query, chunks: Sequence[ScoredChunk]) -> float:
         """Return a value in [0, 1], comparable between questions; 0 for no chunks. `chunks` are best first,

@@ -16,6 +16,7 @@ class Phrase(StrEnum):
     REFUSED = "refused"
     COVERS = "covers"
     NEAREST = "nearest"
+    UNSURE = "unsure"
     GREETING = "greeting"
     QUOTED = "quoted"
     EXAMPLES = "examples"

@@ -22,7 +22,7 @@ class Pipeline:
     """Answers the questions of one site. Safe to use from many threads."""
 
     def __init__(self, steps: Steps, make_flow: Callable[[Steps], Flow] = DirectFlow) -> None:
-        self._steps = steps
+        self.steps = steps
         self._flow = make_flow(steps)
 
     def answer(self, question: Question) -> Iterator[AnswerEvent]:
@@ -31,13 +31,13 @@ class Pipeline:
         Raises only storage errors: the next writer replaces a model that fails, and when the embedder fails
         only words are searched.
         """
-        spending = Spending(question.site_id, self._steps.daily_limit)
-        with self._steps.reading():
+        spending = Spending(question.site_id, self.steps.daily_limit)
+        with self.steps.reading():
             yield from counted(self._events(question, spending), spending)
 
     def rewrite(self, question: Question) -> Query:
         """Return the query that is searched for the question."""
-        return understand(question, self._steps.understanding, Trace())
+        return understand(question, self.steps.understanding, Trace())
 
     def search(self, question: Question, limit: int) -> list[ScoredChunk]:
         """Return the chunks found for a question, best first."""
@@ -45,14 +45,14 @@ class Pipeline:
 
     def forget(self, question: Question) -> None:
         """Drop the cached answer to `question`, so that the next answer is written again."""
-        self._steps.forget(question)
+        self.steps.forget(question)
 
     def _events(self, question: Question, spending: Spending) -> Generator[AnswerEvent]:
-        steps, trace = self._steps, Trace()
+        steps, trace = self.steps, Trace()
         with trace.step("guard"):
             stopped = self._stopped(question, trace)
         if stopped:
-            yield self._finished(steps.refusal(question, ()), trace)
+            yield self._finished(steps.refusal(question, None, ()), trace)
             return
         question = keep_relevant_page(question, steps.site, trace)
         with trace.step("shortcut"):
@@ -77,7 +77,7 @@ class Pipeline:
 
     def _stopped(self, question: Question, trace: Trace) -> bool:
         """Return whether a guard stops the question."""
-        for guard in self._steps.guards:
+        for guard in self.steps.guards:
             verdict = guard.check(question)
             if not verdict.allowed:
                 trace.note("guard", {"name": guard.name, "reason": verdict.reason})
@@ -86,7 +86,7 @@ class Pipeline:
 
     def _shortcut(self, question: Question, trace: Trace) -> Answer | None:
         """Return the answer of the first shortcut that has one."""
-        for shortcut in self._steps.shortcuts:
+        for shortcut in self.steps.shortcuts:
             known = shortcut.answer(question)
             if known:
                 trace.note("shortcut", shortcut.name)
@@ -100,7 +100,7 @@ class Pipeline:
             notes |= claims_for_trace(answer, claims, notes.get("removed_by_grading", ()))
         return replace(
             answer,
-            strategy=self._steps.strategy.name,
+            strategy=self.steps.strategy.name,
             flow=self._flow.name,
             timings_ms=dict(trace.timings_ms),
             trace=notes,

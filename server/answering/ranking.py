@@ -66,7 +66,7 @@ class SectionRanker:
         self, rarity: Rarity, embedder: Embedder, calibration: Calibration, vectors: TextVectors | None
     ) -> None:
         """Without stored `vectors`, meanings are not compared."""
-        self._rarity = rarity
+        self.rarity = rarity
         self._embedder = embedder
         self._calibration = calibration
         self._vectors = vectors
@@ -76,8 +76,8 @@ class SectionRanker:
         pool, rest = found[:POOL], found[POOL:]
         if not pool or any(hit.theme for hit in found):
             return list(found[:limit])
-        pool = self._compared(query, pool)
-        rows = section_features(query, pool, self._rarity)
+        pool = self.compared(query, pool)
+        rows = section_features(query, pool, self.rarity)
         values = rows @ _WEIGHTS
         best = max(hit.score for hit in pool)
         # On the scale of the search's scores, because later steps compare them.
@@ -90,7 +90,7 @@ class SectionRanker:
         after = [hit.rescored(min(hit.score, lowest)) for hit in rest]
         return [*ranked(moved, len(moved)), *after][:limit]
 
-    def _compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
+    def compared(self, query: Query, hits: Sequence[ScoredChunk]) -> list[ScoredChunk]:
         """Return the hits with the nearness of their best sentence and of their heading."""
         reads = self._embedder.languages
         if self._vectors is None or (reads and query.language not in reads):

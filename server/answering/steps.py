@@ -65,6 +65,8 @@ class Steps:
     """Tried in turn before anything is retrieved."""
     fallbacks: Sequence[Shortcut] = ()
     """Tried in turn before a refusal is given."""
+    person: Callable[[str], tuple[str, tuple[str, str] | None]] = lambda language: ("", None)
+    """Returns a line on how to reach a person, in a language, and the page that it links."""
     reader: Reader | None = None
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
     """Called once per answer, with the chunks that were read and the answer's language."""
@@ -178,11 +180,17 @@ class Steps:
         asked = [self.site.title, *(turn.query or turn.question for turn in question.history)]
         return replace(answer, suggestions=next_questions(found, used, query.text, asked))
 
-    def refusal(self, question: Question, found: Sequence[ScoredChunk]) -> Answer:
-        """Return the first fallback's answer, or a refusal."""
+    def refusal(self, question: Question, query: Query | None, found: Sequence[ScoredChunk]) -> Answer:
+        """Return the first fallback's answer, or a refusal. Without a `query`, nothing was searched."""
         answers = (fallback.answer(question) for fallback in self.fallbacks)
         known = next((answer for answer in answers if answer), None)
-        return known or refuse(self.site, question.language, found)
+        if known:
+            return known
+        unsure = False
+        if query is not None and isinstance(self.grader, EvidenceGrader):
+            unsure = self.grader.unsure(query, found)
+        person = self.person(question.language)
+        return refuse(self.site, question.language, found, unsure=unsure, person=person)
 
     def report(self, question: Question, kind: str, message: str, trace: Trace) -> None:
         """Record an incident for the operator."""

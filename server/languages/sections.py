@@ -76,6 +76,7 @@ class Texts:
     refused: str = ""
     covers: str = ""
     nearest: str = ""
+    unsure: str = ""
     greeting: str = ""
     quoted: str = ""
     examples: str = ""

@@ -122,6 +122,7 @@ def open_pipeline(
         shortcuts=asked.shortcuts(parts, origins, page_text, address, base, nearest),
         fallbacks=asked.fallbacks(parts, origins, page_text, address, base),
         clarifiers=asked.clarifiers(),
+        person=asked.person(parts, origins, page_text, address, base),
         note=PastPages(page).note,
     )
     steps = with_known_answers(steps, site, parts, model, settings, sources)

@@ -91,6 +91,18 @@ class QueryWork:
             found.append(FactCard(self._site, parts.card.all, key_pages, origins, page_text))
         return found
 
+    def person(
+        self,
+        parts: SiteParts,
+        origins: frozenset[str],
+        page_text: Callable[[str], str],
+        address: Callable[[str], str],
+        base: str,
+    ) -> Callable[[str], tuple[str, tuple[str, str] | None]]:
+        """Return the function for the line on how to reach a person."""
+        key_pages = KeyPages(self._site, parts.content, address, base)
+        return Handoff(self._site, key_pages, origins, page_text).person
+
     def fallbacks(
         self,
         parts: SiteParts,

@@ -6,11 +6,10 @@ import { opening } from "./hours.js";
 export const offered = (messages) => {
   if (messages.at(-1)?.role !== "answer") return "";
   const replies = /** @type {import("../types").Reply[]} */ (messages.filter(({ role }) => role === "answer"));
-  const [last, before] = replies.slice(-2).reverse();
+  const last = replies[replies.length - 1];
   if (last.state !== "done") return "";
   if (last.outcome === "handoff") return "open";
-  const lost = last.outcome === "limited" || (last.outcome === "refused" && before?.outcome === "refused");
-  return lost ? "closed" : "";
+  return last.outcome === "limited" || last.outcome === "refused" ? "closed" : "";
 };
 
 /** @type {import("../types").MakeContact} */

@@ -82,10 +82,10 @@ class CorrectiveFlow:
         if asked_back:
             return asked_back
         if not kept:
-            return steps.refusal(question, end["found"])
+            return steps.refusal(question, query, end["found"])
         answered = yield from steps.write(question, query, end["read"], trace)
         if not answered:
-            return steps.refusal(question, end["found"])
+            return steps.refusal(question, query, end["found"])
         return steps.with_suggestions(answered, question, query, end["found"], trace)
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:

@@ -31,10 +31,10 @@ class DirectFlow:
         if asked_back:
             return asked_back
         if not kept:
-            return steps.refusal(question, found)
+            return steps.refusal(question, query, found)
         answered = yield from steps.write(question, query, steps.read(kept), trace)
         if not answered:
-            return steps.refusal(question, found)
+            return steps.refusal(question, query, found)
         return steps.with_suggestions(answered, question, query, found, trace)
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:

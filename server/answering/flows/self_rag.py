@@ -81,7 +81,7 @@ class SelfRagFlow:
         if best:
             yield from best.events
             return self._steps.with_suggestions(best.draft.answer, question, query, end["found"], trace)
-        return end["asked_back"] or self._steps.refusal(question, end["first"])
+        return end["asked_back"] or self._steps.refusal(question, query, end["first"])
 
     def search(self, question: Question, query: Query, limit: int) -> list[ScoredChunk]:
         """Return the last retrieval's chunks if any were kept, else those that the question itself found."""

@@ -90,6 +90,15 @@ class Handoff:
             trace={"mood": message.kind.value},
         )
 
+    def person(self, language: str) -> tuple[str, tuple[str, str] | None]:
+        """Return a line on how to reach a person, "" if nothing is known, and the page that it links."""
+        if self._contact.on:
+            return say(Phrase.LEAVE, language, self._title), None
+        page = self._page(self._chunks())
+        if not page:
+            return "", None
+        return f"{say(Phrase.CONTACT, language, self._title)} {_link(page)[2:]}", page
+
     def _near(self, kind: Kind, question: Question) -> list[tuple[str, str]]:
         """Return (address, title) of sections that may help a visitor who complains: about the matter, or
         for the last answer's question, without those that the answer quoted."""

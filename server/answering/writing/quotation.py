@@ -61,10 +61,10 @@ class Quotation:
 
 
 def heading_link(chunk: Chunk) -> str:
-    """Return the chunk's heading as a Markdown heading that links to the section."""
+    """Return the chunk's heading as a Markdown link to the section."""
     address = f"{chunk.url}#{chunk.anchor}" if chunk.anchor and "#" not in chunk.url else chunk.url
     target = f"<{address}>" if re.search(r"[()\s]", address) else address
-    return f"### [{escape_markdown(heading_of(chunk))}]({target})"
+    return f"[{escape_markdown(heading_of(chunk))}]({target})"
 
 
 def escape_markdown(text: str) -> str:

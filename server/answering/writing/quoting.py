@@ -83,7 +83,7 @@ class QuotingWriter:
         for source in chosen:
             link = heading_link(chunks[source].chunk)
             section = _section(chunks[source], read[source], best[source], most)
-            text = section.text if link == heading else f"{link}\n\n{section.text}"
+            text = section.text if link == heading else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if heading else "")
             heading = link
 

@@ -1,32 +1,65 @@
-"""The refusal when the site has no answer, with the site's topics and the nearest pages."""
+"""The refusal: the nearest sections if one may answer, else what the site covers, and how to reach a person."""
 
 from collections.abc import Sequence
 
-from server.answering.phrases import refusal
-from server.answering.writing.quotation import escape_markdown
+from server.answering.phrases import Phrase, refusal, say
+from server.answering.verifying.untrusted import trusted_units
+from server.answering.writing.quotation import escape_markdown, heading_link
 from server.domain.answer import Answer, Outcome
 from server.domain.chunk import ScoredChunk
 from server.domain.site import Site
 
 PAGES = 3
 TOPICS = 5
+FIRST_LINE = 160
+"""Most characters of a section's first line."""
 
 
-def refuse(site: Site, language: str, nearest: Sequence[ScoredChunk]) -> Answer:
-    """Return a refusal in `language` with the site's topics and the nearest pages retrieved.
+def refuse(
+    site: Site,
+    language: str,
+    nearest: Sequence[ScoredChunk],
+    *,
+    unsure: bool = False,
+    person: tuple[str, tuple[str, str] | None] = ("", None),
+) -> Answer:
+    """Return a refusal in `language`.
 
-    The text contains the links, so that clients that show only the text have them too.
+    If Docent is `unsure`, it shows the nearest sections retrieved, with their first lines; else the site's
+    topics, or the nearest pages when it has none. `person` is the line on how to reach a person, and the page
+    that it links. The text contains the links, so that clients that show only the text have them too.
     """
-    first, covers, near = refusal(language, escape_markdown(site.title or site.name))
+    title = escape_markdown(site.title or site.name)
+    first, covers, near = refusal(language, title)
     pages = tuple(dict.fromkeys((hit.chunk.url, hit.chunk.title or hit.chunk.url) for hit in nearest))[:PAGES]
-    topics = [_linked(title, url) for title, url in site.topics[:TOPICS]]
-    parts = [first]
-    if topics:
-        parts.append(covers + "\n\n" + "\n".join(topics))
-    if pages:
-        links = "\n".join(_linked(title, url) for url, title in pages)
-        parts.append(near + "\n\n" + links)
-    return Answer(Outcome.REFUSED, "\n\n".join(parts), pages=pages)
+    topics = [_linked(name, url) for name, url in site.topics[:TOPICS]]
+    if unsure and nearest:
+        parts = [say(Phrase.UNSURE, language, title), "\n".join(_sections(nearest))]
+    elif topics:
+        parts = [first, f"{covers}\n\n" + "\n".join(topics)]
+        pages = tuple((url, name) for name, url in site.topics[:TOPICS] if url) or pages
+    elif pages:
+        parts = [first, f"{near}\n\n" + "\n".join(_linked(name, url) for url, name in pages)]
+    else:
+        parts = [first]
+    line, linked = person
+    return Answer(
+        Outcome.REFUSED,
+        "\n\n".join(filter(None, [*parts, line])),
+        pages=tuple(dict.fromkeys((*pages, linked))) if linked else pages,
+    )
+
+
+def _sections(nearest: Sequence[ScoredChunk]) -> list[str]:
+    """Return a line for each of the first sections: its heading as a link, and its first words."""
+    lines: dict[str, str] = {}
+    for hit in nearest:
+        link = heading_link(hit.chunk)
+        opening = next((unit.quote for unit in trusted_units(hit.chunk.text) if unit), "")
+        if len(opening) > FIRST_LINE:
+            opening = opening[:FIRST_LINE].rsplit(" ", 1)[0] + " …"
+        lines.setdefault(link, f"- {link}: {escape_markdown(opening)}" if opening else f"- {link}")
+    return list(lines.values())[:PAGES]
 
 
 def _linked(title: str, url: str) -> str:

@@ -1,0 +1,316 @@
+"""Learns the weights of server/answering/learned.json from questions with known answers.
+
+    python -m benchmarks.learn_ranking --data DIR FOLDER ... [SITE=QUESTIONS.jsonl ...] [--write]
+
+A FOLDER holds a website with questions, as in `benchmarks.visitor_sites`, or a test set in BEIR form
+(`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`), of which a website is made: one page for each address of its
+documents, one section for each document. SITE=QUESTIONS are the questions of `benchmarks/questions` about a
+site that was crawled into DIR before. Sites that are in DIR already are not crawled again.
+
+Of sites with halves only the half to tune on is learned from. Two linear models are fitted:
+
+- section: which of the first results is of the gold section (softmax over the results of a question);
+- answer: whether the first result answers (logistic). Near misses are the questions that a site does not
+  answer, and every other question with all sections of its gold pages left out.
+
+Printed for each site are the figures of a model that was learned without it: gold section first and among
+three, before and after; and for a few floors the share of answerable questions below it, and of unanswerable
+ones. With `--write` the weights of the model learned from all sites replace the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from benchmarks.visitor_sites import HALVES, crawl, folded, half_of, is_page, path_of
+from benchmarks.web_server import ROOT
+from server.answering.grading import ANSWER, answer_features
+from server.answering.ranking import POOL, SECTION, SectionRanker, section_features
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.question import Query, Question, Turn
+from server.runtime.runtime import Runtime, open_runtime
+from server.settings.reading import load_settings
+
+FILE = ROOT / "server/answering/learned.json"
+FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
+PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
+"""L2 penalties on the weights of standardised features."""
+OTHER_LANGUAGE = ("cross_lingual", "crosslingual")
+NOT_LEARNED = (*OTHER_LANGUAGE, "injection", "ambiguous")
+Row = NDArray[np.float64]
+
+
+@dataclass
+class Example:
+    """A question with the features of its first results."""
+
+    site: str
+    half: str
+    answerable: bool
+    sections: Row
+    gold: Row
+    """For each result: 1 with the evidence, 0.5 of the gold section, 0 else."""
+    answers: Row
+    """The features of an answer from each result."""
+    left_out: tuple[Row, Row] | None
+    """Features of sections and answers without the gold pages."""
+
+
+def gold_of(chunk: Chunk, question: dict[str, Any]) -> float:
+    """Return how much the chunk is what answers the question."""
+    wanted = question["expected_urls"]
+    page = "/" + path_of(chunk.url).removesuffix(".en")
+    if not any(is_page(chunk.url, url) or page.endswith(f"/{url.lstrip('/')}") for url in wanted):
+        return 0.0
+    if folded(question.get("evidence") or "\0") in folded(f"{chunk.heading}\n{chunk.text}"):
+        return 1.0
+    headings = {folded(heading) for heading in (*chunk.heading_path[-1:], chunk.title)}
+    return 0.5 if folded(question.get("section") or "\0") in headings else 0.05
+
+
+def turns_of(question: dict[str, Any]) -> tuple[Turn, ...]:
+    """Return the earlier turns of a question."""
+    said = [turn.get("content") for turn in question.get("history") or () if "content" in turn]
+    pairs = list(zip(said[::2], said[1::2], strict=False)) or [
+        (turn["question"], turn["answer"]) for turn in question.get("history") or ()
+    ]
+    return tuple(Turn(asked, answer, asked, question["lang"]) for asked, answer in pairs)
+
+
+def feature_rows(
+    ranker: SectionRanker, query: Query, hits: Sequence[ScoredChunk]
+) -> tuple[list[ScoredChunk], Row, Row]:
+    """Return the first hits, compared with the query, with the features of sections and of answers."""
+    near = ranker.compared(query, hits[:POOL])
+    answers = [answer_features(query, [hit, *near], ranker.rarity) for hit in near]
+    return near, section_features(query, near, ranker.rarity), np.array(answers)
+
+
+def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -> Iterator[Example]:
+    """Search each question and yield its features."""
+    site = runtime.stores.sites.get(name)
+    pipeline = runtime.engine.pipeline(site)
+    steps = pipeline.steps
+    ranker = next(step for step in steps.retrieval_steps if isinstance(step, SectionRanker))
+    for question in questions:
+        if question["type"] in NOT_LEARNED:
+            continue
+        asked = Question(question["question"], name, turns_of(question), question["lang"])
+        query = pipeline.rewrite(asked)
+        found = steps.strategy.retrieve(query, POOL + POOL // 2)
+        if not found:
+            continue
+        near, sections, answers = feature_rows(ranker, query, found)
+        gold = np.array([gold_of(hit.chunk, question) for hit in near])
+        left = [hit for hit in found if not gold_of(hit.chunk, question)]
+        without = feature_rows(ranker, query, left)[1:] if gold.any() and left else None
+        yield Example(
+            name, half_of(question["id"]), bool(question["expected_urls"]), sections, gold, answers, without
+        )
+
+
+def website_of(folder: Path, target: Path) -> Path:
+    """Make a website with questions of a test set in BEIR form, and return its folder."""
+    corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for document in corpus:
+        pages[document.get("link") or document["_id"].split("#")[0]].append(document)
+    (target / "html").mkdir(parents=True, exist_ok=True)
+    place: dict[str, tuple[str, dict[str, Any]]] = {}
+    links = []
+    for number, (address, documents) in enumerate(sorted(pages.items())):
+        title = documents[0]["title"] if len(documents) == 1 else address
+        body = "".join(
+            f"<h2>{html.escape(one['title'])}</h2>"
+            + "".join(f"<p>{html.escape(line)}</p>" for line in one["text"].splitlines() if line.strip())
+            for one in documents
+        )
+        (target / f"html/{number}.html").write_text(_page(title, body))
+        links.append(f'<li><a href="{number}.html">{number}</a></li>')
+        place |= {one["_id"]: (f"{number}.html", one) for one in documents}
+    (target / "html/index.html").write_text(_page(folder.name, f"<ul>{''.join(links)}</ul>"))
+    gold = defaultdict(list)
+    for line in (folder / "qrels.tsv").read_text().splitlines()[1:]:
+        query_id, document_id, _ = line.split("\t")
+        if document_id in place:
+            gold[query_id].append(place[document_id])
+    with (target / "questions.jsonl").open("w") as out:
+        for query in map(json.loads, (folder / "queries.jsonl").read_text().splitlines()):
+            if query.get("answerability") in ("UNDERSPECIFIED", "PARTIAL"):
+                continue
+            answers = gold[query["_id"]]
+            row = {
+                "id": query["_id"],
+                "question": query.get("rewrite") or query["text"],
+                "lang": "en",
+                "type": "lookup" if answers else "unanswerable",
+                "history": [] if query.get("rewrite") else _pairs(query.get("history") or []),
+                "expected_urls": [page for page, _ in answers],
+                "section": answers[0][1]["title"] if answers else "",
+            }
+            out.write(json.dumps(row) + "\n")
+    return target
+
+
+def _page(title: str, body: str) -> str:
+    title = html.escape(title)
+    head = f"<!doctype html><html lang=en><head><title>{title}</title></head>"
+    return f"{head}<body><main><h1>{title}</h1>{body}</main></body></html>"
+
+
+def _pairs(history: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    return [{"role": turn["role"], "content": turn["text"]} for turn in history]
+
+
+def standardised(rows: Row) -> tuple[Row, Row, Row]:
+    """Return the rows with mean 0 and deviation 1, the means and the deviations."""
+    mean, deviation = rows.mean(0), rows.std(0) + 1e-6
+    return (rows - mean) / deviation, mean, deviation
+
+
+def fit_sections(learned: Sequence[Example]) -> Row:
+    """Return the weights that make the gold sections likeliest."""
+    learned = [one for one in learned if one.gold.size and one.gold.max() >= 0.5]
+    rows, _, deviation = standardised(np.concatenate([one.sections for one in learned]))
+    starts = np.cumsum([0, *(len(one.sections) for one in learned)])
+    counts = np.diff(starts)
+    golds = [np.where(one.gold >= 0.5, one.gold, 0) for one in learned]
+    target = np.concatenate([gold / gold.sum() for gold in golds])
+    sizes = Counter(one.site for one in learned)
+    share = np.repeat([sizes[one.site] ** -0.5 for one in learned], counts)
+    share /= share.mean()
+
+    def loss(weights: Row) -> tuple[float, Row]:
+        values = rows @ weights
+        values -= np.repeat(np.maximum.reduceat(values, starts[:-1]), counts)
+        likely = np.exp(values)
+        likely /= np.repeat(np.add.reduceat(likely, starts[:-1]), counts)
+        lost = -(share * target * np.log(likely + 1e-12)).sum() + PENALTY_SECTION * weights @ weights
+        slope = rows.T @ (share * (likely - target)) + 2 * PENALTY_SECTION * weights
+        return float(lost) / len(learned), slope / len(learned)
+
+    return np.asarray(minimize(loss, np.zeros(rows.shape[1]), jac=True).x / deviation)
+
+
+def fit_answers(learned: Sequence[Example], sections: Row) -> Row:
+    """Return the weights of the features of an answer, then the bias."""
+    rows, truths, shares = [], [], []
+    sizes = Counter((one.site, one.answerable) for one in learned)
+    for one in learned:
+        size = float(sizes[one.site, one.answerable] ** -0.4)
+        rows.append(one.answers[int((one.sections @ sections).argmax())])
+        truths.append(one.answerable)
+        shares.append(size if one.answerable else 2 * size)
+        if one.left_out:
+            others, answers = one.left_out
+            rows.append(answers[int((others @ sections).argmax())])
+            truths.append(False)
+            shares.append(size / 2)  # other pages may answer too
+    values, mean, deviation = standardised(np.array(rows))
+    values = np.hstack([values, np.ones((len(values), 1))])
+    truth, share = np.array(truths, float), np.array(shares)
+    for side in (0.0, 1.0):
+        share[truth == side] *= len(truth) / (2 * share[truth == side].sum())
+
+    def loss(weights: Row) -> tuple[float, Row]:
+        total = values @ weights
+        likely = 1 / (1 + np.exp(-total))
+        kept = np.append(weights[:-1], 0)
+        lost = (share * (np.logaddexp(0, total) - truth * total)).sum() + PENALTY_ANSWER * kept @ kept
+        slope = values.T @ (share * (likely - truth)) + 2 * PENALTY_ANSWER * kept
+        return float(lost) / len(truth), slope / len(truth)
+
+    weights = np.asarray(minimize(loss, np.zeros(values.shape[1]), jac=True).x)
+    scaled = weights[:-1] / deviation
+    return np.append(scaled, weights[-1] - scaled @ mean)
+
+
+def figures(some: Sequence[Example], value: Callable[[Example], Row]) -> str:
+    """Return the shares of the questions whose gold section is first, and among three."""
+    known = [one for one in some if one.gold.size and one.gold.max() >= 0.5]
+    places = [int((one.gold >= 0.5)[np.argsort(-value(one), kind="stable")].argmax()) for one in known]
+    if not places:
+        return "    -     -"
+    return f"{np.mean([p == 0 for p in places]):5.2f} {np.mean([p < 3 for p in places]):5.2f}"
+
+
+def report(name: str, some: Sequence[Example], sections: Row, answers: Row) -> None:
+    """Print the figures of one site, with models that were learned without it."""
+    found = {True: [], False: []}  # type: dict[bool, list[float]]
+    for one in some:
+        row = one.answers[int((one.sections @ sections).argmax())]
+        found[one.answerable].append(float(1 / (1 + np.exp(-(row @ answers[:-1] + answers[-1])))))
+    below = "  ".join(
+        f"{floor}: {np.mean(np.array(found[True] or [1]) < floor):.2f} "
+        f"{np.mean(np.array(found[False] or [np.nan]) < floor):.2f}"
+        for floor in FLOORS
+    )
+    before = figures(some, lambda one: one.sections[:, 0])
+    print(f"{name:28} {len(some):4} {before}  {figures(some, lambda one: one.sections @ sections)}  {below}")
+
+
+def main() -> None:
+    """Learn, and print or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sources", nargs="+")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
+    runtime = open_runtime(load_settings(values))
+    known = {site.id for site in runtime.stores.sites.all() if site.generation}
+    runtime.close()
+    asked: dict[str, Path] = {}
+    for source in given.sources:
+        name, marked, file = source.partition("=")
+        folder = Path(source)
+        if marked:
+            asked[name] = Path(file)
+            continue
+        if (folder / "corpus.jsonl").is_file():
+            folder = website_of(folder, given.data / "websites" / folder.name)
+        asked[folder.name] = folder / "questions.jsonl"
+        if folder.name not in known:
+            crawl(folder, values)
+    runtime = open_runtime(load_settings(values))
+    made: list[Example] = []
+    for name, file in asked.items():
+        questions = [json.loads(line) for line in file.read_text().splitlines() if line.strip()]
+        made += examples(runtime, name, questions)
+    runtime.close()
+    learned = [one for one in made if one.half == HALVES[0]]
+    print(f"{'':28} {'n':>4} {'search':>11}  {'learned':>11}  floor: share of answerable, unanswerable below")
+    for name in asked:
+        others = [one for one in learned if one.site != name]
+        sections = fit_sections(others)
+        answers = fit_answers(others, sections)
+        for half in HALVES:
+            some = [one for one in made if one.site == name and one.half == half]
+            report(f"{name}, {half}", some, sections, answers)
+    sections = fit_sections(learned)
+    answers = fit_answers(learned, sections)
+    weights = {
+        "section": dict(zip(SECTION, sections.round(3).tolist(), strict=True)),
+        "answer": dict(zip(("bias", *ANSWER), np.roll(answers, 1).round(3).tolist(), strict=True)),
+    }
+    text = json.dumps(weights, indent=1) + "\n"
+    if given.write:
+        FILE.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""What visitors read: answers to questions with known facts, scored without a model.
+
+    python -m benchmarks.visitor_answers --data DIR FOLDER ... [SITE=QUESTIONS.jsonl ...] [--half tuned|aside]
+        [--show all|wrong]
+
+The sources are those of `benchmarks.learn_ranking`. Each question is asked as a visitor asks it. Printed for
+each site, kind of question and half:
+
+- fact: the share of answers with citations that match every `must` and no `must_not` of the question;
+- page: an expected page is cited; wrong: only other pages are;
+- refused: the share of answerable questions without an answer;
+- length: the median of the answers' characters;
+- none: the share of questions that the site does not answer and that get none;
+- verbatim: the share of citations whose quote is on the cited page, word for word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from benchmarks.learn_ranking import OTHER_LANGUAGE, turns_of
+from benchmarks.visitor_sites import HALVES, crawl, half_of, is_page, path_of
+from server.domain.answer import Answer
+from server.domain.chunk import PageWords
+from server.domain.question import Question
+from server.runtime.runtime import Runtime, open_runtime
+from server.settings.reading import load_settings
+
+
+@dataclass(frozen=True)
+class Read:
+    """One question with what its reader gets."""
+
+    question: dict[str, Any]
+    site: str
+    half: str
+    answer: Answer
+    answerable: bool
+    fact: bool | None
+    """None for a question without a check."""
+    page: bool
+    verbatim: tuple[bool, ...]
+
+
+def reads(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -> Iterator[Read]:
+    """Ask each question and yield what its reader gets."""
+    pipeline = runtime.engine.pipeline(runtime.stores.sites.get(name))
+    words: dict[str, PageWords] = {}
+    for question in questions:
+        asked = Question(question["question"], name, turns_of(question), question["lang"])
+        *_, answer = pipeline.answer(asked)
+        assert isinstance(answer, Answer)
+        for cited in answer.citations:
+            if cited.url not in words:
+                words[cited.url] = PageWords(pipeline.steps.page_text(cited.url))
+        said = answer.text
+        holds = all(re.search(must, said, re.I) for must in question.get("must") or ())
+        holds &= not any(re.search(no, said, re.I) for no in question.get("must_not") or ())
+        wanted = question["expected_urls"]
+        yield Read(
+            question,
+            name,
+            half_of(question["id"]),
+            answer,
+            bool(wanted),
+            bool(answer.citations) and holds if question.get("must") else None,
+            any(_is_wanted(cited.url, url) for cited in answer.citations for url in wanted),
+            tuple(words[cited.url].hold(cited.quote) for cited in answer.citations),
+        )
+
+
+def _is_wanted(url: str, wanted: str) -> bool:
+    page = "/" + path_of(url).removesuffix(".en")
+    return is_page(url, wanted) or page.endswith(f"/{wanted.lstrip('/')}")
+
+
+def line(name: str, some: Sequence[Read]) -> str:
+    """Return a line of the table."""
+    known = [one for one in some if one.answerable]
+    none = [one for one in some if not one.answerable]
+    given = [one for one in known if one.answer.citations]
+    quotes = [held for one in some for held in one.verbatim]
+
+    def share(values: Sequence[bool]) -> str:
+        return f"{mean(values):8.2f}" if values else f"{'-':>8}"
+
+    columns = [
+        share([one.fact for one in known if one.fact is not None]),
+        share([one.page for one in known]),
+        share([bool(one.answer.citations) and not one.page for one in known]),
+        share([not one.answer.citations for one in known]),
+        f"{median(len(one.answer.text) for one in given) if given else 0:8.0f}",
+        share([not one.answer.citations for one in none]),
+        share(quotes),
+    ]
+    return f"{name:36} {len(known):4} {len(none):4} {' '.join(columns)}"
+
+
+def table(some: Sequence[Read]) -> Iterator[str]:
+    """Yield the lines of the table."""
+    names = ["fact", "page", "wrong", "refused", "length", "none", "verbatim"]
+    yield f"{'':36} {'n':>4} {'none':>4} {' '.join(f'{name:>8}' for name in names)}"
+    groups: dict[str, list[Read]] = defaultdict(list)
+    for one in some:
+        kind = one.question["type"]
+        groups[f"site {one.site}, {one.half}"].append(one)
+        groups[f"type {kind}, {one.half}"].append(one)
+        if kind not in OTHER_LANGUAGE:
+            groups[f"all, same language, {one.half}"].append(one)
+    yield from (line(name, groups[name]) for name in sorted(groups))
+
+
+def main() -> None:
+    """Print the table, and the answers if wanted."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sources", nargs="+")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--half", choices=HALVES)
+    parser.add_argument("--show", choices=("all", "wrong"))
+    given = parser.parse_args()
+    values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
+    runtime = open_runtime(load_settings(values))
+    known = {site.id for site in runtime.stores.sites.all() if site.generation}
+    runtime.close()
+    asked: dict[str, Path] = {}
+    for source in given.sources:
+        name, marked, file = source.partition("=")
+        asked[name if marked else Path(source).name] = Path(file if marked else f"{source}/questions.jsonl")
+        if not marked and Path(source).name not in known:
+            crawl(Path(source), values)
+    runtime = open_runtime(load_settings(values))
+    found: list[Read] = []
+    for name, path in asked.items():
+        questions = [json.loads(row) for row in path.read_text().splitlines() if row.strip()]
+        wanted = [one for one in questions if given.half in (None, half_of(one["id"]))]
+        found += reads(runtime, name, wanted)
+    runtime.close()
+    for one in found if given.show else ():
+        right = not one.answer.citations if not one.answerable else one.page if one.fact is None else one.fact
+        if given.show == "all" or not right:
+            print(f"{'=' * 80}\n{one.site}: {one.question['question']}\n({one.question['answer']})\n")
+            print(f"{one.answer.text}\n")
+    print("\n".join(table(found)))
+
+
+if __name__ == "__main__":
+    main()
