@@ -1,4 +1,4 @@
-"""The refusal: the nearest sections if one may answer, else what the site covers, and how to reach a person."""
+"""The refusal: the nearest sections if one may answer, else what the site covers, and a way to a person."""
 
 from collections.abc import Sequence
 
