@@ -1,0 +1,101 @@
+"""Sections that answer come first, whatever the search thought of them."""
+
+import numpy as np
+import pytest
+
+from server.answering.ranking import POOL, SECTION, SectionRanker, compared_texts, section_features
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.derived import Calibration
+from server.domain.protocols import ModelError
+from server.domain.question import Query
+
+
+def hit(name, text, score, heading="Lamps", **more):
+    chunk = Chunk(name, f"https://lantern.example/{name}", "Lantern Shop", (heading,), text, 0, "en")
+    return ScoredChunk(chunk, score, **more)
+
+
+class Vectors:
+    """Vectors made on the spot."""
+
+    def __init__(self, embedder):
+        self.embedder = embedder
+
+    def of(self, wanted):
+        texts = [text for some in wanted.values() for text in some]
+        return dict(zip(texts, np.asarray(self.embedder.embed(texts), np.float32), strict=True))
+
+
+@pytest.fixture
+def ranker(shop, embedder):
+    return SectionRanker(shop.rarity, embedder, Calibration(), Vectors(embedder))
+
+
+def names(hits):
+    return [found.chunk.id for found in hits]
+
+
+def test_a_section_that_says_it_in_other_words_passes_one_that_repeats_the_question(ranker):
+    vague = hit("vague", "Lamps and more lamps, and money, and lamps.", 0.60)
+    says = hit("says", "We refund the full price of a lamp within thirty days.", 0.59, "Refunds")
+    assert names(ranker.refine(Query("can I get my money back?", "en"), [vague, says], 10)) == [
+        "says",
+        "vague",
+    ]
+
+
+def test_a_far_better_score_of_the_search_stays_first(ranker):
+    found = [hit("good", "Delivery costs 4.50 EUR.", 0.9, "Delivery"), hit("bad", "Brass shines.", 0.2)]
+    assert names(ranker.refine(Query("how much is delivery", "en"), found, 10)) == ["good", "bad"]
+
+
+def test_scores_stay_between_none_and_the_best_of_the_search_and_name_the_features(ranker):
+    found = [hit(str(n), f"Lamp {n} burns oil.", 0.8 - n / 30) for n in range(POOL + 4)]
+    ranked = ranker.refine(Query("which lamp burns oil", "en"), found, POOL + 4)
+    scores = [one.score for one in ranked]
+    assert len(ranked) == POOL + 4
+    assert scores == sorted(scores, reverse=True)
+    assert 0 <= scores[-1] <= scores[0] == pytest.approx(0.8)
+    assert set(SECTION) <= set(ranked[0].scores)
+
+
+def test_the_sentence_nearest_in_meaning_is_named(ranker):
+    found = [hit("a", "Lamps are old. Parcels arrive within two days. Brass is heavy.", 0.5)]
+    (ranked,) = ranker.refine(Query("how fast do you ship?", "en"), found, 10)
+    assert ranked.sentence == "Parcels arrive within two days."
+
+
+def test_themes_keep_their_order(ranker):
+    found = [hit("b", "Brass.", 0.2, theme="Metals"), hit("a", "Lamps burn oil.", 0.9, theme="Lamps")]
+    assert names(ranker.refine(Query("what are the main themes", "en"), found, 10)) == ["b", "a"]
+
+
+def test_a_question_that_the_embedder_cannot_read_is_ranked_by_words(ranker):
+    found = [hit("a", "Lampen brennen.", 0.5), hit("b", "Die Lieferung kostet 4,50 EUR.", 0.49, "Lieferung")]
+    ranked = ranker.refine(Query("Was kostet die Lieferung?", "de"), found, 10)
+    assert names(ranked) == ["b", "a"]
+    assert "sentence_gap" in ranked[0].scores
+    assert ranked[0].sentence == ""
+
+
+def test_when_the_embedder_fails_the_words_rank(shop, embedder):
+    class Failing:
+        languages = frozenset({"en"})
+
+        def embed(self, texts):
+            raise ModelError("embedding_unreachable", "no answer")
+
+    ranker = SectionRanker(shop.rarity, Failing(), Calibration(), Vectors(embedder))
+    found = [hit("a", "Brass shines.", 0.5), hit("b", "Delivery costs 4.50 EUR.", 0.49, "Delivery")]
+    assert names(ranker.refine(Query("how much is delivery", "en"), found, 10)) == ["b", "a"]
+
+
+def test_a_requested_kind_of_fact_counts_for_the_section_that_has_it(shop):
+    hits = [hit("a", "Delivery is quick.", 0.5), hit("b", "Delivery costs 4.50 EUR.", 0.5)]
+    rows = section_features(Query("What does delivery cost?", "en"), hits, shop.rarity)
+    assert rows[:, SECTION.index("fact")].tolist() == [-1.0, 1.0]
+
+
+def test_texts_that_are_compared_are_the_heading_and_then_each_sentence_once():
+    chunk = hit("a", "Lamps burn. Lamps burn. Brass shines.", 0.5).chunk
+    assert compared_texts(chunk) == ["Lamps", "Lamps burn.", "Brass shines."]
