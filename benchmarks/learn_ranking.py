@@ -281,7 +281,7 @@ def main() -> None:
             asked[name] = Path(file)
             continue
         if (folder / "corpus.jsonl").is_file():
-            folder = website_of(folder, given.data / "websites" / folder.name)
+            folder = website_of(folder, given.data / "websites" / folder.name.replace("_", "-"))
         asked[folder.name] = folder / "questions.jsonl"
         if folder.name not in known:
             crawl(folder, values)
