@@ -11,8 +11,8 @@ from server.domain.site import Site
 from server.settings import Settings
 
 FLOOR, CHECK = "relevance_floor", "floor_check"
-"""Keys of `Site.options`: the operator's number or one of CHOICES, and the answerability of questions that were
-made of the site's pages."""
+"""Keys of `Site.options`: the operator's number or one of CHOICES, and the answerability of questions that
+were made of the site's pages."""
 ANSWER_MORE, REFUSE_MORE = "answer_more", "refuse_more"
 CHOICES = (ANSWER_MORE, REFUSE_MORE)
 WRONG = 0.05
@@ -21,8 +21,8 @@ FEWEST = 15
 """A choice needs at least this many questions of each kind."""
 LOWEST, LENIENT, HIGHEST = 0.05, 0.12, 0.6
 """Limits of the floors that are chosen. Visitors use other words than the pages do, so ANSWER_MORE never goes
-above LENIENT: of 184 labelled questions of visitors 2 % fall below it, which proves with 90 % confidence that at
-most 5 % do."""
+above LENIENT: 3 of 160 labelled questions of visitors fall below it, from which follows with 90 % confidence
+that at most 5 % do."""
 _Z = 1.645
 """Standard deviations on both sides of the mean that hold 90 % of a normal distribution."""
 _SCALE = f"{zlib.crc32(repr(sorted(LEARNED['answer'].items())).encode()):08x}"

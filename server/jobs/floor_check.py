@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from server.answering.engine import AnswerSources, Engine, NoCurated, without_answer_cache
 from server.answering.floors import CHECK, FloorCheck
-from server.answering.writing.suggestions import heading_of, is_question
-from server.domain.chunk import Chunk, ScoredChunk
+from server.answering.writing.suggestions import ENOUGH_TEXT, heading_of, is_question
+from server.domain.chunk import Chunk
 from server.domain.question import Question
 from server.domain.sentences import split_sentences
 from server.domain.site import Site
@@ -26,7 +26,7 @@ from server.storage.sites.sites import SiteStore
 T = TypeVar("T")
 PHRASES, HEADINGS = 44, 16
 """Maximum number of questions of each kind, spread over the site. Each is asked twice."""
-SHORTEST_SECTION, SHORTEST_SENTENCE = 100, 40
+SHORTEST_SENTENCE = 40
 """Characters."""
 WORDS = 4
 """Rarest words of a sentence that make a question."""
@@ -66,16 +66,11 @@ def check_floor(engine: Engine, database: Database, site_id: str) -> None:
         language = one.section.language or site.language or "en"
         question = Question(one.text, site_id, (), language)
         query = pipeline.rewrite(question)
-
-        def asked(question: Question = question) -> list[ScoredChunk]:
-            return pipeline.search(question, CONSIDERED)
-
-        answerable.append(grader.answerability(query, asked()))
+        answerable.append(grader.answerability(query, pipeline.search(question, CONSIDERED)))
         if one.asks_fact:
-            left_out = _variants(one.section.url, pages)
-            content.holdout.hides = left_out.__contains__
-            others = asked()
-            content.holdout.hides = frozenset[str]().__contains__
+            content.holdout.hides = _variants(one.section.url, pages).__contains__
+            others = pipeline.search(question, CONSIDERED)
+            content.holdout.hides = lambda url: False
             weights = rarity.weights(tokens(one.text, language))
             if all(coverage(weights, chunk_words(hit.chunk)) < ELSEWHERE for hit in others):
                 unanswerable.append(grader.answerability(query, others))
@@ -93,13 +88,10 @@ def site_questions(
     own = [page for page in pages if page.language == site.language] or list(pages)
     chosen = spread(own, PHRASES)
     each = -(-PHRASES // max(1, len(chosen)))
-    sections = [
-        section
-        for page in chosen
-        for section in spread(
-            [one for one in content.page(page.url) if len(one.text) >= SHORTEST_SECTION], each
-        )
-    ]
+    sections: list[Chunk] = []
+    for page in chosen:
+        long = [one for one in content.page(page.url) if len(one.text) >= ENOUGH_TEXT]
+        sections += spread(long, each)
     phrases = (SiteQuestion(_phrase(one, rarity), one) for one in spread(sections, PHRASES))
     headings = (
         SiteQuestion(heading, one, is_question(heading, one.language))
@@ -121,7 +113,7 @@ def spread(items: Sequence[T], count: int) -> list[T]:
 
 def _phrase(section: Chunk, rarity: Rarity) -> str:
     """The rarest words of the section's first sentence, in their order; "" when it has no sentence."""
-    sentences = split_sentences(section.text.removeprefix(section.heading))
+    sentences = split_sentences(section.text)
     first = next((one for one in sentences if len(one) >= SHORTEST_SENTENCE), "")
     found = {word: tokens(word, section.language) for word in re.findall(r"[\w'’-]+", first)}
     weights = rarity.weights([token for word in found.values() for token in word])
