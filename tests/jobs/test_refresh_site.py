@@ -5,12 +5,13 @@ from statistics import median
 
 import pytest
 
-from server.answering.floors import CHECK, FLOOR, REFUSE_MORE, FloorCheck, site_floor
+from server.answering.floors import ANSWER_MORE, CHECK, FEWEST, FLOOR, REFUSE_MORE, FloorCheck, site_floor
 from server.answering.grading import DEFAULT_FLOOR
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.domain.site_fact import FactKind
 from server.jobs.floor_check import HEADINGS, PHRASES
+from server.quality.variant import EvaluatedVariant
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
@@ -207,6 +208,22 @@ def test_a_small_site_has_too_few_sections_for_a_choice_of_floor(owner):
     assert not check.is_enough
     chosen = replace(site, options=site.options | {FLOOR: REFUSE_MORE})
     assert site_floor(chosen, owner.runtime.settings, fingerprint) == DEFAULT_FLOOR
+
+
+def test_the_choice_of_floor_changes_the_outcome_and_what_an_evaluation_keeps(owner):
+    owner.crawl()
+    sites, engine = owner.runtime.stores.sites, owner.runtime.engine
+    asked = "What do I pay for shipping?"
+    outcomes, fingerprints = {}, []
+    check = FloorCheck((0.1,) * FEWEST, (0.59,) * FEWEST).to_json(engine.query_embedder.fingerprint)
+    for choice in ("", ANSWER_MORE, REFUSE_MORE):
+        site = sites.change(
+            "shop", lambda now, to=choice: replace(now, options=now.options | {CHECK: check, FLOOR: to})
+        )
+        outcomes[choice] = owner.answer(asked).outcome
+        fingerprints.append(repr(EvaluatedVariant(engine, owner.runtime.database, site).fingerprint()))
+    assert outcomes == {"": "answered", ANSWER_MORE: "answered", REFUSE_MORE: "refused"}
+    assert len(set(fingerprints)) == 3
 
 
 def test_only_starters_that_the_site_answers_from_their_own_section_are_kept(owner):
