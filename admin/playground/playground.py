@@ -17,6 +17,7 @@ from admin.page import Page
 from admin.people.sessions import operator_email
 from admin.replies import changed, progress, unchanged
 from admin.sites.settings import TONE_LABELS
+from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.writing.markup import answer_html
 from server.api.access import (
@@ -32,7 +33,6 @@ from server.domain.site import Site
 from server.playground.columns import Column, columns_of, variants_of
 from server.playground.order import (
     EMBEDDED,
-    FLOOR,
     SWITCHES,
     TUNING,
     TURNS,

@@ -16,15 +16,31 @@ from admin.page import Page
 from admin.replies import changed, done, unchanged
 from admin.sites import sites as sites_page
 from server.answering.engine import daily_limit
+from server.answering.floors import (
+    ANSWER_MORE,
+    CHECK,
+    CHOICES,
+    FLOOR,
+    REFUSE_MORE,
+    FloorCheck,
+    Share,
+    site_floor,
+    usual_floor,
+)
 from server.answering.flows.table import FLOWS
-from server.answering.grading import DEFAULT_FLOOR
-from server.api.access import configuration, crawling, stores
+from server.api.access import configuration, crawling, engine, stores
 from server.domain.registry import UnknownName
 from server.domain.roles import Role
 from server.domain.site import CRAWL_LIMITS, INSTRUCTIONS, INSTRUCTIONS_CHARS, LANGUAGE, TONE, Site, Voice
 from server.retrieval.table import STRATEGIES, check_spec
 
-FLOOR = "relevance_floor"
+OWN_FLOOR = "own"
+FLOOR_LABELS = {
+    "": "Balanced (default)",
+    ANSWER_MORE: "Answer more: at most 5 % of answerable questions refused",
+    REFUSE_MORE: "Refuse more: at most 5 % of unanswerable questions answered",
+    OWN_FLOOR: "Own number",
+}
 LIMITS = ("daily_tokens", "daily_cost", *CRAWL_LIMITS)
 MOST_TOKENS, MOST_COST = 10**12, 10**6
 TONE_LABELS = {
@@ -55,6 +71,9 @@ class SiteSettingsForm(Form):
     main_language = StringField("Main language")
     strategy = StringField("Search", [Needed("Choose a strategy, such as hybrid.")])
     flow = SelectField("Flow", choices=[SelectChoice(name, name) for name in FLOWS])
+    refusals = SelectField(
+        "Refusals", choices=[SelectChoice(name, label) for name, label in FLOOR_LABELS.items()], default=""
+    )
     floor = _limit("Relevance floor", FloatField, 0, 1)
     tone = SelectField("Tone", choices=[SelectChoice(name, label) for name, label in TONE_LABELS.items()])
     instructions = TextAreaField(
@@ -73,6 +92,10 @@ class SiteSettingsForm(Form):
         if field.data and not (field.data.isascii() and field.data.isalpha() and 2 <= len(field.data) <= 3):
             raise StopValidation("Write a language code such as en or de, or leave it empty.")
 
+    def validate_refusals(self, field: SelectField) -> None:
+        if field.data == OWN_FLOOR and self.floor.data is None:
+            raise StopValidation("Write a number from 0 to 1 below, or choose another entry.")
+
     def validate_strategy(self, field: StringField) -> None:
         """As it is written shortest."""
         try:
@@ -83,7 +106,9 @@ class SiteSettingsForm(Form):
 
 OWN: dict[str, Callable[[SiteSettingsForm], object]] = {
     LANGUAGE: lambda form: form.main_language.data or None,
-    FLOOR: lambda form: _number(form.floor),
+    FLOOR: lambda form: (
+        _number(form.floor) if form.refusals.data == OWN_FLOOR else form.refusals.data or None
+    ),
     TONE: lambda form: form.tone.data or None,
     INSTRUCTIONS: lambda form: (form.instructions.data or "").strip() or None,
     "daily_tokens": lambda form: _number(form.daily_tokens),
@@ -96,6 +121,7 @@ OWN: dict[str, Callable[[SiteSettingsForm], object]] = {
 def filled(site: Site) -> SiteSettingsForm:
     """The form with what is stored."""
     voice = Voice.of(site.options)
+    own_floor = site.options.get(FLOOR)
     own: dict[str, Any] = {name: site.options.get(name) for name in LIMITS}
     return SiteSettingsForm(
         formdata=None,
@@ -104,7 +130,8 @@ def filled(site: Site) -> SiteSettingsForm:
         main_language=site.options.get(LANGUAGE, ""),
         strategy=site.strategy,
         flow=site.flow,
-        floor=site.options.get(FLOOR),
+        refusals=own_floor if own_floor in CHOICES else OWN_FLOOR if own_floor is not None else "",
+        floor=None if own_floor in CHOICES else own_floor,
         tone=voice.tone,
         instructions=voice.instructions,
         **own,
@@ -175,8 +202,31 @@ def site_settings_save(site: Site) -> ResponseReturnValue:
     return redirect(url_for("admin.site_settings", site_id=site.id))
 
 
+def _expected(site: Site, check: FloorCheck) -> list[tuple[str, float, bool, str, str]]:
+    """Return label and floor of each choice, if it is the site's, and the shares that it answers and refuses
+    wrongly, in words."""
+    settings = configuration().settings
+    usual, own = usual_floor(settings), site.options.get(FLOOR, "")
+    floors = {"": usual} | {choice: check.floor(choice, usual) for choice in CHOICES}
+    if own not in floors:
+        own = OWN_FLOOR
+        floors[own] = site_floor(site, settings, "")
+    shares = {name: (check.answered(floor), check.refused(floor)) for name, floor in floors.items()}
+    return [
+        (FLOOR_LABELS[name], floor, name == own, _percent(shares[name][0]), _percent(shares[name][1]))
+        for name, floor in floors.items()
+    ]
+
+
+def _percent(share: Share) -> str:
+    """As "7 % (2 to 15 %)"."""
+    low, high = share.interval
+    return f"{share.value:.0%} ({100 * low:.0f} to {high:.0%})".replace("%", " %")
+
+
 def _shown(site: Site, form: SiteSettingsForm) -> str:
     settings = configuration().settings
+    check = FloorCheck.from_json(site.options.get(CHECK), engine().query_embedder.fingerprint)
     pages = stores().content(site.id).pages(limit=SAMPLE)
     return render_template(
         "admin/site_settings.html",
@@ -185,9 +235,8 @@ def _shown(site: Site, form: SiteSettingsForm) -> str:
         strategies=strategy_names(),
         languages=Counter(found.language or "unknown" for found in pages).most_common(8),
         calibration=site.options.get("calibration"),
-        floor=settings.retrieval.relevance_floor
-        if settings.retrieval.relevance_floor >= 0
-        else DEFAULT_FLOOR,
+        check=check,
+        expected=_expected(site, check) if check.is_enough else [],
         limit=daily_limit(site, settings),
         settings=settings,
         wrong=[field for field in form if field.errors],

@@ -6,6 +6,7 @@ from typing import Literal, TypeVar, get_args, get_origin
 
 from pydantic import ValidationError
 
+from server.answering.floors import FLOOR
 from server.answering.flows.table import FLOWS
 from server.answering.understanding.language import question_language
 from server.domain.question import Turn
@@ -17,8 +18,8 @@ from server.settings.tuning import TuningSettings
 
 EMBEDDED = "embedded"
 """As writer: no model is asked, the site's own sentences are quoted."""
-FLOOR, TUNING = "relevance_floor", "tuning"
-"""The keys of these settings in `Site.options`."""
+TUNING = "tuning"
+"""The key of these settings in `Site.options`."""
 
 
 @dataclass(frozen=True, slots=True)

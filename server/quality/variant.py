@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from server.answering.engine import Engine, SiteParts, without_answer_cache
+from server.answering.floors import site_floor
 from server.answering.pipeline import Pipeline
 from server.answering.understanding.language import question_language
 from server.answering.writing.reading import joined_text
@@ -132,11 +133,11 @@ class EvaluatedVariant:
             "flow": self.site.flow,
             "model": self.writer,
             "embedder": self.engine.query_embedder.fingerprint,
-            "options": {name: self.site.options.get(name) for name in ("tuning", "relevance_floor", "auto")},
+            "options": {name: self.site.options.get(name) for name in ("tuning", "auto")},
             "settings": [
                 str(settings.tuning.options),
                 settings.retrieval.retrieve_limit,
-                settings.retrieval.relevance_floor,
+                site_floor(self.site, settings, self.engine.query_embedder.fingerprint),
             ],
         }
 

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from crawler.discovery.urls import canonical, other_slash, without_index
 from server.answering.engine import AnswerSources, SiteParts, tuning_of
+from server.answering.floors import site_floor
 from server.answering.flows.graders import ModelGroundedness, VerifiedGroundedness
-from server.answering.grading import DEFAULT_FLOOR, EvidenceGrader
+from server.answering.grading import EvidenceGrader
 from server.answering.operator_page_rules import OperatorPageRules
 from server.answering.past_pages import PastPages
 from server.answering.pipeline import Pipeline
@@ -198,7 +199,7 @@ def _understanding(
 
 def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGrader:
     """Return the grader that decides whether retrieved chunks answer."""
-    return EvidenceGrader(Rarity(parts.words), _floor(site, settings))
+    return EvidenceGrader(Rarity(parts.words), site_floor(site, settings, parts.embedder.fingerprint))
 
 
 def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:
@@ -206,10 +207,3 @@ def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: In
     if grading is None:
         return [sources]
     return [ClaimReviewer(ModelGroundedness(grading, VerifiedGroundedness(), incidents)), sources]
-
-
-def _floor(site: Site, settings: Settings) -> float:
-    own = site.options.get("relevance_floor")
-    if isinstance(own, int | float):
-        return float(own)
-    return settings.retrieval.relevance_floor if settings.retrieval.relevance_floor >= 0 else DEFAULT_FLOOR

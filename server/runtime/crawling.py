@@ -16,6 +16,7 @@ from server.jobs.crawl_control import CrawlControl, SiteRemoval
 from server.jobs.crawl_intake import ProgressCallback
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.dry_run import DryRuns
+from server.jobs.floor_check import check_floor
 from server.jobs.gate import Measure
 from server.jobs.page_edits import PageControl
 from server.jobs.queue import JobQueue
@@ -84,7 +85,7 @@ class Crawling:
         job = SiteRefresh(self._database, self._engine.incidents, settings, sources, self._measure)
         had = job.run(crawl_id, self._site_index, on_progress, interrupt)
         if had and self._stores.crawls.get(crawl_id).state == "done":
-            self._choose_starters(site_id)
+            self._try_own_questions(site_id)
             self._gap_work.crawled(site_id, crawl_id)
         return had
 
@@ -116,11 +117,13 @@ class Crawling:
             self.upkeep().queue_waiting()
             self._fill_sentences(site_id)
 
-    def _choose_starters(self, site_id: str) -> None:
+    def _try_own_questions(self, site_id: str) -> None:
+        """Choose the site's starters and check its relevance floor, by questions from its own pages."""
         try:
             choose_starters(self._engine, self._stores.sites, site_id)
+            check_floor(self._engine, self._database, site_id)
         except (ModelError, StorageError, IndexFailure) as error:
-            log.warning("the starter questions of %s stay as they are: %s", site_id, error)
+            log.warning("starters and relevance floor of %s stay as they are: %s", site_id, error)
 
     def _fill_sentences(self, site_id: str) -> None:
         """Embed the sentences of live pages, so that questions can be compared with them. An embedding

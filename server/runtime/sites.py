@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from server.answering.engine import AnswerSources, CuratedSource, SiteParts, daily_limit, tuning_of
+from server.answering.floors import site_floor
 from server.answering.flows.graders import (
     CoverageUsefulness,
     EvidenceStrips,
@@ -255,7 +256,7 @@ def open_answer_cache(
     name = model.name if model else "embedded"
     limits = (
         settings.retrieval.retrieve_limit,
-        settings.retrieval.relevance_floor,
+        site_floor(site, settings, parts.embedder.fingerprint),
         settings.retrieval.self_rag_max_count,
     )
     options = sorted(site.options.items(), key=lambda item: item[0])

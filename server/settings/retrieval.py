@@ -51,7 +51,8 @@ class RetrievalSettings(Group):
     relevance_floor: Annotated[float, Changeable("answers", "Lowest answerability")] = Field(
         default=-1.0, ge=-1, le=1
     )
-    """Lowest answerability, from 0 to 1, at which Docent answers a question. -1: the calibrated default."""
+    """Lowest answerability, from 0 to 1, at which Docent answers a question, unless the site has its own.
+    -1: the built-in default."""
     history_turns: int = Field(default=6, ge=0, le=50)
     """Earlier questions and answers that are used to understand a question."""
     history_minutes: float = Field(default=60.0, gt=0)

@@ -1,12 +1,17 @@
 """A site is read again: only what changed is touched, and what failed leaves the live index alone."""
 
 from dataclasses import replace
+from statistics import median
 
 import pytest
 
+from server.answering.floors import ANSWER_MORE, CHECK, FEWEST, FLOOR, REFUSE_MORE, FloorCheck, site_floor
+from server.answering.grading import DEFAULT_FLOOR
 from server.domain.answer import Outcome
 from server.domain.site import Site
 from server.domain.site_fact import FactKind
+from server.jobs.floor_check import HEADINGS, PHRASES
+from server.quality.variant import EvaluatedVariant
 from server.runtime.runtime import open_runtime
 from server.settings import Settings
 from tests.websites import SHOP, Website, serve
@@ -160,6 +165,65 @@ def test_a_crawl_that_a_killed_worker_left_is_queued_again(owner):
     owner.runtime.crawling.upkeep().take_up_left()
     assert owner.runtime.stores.crawls.latest("shop").state == "waiting"
     assert len(owner.runtime.crawling.jobs) == 1
+
+
+TOPICS = (
+    "harbour ferry", "museum garden", "bicycle repair", "swimming pool", "chess club", "pottery kiln", "night bus",
+    "public library", "farmers market", "music school", "rowing course", "bread oven",
+)  # fmt: skip
+
+
+def test_a_crawl_asks_the_site_its_own_questions_with_their_page_and_without_it(owner):
+    links = "".join(f"<li><a href='/{number}'>{topic}</a></li>" for number, topic in enumerate(TOPICS))
+    owner.website.pages = {"/": ("Seaside town", f"<p>The town and what it offers.</p><ul>{links}</ul>")}
+    for number, topic in enumerate(TOPICS):
+        first, second = topic.split()
+        owner.website.pages[f"/{number}"] = (
+            topic.title(),
+            f"<h2>Opening of the {topic}</h2><p>The {first} near our {second} welcomes {first} visitors at "
+            f"{number + 6} every morning of the season.</p><h2>Cost of the {topic}</h2><p>A day at the {second} "
+            f"with the {first} costs {number + 2} EUR, and children of the town pay nothing at all.</p>",
+        )
+    owner.crawl()
+    site = owner.runtime.stores.sites.get("shop")
+    fingerprint = owner.runtime.engine.query_embedder.fingerprint
+    check = FloorCheck.from_json(site.options[CHECK], fingerprint)
+    assert check.is_enough
+    assert median(check.answerable) > median(check.unanswerable) + 0.2
+    assert list(check.answerable) == sorted(check.answerable)
+    assert check.generation == site.generation
+    assert len(check.answerable) <= PHRASES + HEADINGS
+    owner.crawl()
+    assert owner.runtime.stores.sites.get("shop").options[CHECK] == site.options[CHECK]
+    chosen = replace(site, options=site.options | {FLOOR: REFUSE_MORE})
+    assert site_floor(chosen, owner.runtime.settings, fingerprint) > DEFAULT_FLOOR
+
+
+def test_a_small_site_has_too_few_sections_for_a_choice_of_floor(owner):
+    owner.crawl()
+    site = owner.runtime.stores.sites.get("shop")
+    fingerprint = owner.runtime.engine.query_embedder.fingerprint
+    check = FloorCheck.from_json(site.options[CHECK], fingerprint)
+    assert check.answerable
+    assert not check.is_enough
+    chosen = replace(site, options=site.options | {FLOOR: REFUSE_MORE})
+    assert site_floor(chosen, owner.runtime.settings, fingerprint) == DEFAULT_FLOOR
+
+
+def test_the_choice_of_floor_changes_the_outcome_and_what_an_evaluation_keeps(owner):
+    owner.crawl()
+    sites, engine = owner.runtime.stores.sites, owner.runtime.engine
+    asked = "What do I pay for shipping?"
+    outcomes, fingerprints = {}, []
+    check = FloorCheck((0.1,) * FEWEST, (0.59,) * FEWEST).to_json(engine.query_embedder.fingerprint)
+    for choice in ("", ANSWER_MORE, REFUSE_MORE):
+        site = sites.change(
+            "shop", lambda now, to=choice: replace(now, options=now.options | {CHECK: check, FLOOR: to})
+        )
+        outcomes[choice] = owner.answer(asked).outcome
+        fingerprints.append(repr(EvaluatedVariant(engine, owner.runtime.database, site).fingerprint()))
+    assert outcomes == {"": "answered", ANSWER_MORE: "answered", REFUSE_MORE: "refused"}
+    assert len(set(fingerprints)) == 3
 
 
 def test_only_starters_that_the_site_answers_from_their_own_section_are_kept(owner):
