@@ -26,8 +26,8 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.learn_ranking import OTHER_LANGUAGE, turns_of
-from benchmarks.visitor_sites import HALVES, crawl, half_of, is_page, path_of
+from benchmarks.learn_ranking import OTHER_LANGUAGE, opened, turns_of
+from benchmarks.visitor_sites import HALVES, half_of, is_page, path_of
 from server.domain.answer import Answer
 from server.domain.chunk import PageWords
 from server.domain.question import Question
@@ -128,16 +128,8 @@ def main() -> None:
     parser.add_argument("--half", choices=HALVES)
     parser.add_argument("--show", choices=("all", "wrong"))
     given = parser.parse_args()
+    asked, _ = opened(given)
     values = {"DATA_DIR": str(given.data), "LOG_LEVEL": "error", "TUNE_ANSWER_CACHE": "0"}
-    runtime = open_runtime(load_settings(values))
-    known = {site.id for site in runtime.stores.sites.all() if site.generation}
-    runtime.close()
-    asked: dict[str, Path] = {}
-    for source in given.sources:
-        name, marked, file = source.partition("=")
-        asked[name if marked else Path(source).name] = Path(file if marked else f"{source}/questions.jsonl")
-        if not marked and Path(source).name not in known:
-            crawl(Path(source), values)
     runtime = open_runtime(load_settings(values))
     found: list[Read] = []
     for name, path in asked.items():
