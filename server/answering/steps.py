@@ -16,7 +16,7 @@ from server.answering.verifying.verifier import Verifier
 from server.answering.writing.attempt import Attempt
 from server.answering.writing.refusal import refuse
 from server.answering.writing.suggestions import next_questions
-from server.domain.answer import Answer, AnswerEvent
+from server.domain.answer import Answer, AnswerEvent, Delta
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import (
     Clarifier,
@@ -152,6 +152,8 @@ class Steps:
                 yield from attempt.events(question, query)
             except ModelError as error:
                 self.report(question, error.kind, str(error), trace)
+                if attempt.text:  # the next writer begins again
+                    yield Delta("\n\n")
                 continue
             finally:
                 if attempt.leaked:
@@ -161,7 +163,10 @@ class Steps:
                 return attempt.answer()
             last = place == len(writers) - 1
             if attempt.removed and not last:
-                removed = f"{len(attempt.removed)} claims of {writer.model} were not on the cited pages"
+                removed = (
+                    f"{len(attempt.removed)} claims of {writer.model} were not on the cited pages, "
+                    f"the first because: {attempt.why}"
+                )
                 self.report(question, "unsupported_answer", removed, trace)
             elif not last:
                 # When a model says that the pages do not answer, quotations do not overrule it.

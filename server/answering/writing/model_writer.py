@@ -118,6 +118,7 @@ def _joined(one: str, two: str) -> str:
     return max((one, two), key=lambda gap: (gap.count("\n"), len(gap)))
 
 
+_OBJECT_BEGINS = re.compile(r'\s*(?:`{1,3}\w*\s*)?(?:\{\s*"?\w*"?\s*:?\s*)?$')
 _PARTIAL_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
 
 
@@ -129,11 +130,12 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
     """Yield the decoded text of the top-level string `field`, in parts as they arrive.
 
     Models do not always reply in JSON. A reply that does not start with an object (a code fence before it is
-    allowed) is yielded unchanged as plain text. An object without the field yields nothing.
-    Raises CutShort when the field begins and never ends.
+    allowed) is yielded as plain text, until an object that starts with the field. An object without the field
+    yields nothing. Raises CutShort when the field begins and never ends.
     """
     opening = re.compile(rf'"{re.escape(field)}"\s*:\s*"')
     start = re.compile(r"^\s*(```(?:json)?\s*)?\{")
+    late = re.compile(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(field)}"\s*:\s*"')
     received, taken, plain, inside = "", 0, False, False
     for piece in pieces:
         received += piece
@@ -143,9 +145,14 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
                 plain = True
             elif found := opening.search(received):
                 inside, taken = True, found.end()
+        if plain and (found := late.search(received, taken)):
+            yield received[taken : found.start()] + "\n"
+            plain, inside, taken = False, True, found.end()
         if plain:
-            yield received[taken:]
-            taken = len(received)
+            end = _OBJECT_BEGINS.search(received, taken)
+            assert end  # it may be empty
+            yield received[taken : end.start()]
+            taken = end.start()
         elif inside:
             text, taken, closed = _decoded(received, taken)
             if text:
@@ -154,6 +161,8 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
                 return
     if inside:
         raise CutShort("the reply ends within its answer")
+    if plain:
+        yield received[taken:]
 
 
 def _decoded(received: str, start: int) -> tuple[str, int, bool]:

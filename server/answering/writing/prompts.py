@@ -95,7 +95,7 @@ def _drafts(drafts: Sequence[str]) -> str:
 def rewrite_prompt(question: Question) -> Prompt:
     """Return the prompt that rewords a question, with the last three turns."""
     user = f"{_history(question.history[-3:])}<question>\n{fenced(question.text)}\n</question>"
-    return Prompt(REWRITE_RULES, user, max_tokens=200, json=True)
+    return Prompt(REWRITE_RULES, user, max_tokens=200, json={"question": str})
 
 
 def _history(turns: Sequence[Turn]) -> str:
