@@ -55,7 +55,9 @@ class Habit(StrEnum):
     CUT_OFF_PLAIN = "cut_off_plain"
 
 
-THOUGHTS = "Okay, the visitor asks this. Delivery costs 4.50 EUR for each order, says excerpt 1. I answer in JSON."
+THOUGHTS = (
+    "Okay, the visitor asks this. Delivery costs 4.50 EUR for each order, says excerpt 1. I answer in JSON."
+)
 GERMAN = "Die Lieferung kostet 4.50 EUR, das ist der Preis für jede einzelne Bestellung. [1]"
 
 
@@ -77,7 +79,9 @@ def habitual(habit: Habit, body: Request) -> str:
         Habit.HEADINGS: _as_json(f"# Delivery\n\n## Answer\n\n{good}\n\n## Summary\n\n**{said}** {number}"),
         Habit.OTHER_JSON: json.dumps({"response": {"text": good, "confidence": 0.98}}),
         Habit.OTHER_LIST: json.dumps([{"sentence": said, "source": 1}]),
-        Habit.WRONG_NUMBERS: _as_json(re.sub(r"(\d)(?![\d\]])", lambda digit: str((int(digit[1]) + 3) % 10), good)),
+        Habit.WRONG_NUMBERS: _as_json(
+            re.sub(r"(\d)(?![\d\]])", lambda digit: str((int(digit[1]) + 3) % 10), good)
+        ),
         Habit.WRONG_CITATIONS: _as_json(f"{said} {other}"),
         Habit.NO_CITATIONS: _as_json(said),
         Habit.THINKS: f"<think>\n{thoughts}\n</think>\n\n{in_json}",

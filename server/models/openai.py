@@ -50,7 +50,8 @@ def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
     except openai.APIStatusError as error:
         raise _from_status(error, endpoint) from error
     except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-        message = f"{endpoint.url} did not answer in time; raise MODEL_FIRST_TOKEN_S and MODEL_TIMEOUT_S or choose a faster model"
+        advice = "raise MODEL_FIRST_TOKEN_S and MODEL_TIMEOUT_S or choose a faster model"
+        message = f"{endpoint.url} did not answer in time; {advice}"
         raise ModelError("timeout", message) from error
     except (openai.APIConnectionError, httpx2.ConnectError, httpx2.UnsupportedProtocol) as error:
         reason = _one_line(error.__cause__ or error)

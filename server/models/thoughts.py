@@ -14,7 +14,7 @@ _LONGEST_CLOSE = 40
 
 def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
     """Yield what of each piece belongs to the reply, "" for reasoning. Raises ModelError when reasoning ends
-    that never began, because some servers leave out the opening tag."""
+    that was not seen to begin, because some servers leave out the opening tag."""
     pieces, waiting, opened = iter(pieces), "", None
     for piece in pieces:
         waiting += piece
@@ -24,12 +24,13 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
             yield rest
             break
         if not opened and not _MAY_OPEN.fullmatch(waiting):
+            waiting = _CLOSES.split(waiting)[-1]
             yield waiting
             break
         yield ""
     else:
         yield "" if opened else waiting
-    tail = ""
+    tail = "" if opened else waiting
     for piece in pieces:
         tail = tail[-_LONGEST_CLOSE:] + piece
         if _CLOSES.search(tail):
@@ -42,4 +43,4 @@ def without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
 
 def reply_in(text: str) -> str:
     """Return a whole text without its reasoning."""
-    return "".join(without_thoughts([_CLOSES.split(text)[-1]]))
+    return "".join(without_thoughts([text]))

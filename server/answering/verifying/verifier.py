@@ -30,8 +30,6 @@ MOST_UNKNOWN = 0.34
 """Maximum share of an introduction's content words ("These are the steps:") that are not in the chunks."""
 
 
-COMMON_WORDS = 2
-"""A claim is in a language when it has this many of its function words. Names and addresses have fewer."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -164,12 +162,14 @@ class Verifier:
         return Verified(claim, (), reason, doubt)
 
     def _is_left_in_its_language(self, text: str, source: int) -> bool:
-        """Return whether a claim has the chunk's language although another one was asked for."""
+        """Return whether a claim has the chunk's language although another one was asked for. Names and
+        addresses may keep theirs."""
         language = self._chunks[source].language
         if self._proofs.same_language(source) or self._language not in STOP_WORDS:
             return False
-        common = sum(word in STOP_WORDS.get(language, ()) for word in _WORD.findall(text.lower()))
-        detected = text_language(text, self._language) if common >= COMMON_WORDS else self._language
+        words = _WORD.findall(text)
+        is_sentence = len(words) >= 3 and sum(word.islower() for word in words) * 2 >= len(words)
+        detected = text_language(text, self._language) if is_sentence else self._language
         return language in (detected, piece_language(text, self._language))
 
     def _contradiction(self, text: str, proof: Proof) -> tuple[str, Doubt] | None:

@@ -13,7 +13,6 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Writer
 from server.domain.question import Query, Question
 
-
 _HEADING = re.compile(r"#{1,6}\s+")
 _RULE = re.compile(r"\|[\s:|-]*-[\s:|-]*")
 _CELL = re.compile(r"[^|\n]+")

@@ -134,35 +134,45 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
     yields nothing. Raises CutShort when the field begins and never ends.
     """
     opening = re.compile(rf'"{re.escape(field)}"\s*:\s*"')
-    start = re.compile(r"^\s*(```(?:json)?\s*)?\{")
-    late = re.compile(rf'\s*(?:```(?:json)?\s*)?\{{\s*"{re.escape(field)}"\s*:\s*"')
-    received, taken, plain, inside = "", 0, False, False
+    late = re.compile(rf"\s*(?:```(?:json)?\s*)?\{{\s*{opening.pattern}")
+    received, plain, pieces = "", False, iter(pieces)
     for piece in pieces:
         received += piece
-        if not plain and not inside:
-            head = received.lstrip()
-            if head and not "```json{".startswith(re.sub(r"\s", "", head[:8])) and not start.match(received):
-                plain = True
-            elif found := opening.search(received):
-                inside, taken = True, found.end()
-        if plain and (found := late.search(received, taken)):
-            yield received[taken : found.start()] + "\n"
-            plain, inside, taken = False, True, found.end()
-        if plain:
-            end = _OBJECT_BEGINS.search(received, taken)
-            assert end  # it may be empty
-            yield received[taken : end.start()]
-            taken = end.start()
-        elif inside:
-            text, taken, closed = _decoded(received, taken)
-            if text:
-                yield text
-            if closed:
-                return
-    if inside:
-        raise CutShort("the reply ends within its answer")
+        plain = plain or _is_plain(received)
+        found = (late if plain else opening).search(received)
+        if found:
+            if plain:
+                yield received[: found.start()] + "\n"
+            yield from _string(received[found.end() :], pieces)
+            return
+        end = _OBJECT_BEGINS.search(received)
+        if plain and end:
+            yield received[: end.start()]
+            received = received[end.start() :]
     if plain:
-        yield received[taken:]
+        yield received
+
+
+def _is_plain(reply: str) -> bool:
+    """Return whether the beginning of a reply is no JSON object."""
+    head = reply.lstrip()
+    begins = "```json{".startswith(re.sub(r"\s", "", head[:8]))
+    return bool(head) and not begins and not re.match(r"(```(?:json)?\s*)?\{", head)
+
+
+def _string(received: str, pieces: Iterator[str]) -> Iterator[str]:
+    """Yield the decoded rest of a JSON string, in parts as they arrive. Raises CutShort."""
+    taken = 0
+    while True:
+        text, taken, closed = _decoded(received, taken)
+        if text:
+            yield text
+        if closed:
+            return
+        piece = next(pieces, None)
+        if piece is None:
+            raise CutShort("the reply ends within its answer")
+        received += piece
 
 
 def _decoded(received: str, start: int) -> tuple[str, int, bool]:

@@ -99,7 +99,9 @@ class ModelJudge:
             return False
         user = f"{_tag('question', question)}\n{_tag('reference', reference)}\n{_tag('answer', answer)}"
         with charged(Spending(self._site_id)):
-            return self._ask("right", Prompt(RIGHT, user, max_tokens=60, json={"right": bool}), _RIGHT, _Sheet())
+            return self._ask(
+                "right", Prompt(RIGHT, user, max_tokens=60, json={"right": bool}), _RIGHT, _Sheet()
+            )
 
     def _figures(self, sample: Sample, sheet: _Sheet) -> dict[str, float]:
         figures: dict[str, float] = {}
