@@ -6,11 +6,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from server.answering.engine import AnswerSources, NoCurated
 from server.answering.writing.prompts import answer_rules
 from server.domain.answer import Delta, Outcome
 from server.domain.question import Question, Turn
 from server.models.metered import estimate_tokens
 from server.models.openai import OpenAIChat
+from server.runtime.answering import open_pipeline
+from server.runtime.sites import VectorStore, open_parts
+from server.settings import Settings
+from server.storage.shared_cache import DiskSharedCache
 from tests.answering.conftest import TEXTS, answer
 from tests.openai_replies import THOUGHTS
 from tests.openai_server import Fault, Habit
@@ -118,16 +123,34 @@ def test_reasoning_counts_as_waiting_for_the_first_word(shop, model_server):
     assert final.text.startswith(QUOTED)
 
 
-def test_a_first_question_is_answered_by_one_call_and_begins_before_its_reply_ends(
-    shop, chat_model, model_server
-):
-    model_server.token_delay_s = 0.05
-    model_server.script = lambda request: json.dumps(
-        {"answer": f"{WRITTEN} Parcels to islands take five working days. [1]"}
+@pytest.fixture
+def default_flow(shop, chat_model, tmp_path):
+    """The pipeline that a new site gets, with a model."""
+    cache = DiskSharedCache(tmp_path / "shared")
+    parts = open_parts(
+        VectorStore(shop.chroma, None), shop.database, shop.content.live, shop.embedder, "shop"
     )
-    events = shop.pipeline(chat_model).answer(Question(ASKED, "shop", (), "en"))
+    sources = AnswerSources(NoCurated(), cache)
+    yield open_pipeline(shop.site, parts, chat_model, shop.incidents, Settings(), sources)
+    cache.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "begins"),
+    [
+        ("How much does delivery of one order cost?", WRITTEN),
+        ("How do I send back a lamp with a label?", "Put the lamp into its box. [1]"),
+        ("How long do parcels to islands take and what does delivery cost?", WRITTEN),
+        ("What is the difference between the driver on Linux and on Windows?", "Run the installer with"),
+    ],
+)
+def test_a_first_question_of_any_kind_begins_within_its_only_call(default_flow, model_server, asked, begins):
+    model_server.token_delay_s = 0.05
+    said = f"{WRITTEN} Put the lamp into its box. [2] Run the installer with sh lamp-driver.sh on Linux. [1]"
+    model_server.script = lambda request: json.dumps({"answer": f"{said} {'More follows. ' * 20}"})
+    events = default_flow.answer(Question(asked, "shop", (), "en"))
     first = next(event for event in events if isinstance(event, Delta))
-    assert first.text == WRITTEN
+    assert first.text.startswith(begins)
     assert len(model_server.requests) == 1
     assert not model_server.wait_until_idle(0)
     list(events)

@@ -53,11 +53,10 @@ def answer_prompt(
     drafts: Sequence[str] = (),
     wishes: str = "",
 ) -> Prompt:
-    """Return the prompt for an answer from numbered chunks, best first. The second best is put last, because
-    models read both ends most closely. `drafts` are answers from other chunks, with their numbers."""
-    ordered = [*numbered[:1], *numbered[2:], *numbered[1:2]]
+    """Return the prompt for an answer from numbered chunks, in their order. `drafts` are answers from other
+    chunks, with their numbers."""
     user = (
-        f"{excerpts(ordered)}\n{_background(numbered)}{_page(question.page)}{_history(question.history[-2:])}"
+        f"{excerpts(numbered)}\n{_background(numbered)}{_page(question.page)}{_history(question.history[-2:])}"
         f"{_to_avoid(question.avoid)}{_drafts(drafts)}"
         f"Language: {question.language or 'en'}\nQuestion: {fenced(question.text)}"
     )
