@@ -45,6 +45,7 @@ class Habit(StrEnum):
     WRONG_CITATIONS = "wrong_citations"  # another excerpt that it was given
     NO_CITATIONS = "no_citations"
     THINKS = "thinks"  # <think>...</think> before the answer
+    THINKS_INSIDE = "thinks_inside"  # the same within the answer
     THINKS_UNOPENED = "thinks_unopened"  # the server's template ate the opening tag
     THINKS_FOREVER = "thinks_forever"
     THINKS_APART = "thinks_apart"  # reasoning_content before the content
@@ -85,6 +86,7 @@ def habitual(habit: Habit, body: Request) -> str:
         Habit.WRONG_CITATIONS: _as_json(f"{said} {other}"),
         Habit.NO_CITATIONS: _as_json(said),
         Habit.THINKS: f"<think>\n{thoughts}\n</think>\n\n{in_json}",
+        Habit.THINKS_INSIDE: _as_json(f"<think>{thoughts}</think>{good}"),
         Habit.THINKS_UNOPENED: f"{thoughts}\n</think>\n\n{in_json}",
         Habit.THINKS_FOREVER: f"<think>\n{thoughts * 3}",
         Habit.THINKS_APART: in_json,

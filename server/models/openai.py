@@ -26,8 +26,8 @@ from pydantic import SecretStr
 
 from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
+from server.domain.thoughts import reply_in, without_thoughts
 from server.models.resilient import RetryLater
-from server.models.thoughts import reply_in, without_thoughts
 
 _DETAIL_CHARACTERS = 200
 

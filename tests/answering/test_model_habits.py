@@ -63,6 +63,7 @@ ROWS = {
     "wrong citations": Row(Habit.WRONG_CITATIONS),
     "no citations": Row(Habit.NO_CITATIONS),
     "reasoning before the answer": Row(Habit.THINKS),
+    "reasoning within the answer": Row(Habit.THINKS_INSIDE),
     "reasoning in its own field": Row(Habit.THINKS_APART),
     "reasoning without its opening tag": Row(
         Habit.THINKS_UNOPENED, QUOTED, ("Okay, the visitor",), (BAD, "reasoning parser")

@@ -13,6 +13,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.question import Query, Question
 from server.domain.sentences import split_sentences
+from server.domain.thoughts import without_thoughts
 
 _DECLINED = re.compile(r'"answer"\s*:\s*(""|null)')
 
@@ -36,7 +37,8 @@ class ModelWriter:
         reply: list[str] = []
         written = False
         try:
-            for claim in claims(stream_field(_kept(self._model.stream(prompt), reply), "answer")):
+            answer = stream_field(_kept(self._model.stream(prompt), reply), "answer")
+            for claim in claims(without_thoughts(answer)):
                 written = True
                 yield claim
         except CutShort as error:

@@ -1,4 +1,4 @@
-"""Leaves out the reasoning that some models write before their reply, between <think> and </think>."""
+"""Leaves out the reasoning that some models write before their reply or answer, as in <think>...</think>."""
 
 import re
 from collections.abc import Iterable, Iterator
