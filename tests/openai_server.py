@@ -1,8 +1,9 @@
-"""A local server that speaks the OpenAI protocol, with faults that a test can switch on.
+"""A local server that speaks the OpenAI protocol, with faults and bad habits that a test can switch on.
 
     with OpenAIServer(latency_s=2.0) as server:
         client.base_url = server.base_url
         server.fail_next(Fault.RATE_LIMITED, times=2)
+        server.habit = Habit.VERBOSE
 
 By default it answers as a grounded model would: from chunks in the user message, written as
 `<chunk number="1" title="...">text</chunk>`, it returns the sentence that shares most words with
@@ -22,14 +23,23 @@ import sys
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 # So that the file also runs as a script.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.openai_replies import Fault, Request, embeddings, grounded_reply, spoiled
+from tests.openai_replies import (
+    THOUGHTS,
+    Fault,
+    Habit,
+    Request,
+    embeddings,
+    grounded_reply,
+    habitual,
+    spoiled,
+)
 
 ERRORS = {
     Fault.RATE_LIMITED: (429, "rate_limit_exceeded", "Rate limit reached."),
@@ -52,6 +62,9 @@ class Reply:
     fault: Fault | None = None
     held_by: threading.Event | None = None
     """The reply begins when this event is set."""
+    reasoning: str = ""
+    """Sent before the text, as `reasoning_content`."""
+    finish_reason: str = "stop"
 
 
 @dataclass
@@ -67,6 +80,8 @@ class OpenAIServer:
     """Length of the pieces of a stream."""
     fault: Fault | None = None
     """Happens to every request until it is set back to None."""
+    habit: Habit | None = None
+    """How every chat request without a script is answered."""
     script: Callable[[Request], str | Reply] | None = None
     """Decides the reply to a chat request; it is called with the request's JSON."""
     retry_after_s: float = 1.0
@@ -76,6 +91,8 @@ class OpenAIServer:
     """The only known models; empty: any."""
     refused_parameters: frozenset[str] = frozenset()
     """Request fields that are answered with 400, as some providers do."""
+    formats: frozenset[str] = frozenset({"text", "json_object", "json_schema"})
+    """Types of `response_format` that are served; others are answered with 400."""
     longest_batch: int = 0
     """More texts than this in one embedding call are answered with 400; 0: any number."""
     longest_input: int = 0
@@ -177,6 +194,9 @@ class OpenAIServer:
             raise HTTPProblem(*ERRORS[fault])
         for name in sorted(self.refused_parameters & set(body)):
             raise HTTPProblem(400, "unsupported_parameter", f"Unsupported parameter: '{name}'.")
+        if body.get("response_format", {}).get("type", "text") not in self.formats:
+            message = f"'response_format.type' must be one of {sorted(self.formats)}"
+            raise HTTPProblem(400, "invalid_request", message)
         texts = body.get("input", ())
         if 0 < self.longest_batch < len(texts):
             raise HTTPProblem(400, "invalid_request", "The batch is too large.")
@@ -210,15 +230,25 @@ class OpenAIServer:
             raise HTTPProblem(404, "not_found", f"Unknown path {path}.")
 
     async def _chat(self, writer: asyncio.StreamWriter, body: Request, fault: Fault | None) -> None:
-        reply = self.script(body) if self.script else grounded_reply(body)
-        reply = Reply(reply) if isinstance(reply, str) else reply
+        reply = self._reply(body)
         fault = reply.fault or fault
         self._count(+1)
         try:
             await (asyncio.to_thread(reply.held_by.wait) if reply.held_by else asyncio.sleep(self.latency_s))
-            await self._write(writer, body, spoiled(reply.text, fault), fault)
+            await self._write(writer, body, replace(reply, text=spoiled(reply.text, fault)), fault)
         finally:
             self._count(-1)
+
+    def _reply(self, body: Request) -> Reply:
+        if self.script:
+            reply = self.script(body)
+            return Reply(reply) if isinstance(reply, str) else reply
+        if self.habit is None:
+            return Reply(grounded_reply(body))
+        reasoning = THOUGHTS if self.habit is Habit.THINKS_APART else ""
+        long = self.habit in (Habit.CUT_OFF, Habit.CUT_OFF_PLAIN, Habit.THINKS_FOREVER)
+        text = habitual(self.habit, body)
+        return Reply(text, reasoning=reasoning, finish_reason="length" if long else "stop")
 
     def _count(self, change: int) -> None:
         self._open += change
@@ -226,12 +256,12 @@ class OpenAIServer:
         (self._idle.clear if self._open else self._idle.set)()
 
     async def _write(
-        self, writer: asyncio.StreamWriter, body: Request, text: str, fault: Fault | None
+        self, writer: asyncio.StreamWriter, body: Request, reply: Reply, fault: Fault | None
     ) -> None:
         if body.get("stream"):
             head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
             writer.write(head.encode())
-            async for event in self._events(body["model"], text, fault):
+            async for event in self._events(body["model"], reply, fault):
                 data = f"data: {event}\n\n".encode()
                 writer.write(b"%x\r\n%s\r\n" % (len(data), data))
                 await writer.drain()
@@ -239,7 +269,8 @@ class OpenAIServer:
         elif fault is Fault.CUT_STREAM:
             raise ConnectionAbortedError
         else:
-            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.reasoning}
+            choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
             whole = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
             await _send(writer, 200, json.dumps(whole | {"choices": [choice]} | self._usage()))
 
@@ -251,18 +282,23 @@ class OpenAIServer:
             "usage": {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
         }
 
-    async def _events(self, model: str, text: str, fault: Fault | None) -> AsyncIterator[str]:
-        pieces = [text[i : i + self.piece_chars] for i in range(0, len(text), self.piece_chars)]
+    async def _events(self, model: str, reply: Reply, fault: Fault | None) -> AsyncIterator[str]:
+        for thought in self._pieces(reply.reasoning):
+            yield _chunk(model, {"content": None, "reasoning_content": thought})
+        pieces = self._pieces(reply.text)
         for number, piece in enumerate(pieces):
             if fault is Fault.CUT_STREAM and number * 2 >= len(pieces):
                 raise ConnectionAbortedError
             yield _chunk(model, {"content": piece})
             if self.token_delay_s:
                 await asyncio.sleep(self.token_delay_s)
-        yield _chunk(model, {}, "stop")
+        yield _chunk(model, {}, reply.finish_reason)
         if self.usage:
             yield json.dumps({"object": "chat.completion.chunk", "choices": []} | self._usage())
         yield "[DONE]"
+
+    def _pieces(self, text: str) -> list[str]:
+        return [text[at : at + self.piece_chars] for at in range(0, len(text), self.piece_chars)]
 
 
 def _chunk(model: str, delta: Request, finish_reason: str | None = None) -> str:
@@ -290,8 +326,10 @@ def main() -> None:
     parser.add_argument("--token-delay", type=float, default=0.0, help="seconds between pieces")
     parser.add_argument("--piece-chars", type=int, default=24, help="characters of each piece")
     parser.add_argument("--fault", type=Fault, choices=list(Fault), help="happens to every request")
+    parser.add_argument("--habit", type=Habit, choices=list(Habit), help="how chat requests are answered")
     args = parser.parse_args()
     with OpenAIServer(args.port, args.latency, args.token_delay, args.piece_chars, args.fault) as server:
+        server.habit = args.habit
         sys.stdout.write(f"{server.base_url} (Ctrl-C stops it)\n")
         sys.stdout.flush()
         with contextlib.suppress(KeyboardInterrupt):

@@ -14,9 +14,10 @@ from server.answering.understanding.steps import UnderstandingStep
 from server.answering.verifying.citations import Citer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.attempt import Attempt
+from server.answering.writing.plan import ReadingPlan
 from server.answering.writing.refusal import refuse
 from server.answering.writing.suggestions import next_questions
-from server.domain.answer import Answer, AnswerEvent
+from server.domain.answer import EMBEDDED, Answer, AnswerEvent, Delta
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import (
     Clarifier,
@@ -68,6 +69,8 @@ class Steps:
     person: Callable[[str], tuple[str, tuple[str, str] | None]] = lambda language: ("", None)
     """Returns a line on how to reach a person, in a language, and the page that it links."""
     reader: Reader | None = None
+    plan: Callable[[Query, Sequence[ScoredChunk]], Sequence[ScoredChunk]] = ReadingPlan(lambda url: ()).apply
+    """Chooses and sorts what a model sees of the chunks that were read."""
     verifier: Callable[[Sequence[ScoredChunk], str], Verifier] = Verifier
     """Called once per answer, with the chunks that were read and the answer's language."""
     clarifiers: Sequence[Clarifier] = ()
@@ -134,42 +137,46 @@ class Steps:
         """Write, verify and cite. Tries the writers in turn (by default `self.writers`) and reviews the
         answer of the first one whose claims can be verified. Returns None when no claim can, or when a
         model says that the chunks do not answer."""
-        answered = yield from self._written(question, query, read, trace, writers or self.writers)
-        for reviewer in self.reviewers:
-            answered = answered and reviewer.review(question, answered, read)
-        return answered
-
-    def _written(
-        self,
-        question: Question,
-        query: Query,
-        read: Sequence[ScoredChunk],
-        trace: Trace,
-        writers: Sequence[Writer],
-    ) -> Writing:
+        writers = writers or self.writers
         for place, writer in enumerate(writers):
-            citer = Citer(read, self.origins, self.page_text, self.site_text)
-            attempt = Attempt(writer, read, citer, self.verifier(read, question.language), trace)
+            seen = self.seen_by(writer.model, query, read)
+            citer = Citer(seen, self.origins, self.page_text, self.site_text)
+            attempt = Attempt(writer, seen, citer, self.verifier(seen, question.language), trace)
             try:
                 yield from attempt.events(question, query)
             except ModelError as error:
                 self.report(question, error.kind, str(error), trace)
+                if attempt.text:  # the next writer begins again
+                    yield Delta("\n\n")
                 continue
             finally:
                 if attempt.leaked:
                     message = f"{writer.model} repeated its instructions; nothing of it was shown"
                     self.report(question, "prompt_leak", message, trace)
             if attempt.text:
-                return attempt.answer()
+                return self._reviewed(question, attempt.answer(), seen)
             last = place == len(writers) - 1
             if attempt.removed and not last:
-                removed = f"{len(attempt.removed)} claims of {writer.model} were not on the cited pages"
+                removed = (
+                    f"{len(attempt.removed)} claims of {writer.model} were not on the cited pages, "
+                    f"the first because: {attempt.why}"
+                )
                 self.report(question, "unsupported_answer", removed, trace)
             elif not last:
                 # When a model says that the pages do not answer, quotations do not overrule it.
                 trace.note("declined_by", writer.model)
                 return None
         return None
+
+    def seen_by(self, writer: str, query: Query, read: Sequence[ScoredChunk]) -> Sequence[ScoredChunk]:
+        """Return what a writer sees of the chunks that were read: a model what the question needs."""
+        return read if writer == EMBEDDED else self.plan(query, read)
+
+    def _reviewed(self, question: Question, answer: Answer, seen: Sequence[ScoredChunk]) -> Answer | None:
+        reviewed: Answer | None = answer
+        for reviewer in self.reviewers:
+            reviewed = reviewed and reviewer.review(question, reviewed, seen)
+        return reviewed
 
     def with_suggestions(
         self, answer: Answer, question: Question, query: Query, found: Sequence[ScoredChunk], trace: Trace

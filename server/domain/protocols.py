@@ -17,6 +17,10 @@ from server.domain.question import Query, Question, Turn
 Vector = Sequence[float]
 
 
+ReplyShape = Mapping[str, type | list[type]]
+"""Fields of a JSON object: {"order": [int]} is a list of integers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What a chat model is sent: fixed rules, then the case at hand."""
@@ -24,8 +28,8 @@ class Prompt:
     system: str
     user: str
     max_tokens: int = 800
-    json: bool = False
-    """Ask the provider for a JSON object where it can."""
+    json: bool | ReplyShape = False
+    """Ask the provider for a JSON object where it can, with a shape for exactly these fields."""
 
 
 class ModelError(Exception):

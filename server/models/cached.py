@@ -97,7 +97,7 @@ class CachedChat:
         self._keep(key, prompt, "".join(pieces))
 
     def _key(self, prompt: Prompt) -> str:
-        parts = [self.name, prompt.system, prompt.user, prompt.max_tokens, prompt.json]
+        parts = [self.name, prompt.system, prompt.user, prompt.max_tokens, bool(prompt.json)]
         return "model-reply:" + sha256(json.dumps(parts).encode()).hexdigest()
 
     def _keep(self, key: str, prompt: Prompt, reply: str) -> None:

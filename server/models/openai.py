@@ -9,7 +9,7 @@ server.models.table when a provider is configured.
 import atexit
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -24,8 +24,9 @@ import openai
 from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from pydantic import SecretStr
 
-from server.domain.protocols import ModelError, Prompt, Vector
+from server.domain.protocols import ModelError, Prompt, ReplyShape, Vector
 from server.domain.spending import current
+from server.domain.thoughts import reply_in, without_thoughts
 from server.models.resilient import RetryLater
 
 _DETAIL_CHARACTERS = 200
@@ -49,7 +50,8 @@ def as_model_errors(endpoint: Endpoint) -> Iterator[None]:
     except openai.APIStatusError as error:
         raise _from_status(error, endpoint) from error
     except (openai.APITimeoutError, httpx2.TimeoutException) as error:
-        message = f"{endpoint.url} did not answer in time; raise MODEL_TIMEOUT_S or choose a faster model"
+        advice = "raise MODEL_FIRST_TOKEN_S and MODEL_TIMEOUT_S or choose a faster model"
+        message = f"{endpoint.url} did not answer in time; {advice}"
         raise ModelError("timeout", message) from error
     except (openai.APIConnectionError, httpx2.ConnectError, httpx2.UnsupportedProtocol) as error:
         reason = _one_line(error.__cause__ or error)
@@ -142,6 +144,8 @@ def _one_line(text: object) -> str:
 
 OPENAI_URL = "https://api.openai.com/v1"
 _CONNECT_S = 5.0
+_FORMAT_NAMES = frozenset({"response_format", "json_schema", "json_object", "grammar"})
+"""What providers call the format of replies in an error."""
 _NO_KEY = "none"
 """Local servers need no key, but the clients require one."""
 _BATCH = 64
@@ -155,8 +159,8 @@ class OpenAIChat:
     """Completes prompts with `model` at `base_url`.
 
     `first_token_s` is the longest wait for the first words, and then between two pieces. `total_s` is the
-    longest wait for a reply that is not streamed. Parameters that the provider refuses are not sent
-    again.
+    longest wait for a reply that is not streamed. Parameters and reply formats that the provider refuses are
+    not sent again. Reasoning that a model writes before its reply is left out.
     """
 
     def __init__(
@@ -189,28 +193,31 @@ class OpenAIChat:
             reply = json.loads(response.read())
             _report(reply)
             choice = reply["choices"][0]
-            text = str(choice["message"].get("content") or "")
-            self._check_length(text, choice.get("finish_reason"))
+            text = reply_in(str(choice["message"].get("content") or ""))
+            if not text.strip() and choice.get("finish_reason") == "length":
+                raise self._used_up()
             return text
 
     def stream(self, prompt: Prompt) -> Iterator[str]:
         """Yield the reply in non-empty pieces. Raises ModelError at any piece, or if it breaks off."""
         deadline = monotonic() + self._first_token_s
-        begun, finish_reason = False, None
+        begun = False
         with as_model_errors(self._endpoint), ExitStack() as stack:
             response = self._send(stack, prompt, self._first_token_s, stream=True)
-            for event in _events(response.iter_lines()):
+            ending: list[str] = []
+            for piece in without_thoughts(self._pieces(response, ending)):
                 # Servers may send comments or thoughts before the first word, so reading does not time out.
                 if not begun and monotonic() > deadline:
                     raise httpx2.ReadTimeout("no first word")
-                piece, ended = self._read(event) if event else ("", None)
-                finish_reason = ended or finish_reason
                 if piece:
                     begun = True
                     yield piece
-            if finish_reason is None:
+            if not ending:
                 raise self._broken_off(begun)
-            self._check_length("text" if begun else "", finish_reason)
+            if ending[0] == "length" and begun:
+                raise ModelError("bad_reply", f"the reply of {self.name} was cut short")
+            if ending[0] == "length":
+                raise self._used_up()
 
     def _send(self, stack: ExitStack, prompt: Prompt, read_s: float, *, stream: bool) -> Any:
         """Return the open response. If a parameter is refused, call again without it."""
@@ -226,10 +233,11 @@ class OpenAIChat:
                 )
                 return stack.enter_context(call)
             except openai.APIStatusError as error:
-                refused = refused_parameter(error, set(parameters))
-                if refused is None:
+                reply_format = parameters.get("response_format", {}).get("type")
+                named = refused_parameter(error, {*parameters, *(_FORMAT_NAMES if reply_format else ())})
+                if named is None:
                     raise
-                self._refused |= {refused}
+                self._refused |= {reply_format if named in _FORMAT_NAMES else named}
 
     def _parameters(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
         """Return parameters that common providers support, without those that this one has refused."""
@@ -241,11 +249,26 @@ class OpenAIChat:
         parameters: dict[str, Any] = {"temperature": 0}
         if limit:
             parameters[limit] = prompt.max_tokens
-        if prompt.json:
-            parameters["response_format"] = {"type": "json_object"}
+        if prompt.json and (reply_format := self._reply_format(prompt)):
+            parameters["response_format"] = reply_format
         if stream and "openai" in self._endpoint.url:
             parameters["stream_options"] = {"include_usage": True}
         return {name: value for name, value in parameters.items() if name not in self._refused}
+
+    def _reply_format(self, prompt: Prompt) -> dict[str, Any] | None:
+        """Return the strictest format that the provider has not refused."""
+        if isinstance(prompt.json, Mapping) and "json_schema" not in self._refused:
+            schema = {"name": "reply", "strict": True, "schema": json_schema(prompt.json)}
+            return {"type": "json_schema", "json_schema": schema}
+        return None if "json_object" in self._refused else {"type": "json_object"}
+
+    def _pieces(self, response: Any, ending: list[str]) -> Iterator[str]:
+        """Yield the text of each line of a stream, which may be empty. Adds the finish reason to `ending`."""
+        for event in _events(response.iter_lines()):
+            piece, ended = self._read(event) if event else ("", None)
+            if ended:
+                ending.append(ended)
+            yield piece
 
     def _read(self, event: str) -> tuple[str, str | None]:
         """Return (text, finish reason or None) of one event of a stream."""
@@ -267,13 +290,31 @@ class OpenAIChat:
             return httpx2.RemoteProtocolError("the stream has no end")
         return not_the_protocol(self._endpoint, "no event in the stream")
 
-    def _check_length(self, text: str, finish_reason: str | None) -> None:
-        if not text and finish_reason == "length":
-            raise ModelError(
-                "bad_reply",
-                f"{self.name} used up its reply before the first word; choose a CHAT_MODEL that reasons less",
-                permanent=True,
-            )
+    def _used_up(self) -> ModelError:
+        return ModelError(
+            "bad_reply",
+            f"{self.name} used up its reply before the first word; choose a CHAT_MODEL that reasons less",
+            permanent=True,
+        )
+
+
+_JSON_TYPES = {str: "string", int: "integer", bool: "boolean"}
+
+
+def json_schema(shape: ReplyShape) -> dict[str, Any]:
+    """Return the JSON schema of an object with exactly these fields."""
+    properties = {
+        name: {"type": "array", "items": {"type": _JSON_TYPES[kind[0]]}}
+        if isinstance(kind, list)
+        else {"type": _JSON_TYPES[kind]}
+        for name, kind in shape.items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 class OpenAIEmbedder:

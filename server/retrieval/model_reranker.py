@@ -95,7 +95,7 @@ def _prompt(query: Query, shown: Sequence[ScoredChunk]) -> Prompt:
     ]
     # JSON escapes quotation marks, so page texts cannot break out of their fields.
     data = json.dumps({"question": query.text, "excerpts": excerpts}, ensure_ascii=False)
-    return Prompt(RULES, data, max_tokens=200, json=True)
+    return Prompt(RULES, data, max_tokens=200, json={"order": [int]})
 
 
 def _order(reply: str, count: int) -> list[int]:

@@ -24,6 +24,7 @@ from server.answering.variants import LanguageVariants
 from server.answering.verifying.reviewers import ClaimReviewer, SourceReviewer
 from server.answering.verifying.verifier import Verifier
 from server.answering.writing.model_writer import ModelWriter, Synthesis
+from server.answering.writing.plan import ReadingPlan
 from server.answering.writing.prompts import leak_check
 from server.answering.writing.quoting import QuotingWriter
 from server.answering.writing.reading import NeighbourReader
@@ -114,6 +115,7 @@ def open_pipeline(
         page_text=page_text,
         site_text=_site_text(parts, base),
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
+        plan=ReadingPlan(page).apply,
         incidents=incidents,
         reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),

@@ -48,8 +48,44 @@ def test_a_claim_about_something_else_is_not_supported():
     assert verify("The shop was founded by two brothers near the harbour.").proofs == ()
 
 
-def test_a_claim_that_cites_the_wrong_chunk_is_not_supported():
-    assert verify("Parcels inside the country arrive within two working days.", sources=(1,)).proofs == ()
+def test_a_claim_that_cites_the_wrong_chunk_is_cited_with_the_one_that_says_it():
+    found = verify("Parcels inside the country arrive within two working days.", sources=(1,))
+    assert [proof.source for proof in found.proofs] == [0]
+
+
+def test_a_wrong_number_is_not_looked_for_in_other_chunks_when_the_cited_one_is_about_it():
+    chunks = [chunk(DELIVERY), chunk("Express delivery costs 9.50 EUR for each order.", number=1)]
+    found = Verifier(chunks, "en").verify(Claim("Delivery costs 9.50 EUR for each order.", (0,)))
+    assert found.proofs == ()
+
+
+@pytest.mark.parametrize("text", ["What does delivery cost?", "**How long do parcels take?**"])
+def test_a_question_states_nothing(text):
+    assert verify(text).doubt is Doubt.NO_CLAIM
+
+
+class OfAllLanguages:
+    """An embedder that reads every language and finds that everything means the same."""
+
+    languages = frozenset()
+
+    def embed(self, texts):
+        return [[1.0, 0.0] for _ in texts]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Parcels inside the country arrive within two working days.", False),
+        ("Pakete kommen im Inland innerhalb von zwei Werktagen an.", True),
+        ("Glow Mini: 19.90 EUR", True),
+        ("orders@lantern.example, +44 20 7946 0958", True),
+    ],
+)
+def test_a_claim_left_in_the_language_of_the_page_is_not_an_answer_in_the_language_asked_for(said, kept):
+    found = Verifier([chunk(DELIVERY)], "de", OfAllLanguages()).verify(Claim(said, (0,)))
+    assert bool(found.proofs) is kept
+    assert kept or found.doubt is Doubt.LANGUAGE
 
 
 def test_sources_that_were_made_up_count_as_none_and_the_claim_finds_its_own():

@@ -56,6 +56,83 @@ def test_a_provider_that_refuses_every_optional_parameter_still_answers(openai_s
     assert chat.complete(PROMPT)
 
 
+SHAPED = Prompt("Reply in JSON.", "Question: which?", 50, json={"relevant": [int], "why": str, "sure": bool})
+
+
+def test_a_reply_with_known_fields_is_asked_for_by_its_schema(openai_server, chat):
+    assert chat.complete(SHAPED)
+    asked = bodies(openai_server)[0]["response_format"]
+    assert asked["type"] == "json_schema"
+    assert asked["json_schema"]["strict"]
+    assert asked["json_schema"]["schema"] == {
+        "type": "object",
+        "properties": {
+            "relevant": {"type": "array", "items": {"type": "integer"}},
+            "why": {"type": "string"},
+            "sure": {"type": "boolean"},
+        },
+        "required": ["relevant", "why", "sure"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("formats", "sent"),
+    [
+        ({"json_schema", "json_object"}, ["json_schema", "json_schema"]),
+        ({"json_object"}, ["json_schema", "json_object", "json_object"]),
+        ({"text"}, ["json_schema", "json_object", "none", "none"]),
+    ],
+)
+def test_a_format_that_the_provider_refuses_is_replaced_by_the_next_from_then_on(
+    openai_server, chat, formats, sent
+):
+    openai_server.formats = frozenset(formats)
+    assert chat.complete(SHAPED)
+    assert chat.complete(SHAPED)
+    assert [body.get("response_format", {"type": "none"})["type"] for body in bodies(openai_server)] == sent
+
+
+def test_a_provider_that_knows_only_schemas_gets_them_for_known_fields_alone(openai_server, chat):
+    openai_server.formats = frozenset({"text", "json_schema"})
+    assert chat.complete(PROMPT)
+    assert chat.complete(SHAPED)
+    sent = [body.get("response_format", {"type": "none"})["type"] for body in bodies(openai_server)]
+    assert sent == ["json_object", "none", "json_schema"]
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("reply", "shown"),
+    [
+        ('<think>\nIs it two? {"answer": "no"}\n</think>\n\nTwo days.', "Two days."),
+        ("\n<thinking>hm</thinking>Two days.", "Two days."),
+        ("<table> is a tag.", "<table> is a tag."),
+        ("Write </think> at the end.", "Write </think> at the end."),
+        ("<", "<"),
+    ],
+)
+def test_reasoning_before_a_reply_is_left_out(openai_server, chat, reply, shown, size):
+    openai_server.script = lambda request: reply
+    openai_server.piece_chars = size
+    assert "".join(chat.stream(PROMPT)) == shown
+    assert chat.complete(PROMPT) == shown
+
+
+def test_a_whole_reply_begins_behind_reasoning_that_was_not_opened(openai_server, chat):
+    openai_server.script = lambda request: 'Is it two?\n</think>\n{"answer": "Two days."}'
+    assert chat.complete(PROMPT) == '{"answer": "Two days."}'
+    openai_server.piece_chars = 5
+    with pytest.raises(ModelError, match="reasoning parser"):
+        list(chat.stream(PROMPT))
+
+
+def test_a_streamed_reply_that_is_cut_at_its_longest_length_is_an_error(openai_server, chat):
+    openai_server.script = lambda request: Reply("Parcels arrive in tw", finish_reason="length")
+    with pytest.raises(ModelError, match="cut short"):
+        list(chat.stream(PROMPT))
+
+
 def test_the_key_is_sent_as_bearer_token(openai_server):
     openai_server.api_key = "sk-right"
     assert make_chat(openai_server, api_key="sk-right").complete(PROMPT)

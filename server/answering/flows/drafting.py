@@ -40,7 +40,8 @@ def write_draft(
     if written is None:
         return None
     removed = tuple(str(item.get("claim")) for item in _rows(trace.listed("removed")[before:]))
-    return HeldDraft(Draft(written, tuple(read), removed), tuple(events))
+    seen = steps.seen_by(written.model, query, read)
+    return HeldDraft(Draft(written, tuple(seen), removed), tuple(events))
 
 
 def better(one: HeldDraft | None, other: HeldDraft | None) -> HeldDraft | None:

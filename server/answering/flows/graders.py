@@ -39,7 +39,7 @@ class ModelDocuments:
         if not chunks:
             return []
         user = f"{excerpts(enumerate(chunks, 1), EXCERPT_CHARS)}\n<question>\n{query.text}\n</question>"
-        prompt = Prompt(DOCUMENTS_RULES, user, max_tokens=200, json=True)
+        prompt = Prompt(DOCUMENTS_RULES, user, max_tokens=200, json={"relevant": [int]})
         named = ask(self._model, prompt, _numbers, self._incidents, self._site_id)
         if named is None:
             return self._fallback.keep(query, chunks)
@@ -224,7 +224,7 @@ class ModelGroundedness:
             return verified
         read = excerpts(enumerate(draft.read, 1), READ_CHARS)
         user = f"{read}\n<answer>\n{fenced(draft.answer.text)}\n</answer>"
-        prompt = Prompt(GROUNDEDNESS_RULES, user, max_tokens=600, json=True)
+        prompt = Prompt(GROUNDEDNESS_RULES, user, max_tokens=600, json={"unsupported": [str]})
         unsupported = ask(self._model, prompt, _unsupported, self._incidents, question.site_id)
         if unsupported is None:
             return verified
@@ -278,7 +278,7 @@ class ModelUsefulness:
         """Grade a draft against the standalone question, not against another wording that was searched."""
         asked, text = fenced(query.text), fenced(draft.answer.text)
         user = f"<question>\n{asked}\n</question>\n<answer>\n{text}\n</answer>"
-        prompt = Prompt(USEFULNESS_RULES, user, max_tokens=200, json=True)
+        prompt = Prompt(USEFULNESS_RULES, user, max_tokens=200, json={"useful": bool, "missing": str})
         useful = ask(self._model, prompt, _useful, self._incidents, question.site_id)
         covered = self._fallback.grade(question, query, draft)
         if useful is None:

@@ -110,7 +110,7 @@ class ModelTransformer:
             f"<question>\n{fenced(tried[0].text)}\n</question>\n<tried>\n{fenced(queries)}\n</tried>\n"
             f"<headings>\n{fenced(headings)}\n</headings>"
         )
-        prompt = Prompt(RULES, user, max_tokens=150, json=True)
+        prompt = Prompt(RULES, user, max_tokens=150, json={"query": str})
         text = ask(self._model, prompt, _query, self._incidents, question.site_id)
         known = {_folded(query.text) for query in tried}
         if text is None or _folded(text) in known or len(text) > 4 * len(tried[0].text) + 400:

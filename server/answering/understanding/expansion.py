@@ -146,7 +146,10 @@ class ModelExpander:
         """Return the model's queries, or the fallback's. Never fails."""
         fenced = query.text.replace("</", "<\u200b/")
         prompt = Prompt(
-            _RULES.format(task=self._task), f"<question>\n{fenced}\n</question>", max_tokens=300, json=True
+            _RULES.format(task=self._task),
+            f"<question>\n{fenced}\n</question>",
+            max_tokens=300,
+            json={"queries": [str]},
         )
         try:
             texts = _queries(self._model.complete(prompt))

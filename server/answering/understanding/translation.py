@@ -176,7 +176,7 @@ class ModelTranslationStep:
         user = f"<question>\n{fenced}\n</question>"
         try:
             reply = self._model.complete(
-                Prompt(_RULES.format(language=self._glossary.target), user, max_tokens=200, json=True)
+                Prompt(_RULES.format(language=self._glossary.target), user, 200, json={"question": str})
             )
             return in_language(so_far, _question(reply), self._glossary.target)
         except ModelError as error:

@@ -57,7 +57,7 @@ def without_repetitions(text: str) -> str:
     seen: set[str] = set()
     kept = []
     for piece in _PIECE.finditer(text):
-        said = " ".join(_MARKERS.sub("", piece["said"]).split()).casefold()
+        said = " ".join(_MARKERS.sub("", piece["said"]).replace("**", "").split()).casefold()
         if len(said) >= _SHORTEST and said in seen:
             continue
         seen.add(said)

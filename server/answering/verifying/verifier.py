@@ -6,6 +6,7 @@ its content words. One sentence, or two neighbours, is close enough to be shown 
 amount and does not say the opposite. Commands to the model on a page prove nothing.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -22,9 +23,14 @@ from server.answering.writing.units import Unit
 from server.domain.answer import Claim
 from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Embedder
+from server.languages.detector import piece_language, text_language
+from server.languages.stop_words import STOP_WORDS
 
 MOST_UNKNOWN = 0.34
 """Maximum share of an introduction's content words ("These are the steps:") that are not in the chunks."""
+
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class Doubt(StrEnum):
@@ -35,6 +41,7 @@ class Doubt(StrEnum):
     OPPOSITE = "opposite"
     SUPPORT = "support"
     LANGUAGE = "language"
+    NO_CLAIM = "no claim"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +88,29 @@ class Verifier:
         return Proofs(self._chunks, self._read, self._language, self._embedder)
 
     def verify(self, claim: Claim) -> Verified:
-        """Return the claim with its proofs. Sources out of range are ignored."""
+        """Return the claim with its proofs. Sources out of range are ignored, and so are sources that say
+        nothing of the kind when another chunk proves the claim."""
         given = tuple(dict.fromkeys(n for n in claim.sources if 0 <= n < len(self._chunks)))
         claim = replace(claim, sources=given)
         if self._leak_check and self._leak_check.leaks(claim.text):
             return Verified(claim, (), "it repeats what the model was told", Doubt.LEAK)
         if claim.quote:
             return self._verify_quotation(claim)
-        if given:
-            return self._verify_against(claim, given)
-        # The writer named no source: use the single chunk that proves the claim best.
-        tried = [self._verify_against(claim, (source,)) for source in range(len(self._chunks))]
+        if claim.text.rstrip("*_ ").endswith(("?", "？", "؟")):
+            return Verified(claim, (), "a question states nothing", Doubt.NO_CLAIM)
+        first = self._verify_against(claim, given) if given else None
+        if first and (first.proofs or any(self._proofs.best(claim.text, source) for source in given)):
+            return first
+        # The writer named no source, or a wrong one: use the single chunk that proves the claim best.
+        others = [source for source in range(len(self._chunks)) if source not in given]
+        tried = [self._verify_against(claim, (source,)) for source in others]
         holding = [one for one in tried if one.proofs]
         if holding:
             return max(holding, key=lambda one: one.proofs[0].share)
-        return tried[0] if tried else Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT)
+        failed = first or next(iter(tried), Verified(claim, (), "there is nothing to cite", Doubt.SUPPORT))
+        if self._language and text_language(claim.text, self._language) != self._language:
+            return replace(failed, reason=f"{failed.reason}; its language is not {self._language!r}")
+        return failed
 
     def verify_introduction(self, claim: Claim) -> Verified:
         """Check a line such as "These are the steps:". It needs no proof, but its literals and nearly all of
@@ -126,6 +141,9 @@ class Verifier:
         found: list[Proof] = []
         reason, doubt = "not supported by a cited chunk", Doubt.SUPPORT
         for source in sources:
+            if self._is_left_in_its_language(claim.text, source):
+                reason, doubt = f"in the page's language, not in {self._language!r}", Doubt.LANGUAGE
+                continue
             proof = self._proofs.best(claim.text, source)
             if proof is None:
                 if not self._proofs.comparable(source):
@@ -142,6 +160,17 @@ class Verifier:
         if found:
             return Verified(claim, tuple(dict.fromkeys(found)))
         return Verified(claim, (), reason, doubt)
+
+    def _is_left_in_its_language(self, text: str, source: int) -> bool:
+        """Return whether a claim has the chunk's language although another one was asked for. Names and
+        addresses may keep theirs."""
+        language = self._chunks[source].language
+        if self._proofs.same_language(source) or self._language not in STOP_WORDS:
+            return False
+        words = _WORD.findall(text)
+        is_sentence = len(words) >= 3 and sum(word.islower() for word in words) * 2 >= len(words)
+        detected = text_language(text, self._language) if is_sentence else self._language
+        return language in (detected, piece_language(text, self._language))
 
     def _contradiction(self, text: str, proof: Proof) -> tuple[str, Doubt] | None:
         other = conflicting(amounts(without_dates(text)), amounts(without_dates(proof.quote)))

@@ -13,6 +13,10 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import Writer
 from server.domain.question import Query, Question
 
+_HEADING = re.compile(r"#{1,6}\s+")
+_RULE = re.compile(r"\|[\s:|-]*-[\s:|-]*")
+_CELL = re.compile(r"[^|\n]+")
+
 
 class Attempt:
     """Yields verified claims as they are written; leaves out the others and notes them in the trace."""
@@ -26,9 +30,14 @@ class Attempt:
         self._trace = trace
         self._verifier = verifier
         self._held: list[Claim] = []
+        self._rows = 0
+        """Lines of the current table."""
+        self._head: Claim | None = None
         self.text = ""
         self.removed: list[str] = []
         """Claims that were left out."""
+        self.why = ""
+        """Reason for leaving out the first one."""
         self.leaked = 0
         """Number of claims that revealed the model's instructions."""
 
@@ -43,12 +52,33 @@ class Attempt:
             claim = replace(claim, text=without_pictures(without_unseen(claim.text)))
             if not claim.text.strip():
                 continue
-            if claim.text.rstrip("*_ ").endswith((":", "：")) and not claim.quote:
-                self._hold(claim)
-                continue
+            if not claim.quote:
+                if self._is_table_rule(claim):
+                    continue
+                if heading := _HEADING.match(claim.text):
+                    claim = replace(claim, text=f"### {claim.text[heading.end() :]}", before="\n\n")
+                    self._held = []  # nothing follows an earlier heading
+                if heading or claim.text.rstrip("*_ ").endswith((":", "：")):
+                    self._hold(claim)
+                    continue
             with self._trace.step("verify"):
                 verified = self._verifier.verify(claim)
             yield from self._cited(verified)
+            if self._rows == 1 and not verified.proofs:
+                self._head = replace(claim, text=_CELL.sub(" ", claim.text))
+
+    def _is_table_rule(self, claim: Claim) -> bool:
+        """Return whether the claim is the line below a table's head. Hold it back until a row follows it,
+        with a head without labels if the labels were removed."""
+        if not claim.text.startswith("|"):
+            self._rows, self._head = 0, None
+            self._held = [held for held in self._held if not held.text.startswith("|")]
+            return False
+        self._rows += 1
+        if not _RULE.fullmatch(claim.text):
+            return False
+        self._held += [self._head, claim] if self._head else [claim]
+        return True
 
     def _hold(self, claim: Claim) -> None:
         """Hold back an introduction until a claim follows it, or remove it if it says something itself."""
@@ -61,6 +91,7 @@ class Attempt:
 
     def _remove(self, verified: Verified) -> None:
         self.removed.append(verified.claim.text)
+        self.why = self.why or verified.reason
         self.leaked += verified.doubt is Doubt.LEAK
         # A leak must not appear in the trace either, which the dashboard shows.
         shown = "" if verified.doubt is Doubt.LEAK else verified.claim.text

@@ -54,7 +54,7 @@ class ModelClarifier:
         fenced = question.text.replace("</", "<\u200b/")
         user = f"<question>\n{fenced}\n</question>\n<pages>\n{titles}\n</pages>"
         try:
-            reply = self._model.complete(Prompt(_RULES, user, max_tokens=20, json=True))
+            reply = self._model.complete(Prompt(_RULES, user, max_tokens=20, json={"verdict": str}))
         except ModelError as error:
             self._incidents.record(question.site_id, error.kind, f"asking back: {error}")
             return answer

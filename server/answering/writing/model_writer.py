@@ -13,6 +13,7 @@ from server.domain.chunk import ScoredChunk
 from server.domain.protocols import ChatModel, ModelError, Prompt
 from server.domain.question import Query, Question
 from server.domain.sentences import split_sentences
+from server.domain.thoughts import without_thoughts
 
 _DECLINED = re.compile(r'"answer"\s*:\s*(""|null)')
 
@@ -36,7 +37,8 @@ class ModelWriter:
         reply: list[str] = []
         written = False
         try:
-            for claim in claims(stream_field(_kept(self._model.stream(prompt), reply), "answer")):
+            answer = stream_field(_kept(self._model.stream(prompt), reply), "answer")
+            for claim in claims(without_thoughts(answer)):
                 written = True
                 yield claim
         except CutShort as error:
@@ -118,6 +120,7 @@ def _joined(one: str, two: str) -> str:
     return max((one, two), key=lambda gap: (gap.count("\n"), len(gap)))
 
 
+_OBJECT_BEGINS = re.compile(r'\s*(?:`{1,3}\w*\s*)?(?:\{\s*"?\w*"?\s*:?\s*)?$')
 _PARTIAL_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
 
 
@@ -129,31 +132,49 @@ def stream_field(pieces: Iterable[str], field: str) -> Iterator[str]:
     """Yield the decoded text of the top-level string `field`, in parts as they arrive.
 
     Models do not always reply in JSON. A reply that does not start with an object (a code fence before it is
-    allowed) is yielded unchanged as plain text. An object without the field yields nothing.
-    Raises CutShort when the field begins and never ends.
+    allowed) is yielded as plain text, until an object that starts with the field. An object without the field
+    yields nothing. Raises CutShort when the field begins and never ends.
     """
     opening = re.compile(rf'"{re.escape(field)}"\s*:\s*"')
-    start = re.compile(r"^\s*(```(?:json)?\s*)?\{")
-    received, taken, plain, inside = "", 0, False, False
+    late = re.compile(rf"\s*(?:```(?:json)?\s*)?\{{\s*{opening.pattern}")
+    received, plain, pieces = "", False, iter(pieces)
     for piece in pieces:
         received += piece
-        if not plain and not inside:
-            head = received.lstrip()
-            if head and not "```json{".startswith(re.sub(r"\s", "", head[:8])) and not start.match(received):
-                plain = True
-            elif found := opening.search(received):
-                inside, taken = True, found.end()
-        if plain:
-            yield received[taken:]
-            taken = len(received)
-        elif inside:
-            text, taken, closed = _decoded(received, taken)
-            if text:
-                yield text
-            if closed:
-                return
-    if inside:
-        raise CutShort("the reply ends within its answer")
+        plain = plain or _is_plain(received)
+        found = (late if plain else opening).search(received)
+        if found:
+            if plain:
+                yield received[: found.start()] + "\n"
+            yield from _string(received[found.end() :], pieces)
+            return
+        end = _OBJECT_BEGINS.search(received)
+        if plain and end:
+            yield received[: end.start()]
+            received = received[end.start() :]
+    if plain:
+        yield received
+
+
+def _is_plain(reply: str) -> bool:
+    """Return whether the beginning of a reply is no JSON object."""
+    head = reply.lstrip()
+    begins = "```json{".startswith(re.sub(r"\s", "", head[:8]))
+    return bool(head) and not begins and not re.match(r"(```(?:json)?\s*)?\{", head)
+
+
+def _string(received: str, pieces: Iterator[str]) -> Iterator[str]:
+    """Yield the decoded rest of a JSON string, in parts as they arrive. Raises CutShort."""
+    taken = 0
+    while True:
+        text, taken, closed = _decoded(received, taken)
+        if text:
+            yield text
+        if closed:
+            return
+        piece = next(pieces, None)
+        if piece is None:
+            raise CutShort("the reply ends within its answer")
+        received += piece
 
 
 def _decoded(received: str, start: int) -> tuple[str, int, bool]:

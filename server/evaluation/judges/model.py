@@ -99,7 +99,9 @@ class ModelJudge:
             return False
         user = f"{_tag('question', question)}\n{_tag('reference', reference)}\n{_tag('answer', answer)}"
         with charged(Spending(self._site_id)):
-            return self._ask("right", Prompt(RIGHT, user, max_tokens=60, json=True), _RIGHT, _Sheet())
+            return self._ask(
+                "right", Prompt(RIGHT, user, max_tokens=60, json={"right": bool}), _RIGHT, _Sheet()
+            )
 
     def _figures(self, sample: Sample, sheet: _Sheet) -> dict[str, float]:
         figures: dict[str, float] = {}
@@ -148,7 +150,7 @@ class ModelJudge:
     def _claims(self, what: str, text: str, sheet: _Sheet) -> list[str] | None:
         """Remembered, since every way of answering is held against the same reference."""
         if text not in self._claims_of:
-            prompt = Prompt(EXTRACT, _tag("text", text[:CHARS]), max_tokens=1500, json=True)
+            prompt = Prompt(EXTRACT, _tag("text", text[:CHARS]), max_tokens=1500, json={"claims": [str]})
             found = self._ask(what, prompt, _CLAIMS, sheet, "claims")
             if found is None:
                 return None

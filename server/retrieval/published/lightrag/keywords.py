@@ -48,7 +48,9 @@ class Keywords:
 def asked_of(model: ChatModel, question: str) -> Keywords:
     """By one call. Raises ModelError, and ValueError for a reply that cannot be read."""
     data = json.dumps({"question": question}, ensure_ascii=False)
-    return read_keywords(model.complete(Prompt(RULES, data, max_tokens=200, json=True)))
+    return read_keywords(
+        model.complete(Prompt(RULES, data, max_tokens=200, json={"high": [str], "low": [str]}))
+    )
 
 
 def read_keywords(reply: str) -> Keywords:
