@@ -98,7 +98,7 @@ class SectionRanker:
         texts = {hit.chunk.id: compared_texts(hit.chunk) for hit in hits}
         try:
             stored = self._vectors.of(texts)
-            asked = np.asarray(self._embedder.embed([query.searched_text])[0], np.float32)
+            asked = np.asarray(self._embedder.embed([query.meaning or query.text])[0], np.float32)
         except ModelError:
             return list(hits)  # retrieval has already reported the failure
         compared = []
