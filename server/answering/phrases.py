@@ -17,7 +17,6 @@ class Phrase(StrEnum):
     COVERS = "covers"
     NEAREST = "nearest"
     GREETING = "greeting"
-    QUOTED = "quoted"
     EXAMPLES = "examples"
     THANKS = "thanks"
     GOODBYE = "goodbye"
@@ -51,11 +50,6 @@ def refusal(language: str, title: str) -> tuple[str, str, str]:
 def greeting(language: str, title: str) -> str:
     """Return the widget's opening line, which also answers a greeting."""
     return say(Phrase.GREETING, language, title)
-
-
-def quoted(language: str) -> str:
-    """Return the line before an answer made of the site's own sentences."""
-    return say(Phrase.QUOTED, language)
 
 
 def past_page(language: str, year: int) -> str:

@@ -77,7 +77,6 @@ class Texts:
     covers: str = ""
     nearest: str = ""
     greeting: str = ""
-    quoted: str = ""
     examples: str = ""
     thanks: str = ""
     goodbye: str = ""

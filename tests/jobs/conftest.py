@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from server.answering.grading import compared_texts
+from server.answering.ranking import compared_texts
 from server.domain.site import Site
 from server.runtime.runtime import open_runtime
 from server.settings import Settings

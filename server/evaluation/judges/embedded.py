@@ -15,6 +15,8 @@ COVER = 0.5
 FEWEST = 2
 """A claim of fewer tokens says nothing that could be checked."""
 _MARKER = re.compile(r"\s*\[\d+\](?:\([^)]*\))?")
+_HEADING = re.compile(r"^#{1,6} .*\n*", re.M)
+_LINK = re.compile(r"\[([^\]]*)\]\((?:<[^>]*>|[^)]*)\)")
 _MARKDOWN = re.compile(r"[*_`>#]+|^\s*(?:-|\d+\.)\s+", re.M)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -23,8 +25,8 @@ Weights = Callable[[Sequence[str]], Mapping[str, float]]
 
 
 def plain(answer: str) -> str:
-    """An answer without markers of citations."""
-    return _MARKER.sub("", answer).strip()
+    """An answer without headings, markers of citations and the addresses of links."""
+    return _LINK.sub(r"\1", _MARKER.sub("", _HEADING.sub("", answer))).strip()
 
 
 def claims_of(text: str, language: str) -> list[str]:
