@@ -176,8 +176,7 @@ def _size(text: str) -> float:
 
 
 def quote_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-    """Yield one quotation of each page, after the page's title as a link. Pages with nothing to quote are left
-    out."""
+    """Yield one quotation of each page, after its linked title. Pages with nothing to quote are left out."""
     quoted: set[str] = set()
     for source, hit in enumerate(chunks):
         unit = _opening(hit)
