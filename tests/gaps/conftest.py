@@ -10,7 +10,6 @@ from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
 from tests.websites import SHOP, Website, serve
 
-
 FLOOR = "0.35"
 """What becomes of refused questions is tested here, not where the default floor lies."""
 
@@ -84,7 +83,9 @@ def open_shop(crawled, tmp_path):
     def make(**settings):
         copy = tmp_path / f"data{len(opened)}"
         shutil.copytree(folder, copy, symlinks=True)
-        opened.append(open_runtime(load_settings({"DATA_DIR": str(copy), "RELEVANCE_FLOOR": FLOOR, **settings})))
+        opened.append(
+            open_runtime(load_settings({"DATA_DIR": str(copy), "RELEVANCE_FLOOR": FLOOR, **settings}))
+        )
         return Shop(opened[-1], website)
 
     yield make
