@@ -19,7 +19,7 @@ WRONG = 0.05
 """Largest share of questions that a choice refuses, or answers, wrongly."""
 FEWEST = 15
 """A choice needs at least this many questions of each kind."""
-LOWEST, LENIENT, HIGHEST = 0.05, 0.12, 0.6
+LOWEST, LENIENT, HIGHEST = 0.05, 0.09, 0.6
 """Limits of the floors that are chosen. Visitors use other words than the pages do, so ANSWER_MORE never goes
 above LENIENT: 3 of 160 labelled questions of visitors fall below it, from which follows with 90 % confidence
 that at most 5 % do."""

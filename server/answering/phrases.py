@@ -18,7 +18,6 @@ class Phrase(StrEnum):
     NEAREST = "nearest"
     UNSURE = "unsure"
     GREETING = "greeting"
-    QUOTED = "quoted"
     EXAMPLES = "examples"
     THANKS = "thanks"
     GOODBYE = "goodbye"
@@ -52,11 +51,6 @@ def refusal(language: str, title: str) -> tuple[str, str, str]:
 def greeting(language: str, title: str) -> str:
     """Return the widget's opening line, which also answers a greeting."""
     return say(Phrase.GREETING, language, title)
-
-
-def quoted(language: str) -> str:
-    """Return the line before an answer made of the site's own sentences."""
-    return say(Phrase.QUOTED, language)
 
 
 def past_page(language: str, year: int) -> str:

@@ -78,7 +78,6 @@ class Texts:
     nearest: str = ""
     unsure: str = ""
     greeting: str = ""
-    quoted: str = ""
     examples: str = ""
     thanks: str = ""
     goodbye: str = ""

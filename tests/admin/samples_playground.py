@@ -89,7 +89,8 @@ def fill(runtime):
         ],
     }
     used = {"calls": 2, "tokens_in": 1204, "tokens_out": 61, "cost": 0.00122}
-    quoted = {**ANSWER, "model": "embedded", "text": "The site says:\n\nParcels take two working days. [1]"}
+    shown = f"### [Delivery]({DELIVERY})\n\n**Parcels take two working days.** They come by post. [1]"
+    quoted = {**ANSWER, "model": "embedded", "text": shown}
     plain = {"query": TRACE["query"], "candidates": CANDIDATES[:1], "kept": ["a"], "floor": TRACE["floor"]}
     results = [
         (DONE, {"answer": {**ANSWER, "trace": TRACE}, "took_ms": 1100.0, "used": used, "incidents": []}),

@@ -48,7 +48,7 @@ ANSWERED = {
     "what is your address?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "Where is the Mill?": "- Mill Ltd, Unit 3, Leigh WN7 2LB [1]",
     "Are you open on Sunday?": "| Day | Times |\n| --- | --- |\n| Monday | 18:30 - 21:00 |\n| Sunday | Closed |\n\n[1]",
-    "when do you open": "**Opening times**\n\n| Day | Times |",
+    "when do you open": "### Opening times\n\n| Day | Times |",
     "Do you have any jobs?": "- We look for people who like old machines. [1]\n\n[Jobs](<https://mill.example/jobs>)",
     "How much is a day pass?": "| Ticket | Price |\n| --- | --- |\n| Day pass | £20 |\n\n[1]",
     "how much does the family pass cost": "| Family pass | £62 |\n\n[1]",

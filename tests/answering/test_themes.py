@@ -50,8 +50,11 @@ def test_each_theme_is_told_by_the_sentence_that_its_page_opens_with(shop):
     streamed, final = answer(pipeline, WHOLE)
     assert final.outcome is Outcome.ANSWERED
     assert streamed == final.text
-    assert "- **Delivery**: Parcels inside the country arrive within two working days. [" in final.text
-    assert "- **Warranty**: The warranty lasts three years. [" in final.text
+    assert (
+        f"- [Delivery]({HOME}/delivery): Parcels inside the country arrive within two working days. ["
+        in final.text
+    )
+    assert f"- [Warranty]({HOME}/trap): The warranty lasts three years. [" in final.text
     assert {citation.url for citation in final.citations} >= {f"{HOME}/delivery", f"{HOME}/driver"}
     assert "Ignore all" not in final.text
 
@@ -82,6 +85,6 @@ def test_a_page_is_told_once_and_one_without_anything_to_quote_is_left_out():
     ]
     told = [(claim.text, claim.sources) for claim in quote_themes(chunks)]
     assert told == [
-        ("- **a**: Lamps shine as long as there is power.", (0,)),
-        ("- **c**: Kind: desk lamp", (3,)),
+        (f"- [a]({HOME}/a): Lamps shine as long as there is power.", (0,)),
+        (f"- [c]({HOME}/c): Kind: desk lamp", (3,)),
     ]

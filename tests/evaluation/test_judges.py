@@ -61,10 +61,10 @@ def test_without_a_reference_there_is_the_triad_alone():
     assert set(judged(reference="")) == set(TRIAD)
 
 
-def test_markers_and_introductions_are_no_claims():
-    text = "From the site:\n\nParcels take two days. [1]\n\n- Islands take five days [2][3]"
+def test_headings_markers_and_introductions_are_no_claims():
+    text = "### [Delivery to (all) islands](<https://a.example/a(b)>)\n\nFrom the site:\n\nParcels take two days. [1]\n\n- Islands take five days [2][3]"
     assert claims_of(text, "en") == ["Parcels take two days.", "Islands take five days"]
-    assert plain("Two days. [1]") == "Two days."
+    assert plain("See [the islands](https://a.example/5): two days. [1]") == "See the islands: two days."
 
 
 def test_a_short_reference_stands_in_the_answer_as_words():

@@ -10,6 +10,9 @@ from server.runtime.runtime import open_runtime
 from server.settings.reading import load_settings
 from tests.websites import SHOP, Website, serve
 
+FLOOR = "0.35"
+"""What becomes of refused questions is tested here, not where the default floor lies."""
+
 
 class Shop:
     """The shop as its operator and its visitors have it."""
@@ -59,7 +62,7 @@ def crawled(tmp_path_factory, model_cache):
     folder = tmp_path_factory.mktemp("crawled")
     (folder / "models").symlink_to(model_cache)
     with serve(Website("Lantern Shop", SHOP)) as website:
-        runtime = open_runtime(load_settings({"DATA_DIR": str(folder)}))
+        runtime = open_runtime(load_settings({"DATA_DIR": str(folder), "RELEVANCE_FLOOR": FLOOR}))
         address = f"{website.url}/"
         runtime.stores.sites.create(
             Site("shop", "Lantern Shop", "Lantern Shop", (address,), allow_private=True)
@@ -80,7 +83,9 @@ def open_shop(crawled, tmp_path):
     def make(**settings):
         copy = tmp_path / f"data{len(opened)}"
         shutil.copytree(folder, copy, symlinks=True)
-        opened.append(open_runtime(load_settings({"DATA_DIR": str(copy), **settings})))
+        opened.append(
+            open_runtime(load_settings({"DATA_DIR": str(copy), "RELEVANCE_FLOOR": FLOOR, **settings}))
+        )
         return Shop(opened[-1], website)
 
     yield make

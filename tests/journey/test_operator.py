@@ -23,12 +23,12 @@ LIBRARY = {
         "<p>The library is open from nine to six on weekdays. It is closed on Sundays.</p>",
     ),
 }
-STORIES = (
-    "Story hour",
-    "<p>The story hour for children begins on Thursdays at four in the reading room.</p>",
+CARDS = (
+    "Lost cards",
+    "<p>A lost library card costs 5 EUR. The desk prints a new one at once.</p>",
 )
 DRILLS = "Do you lend power drills and other tools?"
-CHILDREN = "When does the story hour for children begin?"
+LOST = "How much is a new card when mine is lost?"
 LONG_MS = 90_000
 """For what the job worker does."""
 
@@ -130,8 +130,8 @@ def test_an_operator_comes_from_nothing_to_gaps_that_are_closed(browser, tab, do
     embed_it(tab, library)
     site_page = tab.url.rpartition("/")[0]
     assert "library is open" in ask(browser, library, "When is the library open?")
-    for question in (DRILLS, CHILDREN):
-        assert "Thursdays" not in ask(browser, library, question)
+    for question in (DRILLS, LOST):
+        assert "5 EUR" not in ask(browser, library, question)
 
     # What it cannot answer is shown, and an own answer closes it.
     open_gap(tab, DRILLS)
@@ -145,17 +145,17 @@ def test_an_operator_comes_from_nothing_to_gaps_that_are_closed(browser, tab, do
     assert "Ask at the desk" in ask(browser, library, DRILLS)
 
     # A new page closes the other one by itself.
-    library.pages["/stories"] = STORIES
-    library.pages["/"] = (LIBRARY["/"][0], LIBRARY["/"][1] + '<p><a href="/stories">Story hour</a></p>')
-    open_gap(tab, CHILDREN)
+    library.pages["/cards"] = CARDS
+    library.pages["/"] = (LIBRARY["/"][0], LIBRARY["/"][1] + '<p><a href="/cards">Lost cards</a></p>')
+    open_gap(tab, LOST)
     gap = tab.url
     tab.goto(site_page)
     tab.get_by_role("button", name="Crawl again").click()
     expect(tab.locator("#live-pages")).to_have_text("3", timeout=LONG_MS)
     tab.goto(gap)
     reload_until(tab, tab.locator(".badge"), "Solved by a page")
-    expect(tab.locator("main")).to_contain_text("begins on Thursdays")
-    assert "Thursdays" in ask(browser, library, CHILDREN)
+    expect(tab.locator("main")).to_contain_text("card costs 5 EUR")
+    assert "5 EUR" in ask(browser, library, LOST)
 
     # Every part works, and what was done stands in the audit log.
     tab.get_by_role("link", name="Health", exact=True).click()

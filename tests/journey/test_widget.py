@@ -68,7 +68,7 @@ WATCH = """() => {
             "How many working days does a parcel to an island take?",
             "Parcels to islands take five working days",
         ),
-        (2, "How do I return my lamp, please?", "Bring the box to any post office"),
+        (2, "How do I install the driver on Linux and on Windows?", "Open lamp-driver.exe on Windows"),
     ],
 )
 def test_an_answer_that_is_cut_off_comes_whole_and_once(docent, visit, cut_in, question, says):

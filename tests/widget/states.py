@@ -23,6 +23,14 @@ LONG_ANSWER = (
     + f"<table><tr>{'<th>Name of a column</th>' * 8}</tr><tr>{'<td>wide cell</td>' * 8}</tr></table>"
     + '<blockquote>Quoted</blockquote><p>The end <a data-cite="1">1</a>.</p>'
 )
+QUOTED = (
+    '<h3><a href="https://harbour.example/docks#hours">Docks: Opening hours of the docks for boats of visitors</a></h3>'
+    "<p>The docks are on the north side. <mark>They open at eight and close at six.</mark> "
+    'On Sundays they are closed. <a class="cite" data-cite="1">1</a></p>'
+    '<h3><a href="https://harbour.example/tickets">Tickets</a></h3>'
+    "<table><tr><th>Boat</th><th>Price</th></tr><tr><td><mark>Up to 8 m</mark></td><td>12 EUR</td></tr></table>"
+)
+"""An answer in the site's own words, with the headings of the sections and the words that answer marked."""
 REFUSAL = {
     "outcome": "refused",
     "answer": "The site does not say.",
@@ -149,6 +157,13 @@ def streaming(scene: Scene) -> None:
 def answered(scene: Scene) -> None:
     scene.open()
     scene.answered()
+
+
+def quoted(scene: Scene) -> None:
+    scene.script.done = {"answer_html": QUOTED, "answer": "All boats"}
+    scene.open()
+    scene.answered()
+    expect(scene.page.locator("mark")).to_have_count(2)
 
 
 def many_sources(scene: Scene) -> None:
@@ -386,6 +401,7 @@ STATES: dict[str, Callable[[Scene], Any]] = {
     "searching": searching,
     "streaming": streaming,
     "answered": answered,
+    "quoted": quoted,
     "many sources": many_sources,
     "card": card,
     "feedback form": feedback_form,

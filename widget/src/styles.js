@@ -79,6 +79,7 @@ li + li { margin-top: .25em }
 .body ul, .body ol { padding-inline-start: 1.5em }
 a { color: inherit; text-underline-offset: 3px }
 .body a { text-decoration-color: var(--mark) }
+mark { color: inherit; background: color-mix(in srgb, var(--mark) 17%, var(--bg)) }
 code, pre { font: .9em/1.5 ui-monospace, Menlo, Consolas, monospace }
 code, pre, th, .cite, .code .tool { background: var(--soft) }
 .code { position: relative }

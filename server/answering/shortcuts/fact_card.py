@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from server.answering.phrases import quoted
 from server.answering.shortcuts.curated import Refreshed
 from server.answering.shortcuts.key_pages import KeyPages
 from server.answering.understanding.fact_questions import FactQuestion, fact_questions
@@ -59,7 +58,7 @@ class FactCard:
         for asked in fact_questions(question.text, tried):
             lines = self._lines(self._chosen(asked, question.language))
             if lines:
-                return self._written(lines, question.language)
+                return self._written(lines)
         return None
 
     def _chosen(self, asked: FactQuestion, language: str) -> list[SiteFact]:
@@ -108,7 +107,7 @@ class FactCard:
                 lines.append((fact, None))
         return lines
 
-    def _written(self, lines: Sequence[_Line], language: str) -> Answer | None:
+    def _written(self, lines: Sequence[_Line]) -> Answer | None:
         cited = [chunk for _, chunk in lines if chunk]
         citer = Citer([ScoredChunk(chunk, 1.0) for chunk in cited], self._origins, self._page_text)
         pages: dict[str, str] = {}
@@ -127,8 +126,7 @@ class FactCard:
         if not written:
             return None
         links = "\n".join(f"[{escape_markdown(title)}](<{url}>)" for url, title in pages.items())
-        opening = quoted(language) if citer.citations else ""
-        text = "\n\n".join(filter(None, (opening, *written, links)))
+        text = "\n\n".join(filter(None, (*written, links)))
         return Answer(Outcome.ANSWERED, text, citer.citations, pages=tuple(pages.items()))
 
     def _address(self, url: str) -> str:
@@ -150,7 +148,7 @@ def _cited(fact: SiteFact, chunk: Chunk, markers: str) -> str:
     return "\n\n".join(
         filter(
             None,
-            (f"**{label}**" if label else "", with_markers(Quotation(0, rows, around).markdown, markers)),
+            (f"### {label}" if label else "", with_markers(Quotation(0, rows, around).markdown, markers)),
         )
     )
 
@@ -160,7 +158,7 @@ def _item(fact: SiteFact, text: str) -> str:
     lines = [escape_markdown(" ".join(line.split())) for line in text.split("\n")]
     label = _label(fact, text)
     if fact.kind is FactKind.HOURS and len(lines) > 1:
-        return "\n".join([*([f"**{label}**\n"] if label else []), *(f"- {line}" for line in lines)])
+        return "\n".join([*([f"### {label}\n"] if label else []), *(f"- {line}" for line in lines)])
     return f"- {label}: {', '.join(lines)}" if label else f"- {', '.join(lines)}"
 
 

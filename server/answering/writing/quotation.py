@@ -63,8 +63,13 @@ class Quotation:
 def heading_link(chunk: Chunk) -> str:
     """Return the chunk's heading as a Markdown link to the section."""
     address = f"{chunk.url}#{chunk.anchor}" if chunk.anchor and "#" not in chunk.url else chunk.url
+    return markdown_link(heading_of(chunk), address)
+
+
+def markdown_link(text: str, address: str) -> str:
+    """Return a Markdown link to `address` that shows `text`."""
     target = f"<{address}>" if re.search(r"[()\s]", address) else address
-    return f"[{escape_markdown(heading_of(chunk))}]({target})"
+    return f"[{escape_markdown(text)}]({target})"
 
 
 def escape_markdown(text: str) -> str:

@@ -17,7 +17,7 @@ from server.answering.shortcuts.overview import is_prose
 from server.answering.understanding.discourse import introduces, is_label, refers_back
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import Evidence, Support
-from server.answering.writing.quotation import Quotation, escape_markdown, heading_link
+from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
 from server.answering.writing.units import Unit, UnitKind, units
 from server.domain.answer import EMBEDDED, Claim
 from server.domain.chunk import ScoredChunk
@@ -176,14 +176,15 @@ def _size(text: str) -> float:
 
 
 def quote_themes(chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
-    """Yield one quotation of each page, with the page's title. Pages with nothing to quote are left out."""
+    """Yield one quotation of each page, after its linked title. Pages with nothing to quote are left out."""
     quoted: set[str] = set()
     for source, hit in enumerate(chunks):
         unit = _opening(hit)
         if unit is None or hit.chunk.url in quoted:
             continue
         quote = escape_markdown(unit.text.replace("\t", " "))
-        text = f"- **{escape_markdown(hit.chunk.title)}**: {quote}" if hit.chunk.title else f"- {quote}"
+        title = f"{markdown_link(hit.chunk.title, hit.chunk.url)}: " if hit.chunk.title else ""
+        text = f"- {title}{quote}"
         yield Claim(text, (source,), Quotation(source, [unit], [unit]).quote, "\n" if quoted else "")
         quoted.add(hit.chunk.url)
 

@@ -15,6 +15,8 @@ COVER = 0.5
 FEWEST = 2
 """A claim of fewer tokens says nothing that could be checked."""
 _MARKER = re.compile(r"\s*\[\d+\](?:\([^)]*\))?")
+_HEADING = re.compile(r"^#{1,6} .*\n*", re.M)
+_LINK = re.compile(r"\[([^\]]*)\]\((?:<[^>]*>|[^)]*)\)")
 _MARKDOWN = re.compile(r"[*_`>#]+|^\s*(?:-|\d+\.)\s+", re.M)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
@@ -23,19 +25,20 @@ Weights = Callable[[Sequence[str]], Mapping[str, float]]
 
 
 def plain(answer: str) -> str:
-    """An answer without markers of citations."""
-    return _MARKER.sub("", answer).strip()
+    """An answer without markers of citations and addresses of links."""
+    return _LINK.sub(r"\1", _MARKER.sub("", answer)).strip()
 
 
 def claims_of(text: str, language: str) -> list[str]:
-    """Split a text into claims: sentences, items and rows, without those that only introduce others."""
+    """Split a text into claims: sentences, items and rows, without headings and introductions."""
     found = []
-    for unit in units(plain(text)):
+    said = _HEADING.sub("", plain(text))
+    for unit in units(said):
         claim = unit.quote if unit.kind is UnitKind.CODE else _MARKDOWN.sub("", unit.quote).strip()
         introduces = claim.endswith((":", "："))
         if not introduces and len(set(tokens(claim, language))) >= FEWEST:
             found.append(claim)
-    whole = _MARKDOWN.sub("", plain(text)).strip()
+    whole = _MARKDOWN.sub("", said).strip()
     if not found and whole and not whole.endswith((":", "：")):
         return [whole]  # "Yes.", "42"
     return list(dict.fromkeys(found))

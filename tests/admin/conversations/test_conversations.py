@@ -67,7 +67,7 @@ def test_a_conversation_is_read_with_quotes_timings_and_trace(operator, runtime,
     ask(runtime, question="And to islands?", query="parcel to islands", conversation_id=first.conversation_id)
     page = operator.get(f"/admin/conversations/{first.conversation_id}").text
     assert page.index("When does a parcel arrive?") < page.index("And to islands?")
-    assert "<strong>within two working days</strong>" in page
+    assert "<mark>within two working days</mark>" in page
     assert 'class="cite" href="https://lantern.example/delivery#:~:text=Parcels,days."' in page
     assert (
         '<blockquote dir="auto">Parcels inside the country arrive within two working days.</blockquote>'
