@@ -46,6 +46,9 @@ FILE = ROOT / "server/answering/learned.json"
 FLOORS = (0.1, 0.13, 0.16, 0.2, 0.25, 0.3)
 PENALTY_SECTION, PENALTY_ANSWER = 3.0, 2.0
 """L2 penalties on the weights of standardised features."""
+UNREAD = {"unread": 1.8, "unread_coverage": -0.2, "unread_unused": -2.4}
+"""Weights for languages that the embedder does not read, of which there are too few questions here to learn
+them: fitted by hand on manuals in five languages, and the websites in French, Spanish, Chinese and Korean."""
 OTHER_LANGUAGE = ("cross_lingual", "crosslingual")
 NOT_LEARNED = (*OTHER_LANGUAGE, "injection", "ambiguous")
 Row = NDArray[np.float64]
@@ -319,6 +322,7 @@ def main() -> None:
         "section": dict(zip(SECTION, sections.round(3).tolist(), strict=True)),
         "answer": dict(zip(("bias", *ANSWER), np.roll(answers, 1).round(3).tolist(), strict=True)),
     }
+    weights["answer"] |= UNREAD
     text = json.dumps(weights, indent=1) + "\n"
     if given.write:
         FILE.write_text(text)

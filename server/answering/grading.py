@@ -105,7 +105,7 @@ def answer_features(query: Query, chunks: Sequence[ScoredChunk], rarity: Rarity)
     first = chunks[0]
     row = dict(zip(SECTION, section_features(query, chunks[:1], rarity)[0], strict=True))
     coverage, sentence = float(row["coverage"]), float(row["sentence"])
-    unread = float("sentence" not in first.scores)
+    unread = float(not first.sentence)
     asked = question_words(rarity, query)
     text = "\n".join(f"{hit.chunk.heading}\n{hit.chunk.text}" for hit in chunks)
     return [
