@@ -47,7 +47,9 @@ def test_a_section_of_one_sentence_needs_no_mark():
 
 def test_steps_stay_steps_and_come_with_what_introduces_them():
     steps = "To return a lamp:\n\n1. Ask for a label.\n2. Pack the lamp.\n3. Post the box."
-    assert steps in written("How do I return a lamp?", f"Lamps are old.\n\n{steps}")
+    (claim,) = claims_of("How do I return a lamp?", section("Returns", f"Lamps are old.\n\n{steps}"))
+    assert steps in claim.text
+    assert claim.focus == "Ask for a label.\nPack the lamp.\nPost the box.", "they answer together"
 
 
 def test_a_long_table_is_cut_by_rows_and_keeps_its_head():

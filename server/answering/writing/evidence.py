@@ -10,7 +10,7 @@ an amount. Comparing each sentence's own meaning did not improve the result and 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from server.answering.understanding.discourse import asks, asks_for_amount, introduces, is_label
@@ -58,13 +58,18 @@ class Evidence:
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Return the scored units, best first. Mere labels are left out if there are other units."""
+        """Return the scored units, best first. Mere labels and heads of tables are left out if there are other
+        units. What an introduction announces, such as a list, has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
             support
             for source, (hit, members) in enumerate(zip(chunks, read, strict=True))
             for support in self._of_chunk(source, hit, members, hit.score / best)
         ]
+        for place, one in enumerate(found[:-1]):
+            after = found[place + 1]
+            if after.source == one.source and introduces(one.unit.text) and after.score < one.score:
+                found[place + 1] = replace(after, score=one.score)
         informative = [
             one for one in found if not (_is_label(one.unit) or _leads(read[one.source], one.position))
         ]

@@ -114,9 +114,13 @@ def _section(hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int) 
     trusted = trusted_units(hit.chunk.text)
     places = _window(found, best.position, most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
-    marks = len(shown) > 1 and best.unit.kind is not UnitKind.STEP  # steps answer together
-    quotation = Quotation(best.source, shown, found, best.unit if marks else None)
-    return Claim(quotation.markdown, (best.source,), quotation.quote, focus=best.unit.text)
+    if best.unit.kind is UnitKind.STEP:  # steps answer together
+        steps = [unit for unit in shown if unit.block == best.unit.block]
+        quotation, focus = Quotation(best.source, shown, found), Quotation(best.source, steps, found).quote
+    else:
+        quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None)
+        focus = best.unit.text
+    return Claim(quotation.markdown, (best.source,), quotation.quote, focus=focus)
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:
