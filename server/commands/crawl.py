@@ -3,9 +3,9 @@
 import argparse
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 
 from server.jobs.crawl_watch import Interrupt
 from server.jobs.site_profile import site_from_address
@@ -75,7 +75,7 @@ def _so_far(run: CrawlRun) -> str:
 
 
 def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
-    started = time.monotonic()
+    started = datetime.now(UTC)
     with _ctrl_c_pauses(site_id) as interrupt:
         has_run = runtime.crawling.refresh(site_id, crawl_id, on_progress=_show, interrupt=interrupt)
     ended = runtime.stores.crawls.get(crawl_id)
@@ -87,7 +87,8 @@ def _crawl(runtime: Runtime, site_id: str, crawl_id: int) -> int:
     if ended.state not in (DONE, STOPPED):
         return _not_done(ended)
     pages, chunks = runtime.stores.content(site_id).counts()
-    spent = time.monotonic() - started
+    # After that, the site is only asked its own questions.
+    spent = ((ended.finished_at or datetime.now(UTC)) - started).total_seconds()
     print(f"{site_id}: {pages} pages, {chunks} chunks live after {spent:.1f} s. {ended.message}")
     print(f'Ask it: python -m server ask --site {site_id} "..."')
     return 0
