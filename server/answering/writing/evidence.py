@@ -58,7 +58,7 @@ class Evidence:
         self._facts = facts
 
     def of(self, chunks: Sequence[ScoredChunk], read: Sequence[Sequence[Unit]]) -> list[Support]:
-        """Return the scored units, best first. Mere labels and heads of tables are left out if there are others.
+        """Return the scored units, best first, without mere labels and heads of tables if there are others.
         What an introduction announces, such as a list, has at least the introduction's score."""
         best = max((hit.score for hit in chunks), default=1.0) or 1.0
         found = [
