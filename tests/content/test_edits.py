@@ -47,7 +47,9 @@ def test_a_quote_that_is_not_on_the_page_is_linked_to_the_page_alone_and_marked(
     assert (citation.link, citation.corrected) == (shop.url("/returns"), True)
     (steps,) = shop.answer("How do I return a lamp?").citations
     assert not steps.corrected
-    assert steps.link == f"{shop.url('/returns')}#:~:text={quote(steps.quote)}"
+    first, last = quote(steps.quote.split(" and ")[0]), quote(steps.quote.rsplit(" ", 3)[-1])
+    assert steps.link.startswith(f"{shop.url('/returns')}#:~:text={first}")
+    assert steps.link.endswith(last)
 
 
 def test_the_website_may_change_meanwhile_and_both_versions_are_known(shop):

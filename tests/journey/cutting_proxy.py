@@ -6,10 +6,14 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 EVENT = b"event: delta"
+READ = 0.5
+"""Seconds for the browser to read what came before the cut: a reset drops what it has not read yet, and
+without the first event there is nothing to go on from."""
 NOTHING_KEPT = struct.pack("ii", 1, 0)
 """Closes a socket at once: the other side sees a connection that was reset."""
 
@@ -66,6 +70,7 @@ class CuttingProxy:
                     client.sendall(piece[: places[self.cut_in - begun - 1]])
                     self.cut_in = 0
                     self.cuts += 1
+                    time.sleep(READ)
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NOTHING_KEPT)
                     break
                 begun += len(places)
