@@ -1,7 +1,7 @@
 """Words that a reader can see or unfold on a page, and that the extracted page lacks.
 
     python -m benchmarks.visible_words FOLDER [FOLDER ...] [--pages 60] [--most 40]
-    python -m benchmarks.visible_words FOLDER [FOLDER ...] --beside 10 [--seed 1]
+    python -m benchmarks.visible_words FOLDER [FOLDER ...] --compare 10 [--seed 1]
 
 Serves each folder of HTML, opens its pages in Chromium with every <details>, accordion and tab unfolded, and
 looks at each piece of visible text outside of what surrounds the content: navigation, asides, the page's
@@ -9,8 +9,8 @@ header and footer, breadcrumbs, links to the pages above, search, forms and dial
 missing where the extracted page, with its headings and title, does not hold the piece. Printed for each
 folder: the share of missing words, the bar being 1 %, and the longest missing pieces.
 
-With `--beside`, that many pages of each folder are printed as Markdown: their rendered lines, also those
-around the content, beside the lines of the extracted blocks, with what only one side has in bold.
+With `--compare`, that many pages of each folder are printed as Markdown: their rendered lines, with those
+around the content, and the lines of the extracted blocks. What only one side has is bold.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def block_lines(body: bytes, address: str) -> Iterator[str]:
         yield from block.text.split("\n")
 
 
-def beside(rendered: Sequence[str], kept: Sequence[str]) -> Iterator[str]:
+def compared(rendered: Sequence[str], kept: Sequence[str]) -> Iterator[str]:
     """Yield the rows of a Markdown table with the lines of both sides, in bold where only one has them."""
     shown = [line for line in map(folded, rendered) if line]
     bare = ([folded(_MARKER.sub("", line)) for line in side] for side in (shown, kept))
@@ -141,12 +141,12 @@ def print_missing(browser: Browser, folder: Path, files: Sequence[Path], start: 
         print(f"  {count:4} {name}: {piece[:150]}")
 
 
-def print_beside(browser: Browser, folder: Path, files: Sequence[Path], start: str) -> None:
+def print_compared(browser: Browser, folder: Path, files: Sequence[Path], start: str) -> None:
     """Print the pages with both sides."""
     addresses = [start + file.relative_to(folder).as_posix() for file in files]
     for file, address, lines in zip(files, addresses, visible(browser, addresses, LINES), strict=True):
         print(f"\n## {folder.parent.name}: {file.relative_to(folder).as_posix()}\n")
-        print("\n".join(beside(lines, list(block_lines(file.read_bytes(), address)))))
+        print("\n".join(compared(lines, list(block_lines(file.read_bytes(), address)))))
 
 
 def main() -> None:
@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--pages", type=int, default=60, help="pages of each folder, chosen by lot")
     parser.add_argument("--most", type=int, default=40, help="pieces of text to show of each folder")
-    parser.add_argument("--beside", type=int, default=0, help="pages of each folder to print with both sides")
+    parser.add_argument("--compare", type=int, default=0, help="pages to print with both sides")
     parser.add_argument("--seed", type=int, default=1, help="of the lot")
     given = parser.parse_args()
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
@@ -165,11 +165,11 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=program, args=CHROMIUM_FLAGS)
         for folder in given.folders:
             files = sorted(folder.rglob("*.html"))
-            chosen = min(given.beside or given.pages, len(files))
+            chosen = min(given.compare or given.pages, len(files))
             files = sorted(random.Random(given.seed).sample(files, chosen))
             with website(folder) as start:
-                if given.beside:
-                    print_beside(browser, folder, files, start)
+                if given.compare:
+                    print_compared(browser, folder, files, start)
                 else:
                     print_missing(browser, folder, files, start, given.most)
         browser.close()

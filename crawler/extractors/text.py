@@ -171,7 +171,7 @@ def _decoded(body: bytes, header_charset: str, markup: bool) -> str:
 
 
 def _encoding_of(label: str) -> str:
-    """Return Python's name of the encoding that browsers use for `label`; empty if there is none."""
+    """Return Python's name of the encoding that browsers use for `label`; empty for an unknown label."""
     try:
         return resolve_encoding(label.strip(" '\"").lower().removeprefix("x-")) or ""
     except ValueError:  # a label of arbitrary bytes
