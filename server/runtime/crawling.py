@@ -85,7 +85,10 @@ class Crawling:
         job = SiteRefresh(self._database, self._engine.incidents, settings, sources, self._measure)
         had = job.run(crawl_id, self._site_index, on_progress, interrupt)
         if had and self._stores.crawls.get(crawl_id).state == "done":
-            self._try_own_questions(site_id)
+            ending = interrupt.event if interrupt else self.ending
+            self._fill_sentences(site_id, ending)  # first, because the site's own questions compare them too
+            if not ending.is_set():
+                self._try_own_questions(site_id)
             self._gap_work.crawled(site_id, crawl_id)
         return had
 
@@ -115,7 +118,6 @@ class Crawling:
         if self.refresh(site_id, crawl_id, interrupt=Interrupt(self.ending)) and not self.ending.is_set():
             # Jobs for this site that arrived in the meantime had to wait.
             self.upkeep().queue_waiting()
-            self._fill_sentences(site_id)
 
     def _try_own_questions(self, site_id: str) -> None:
         """Choose the site's starters and check its relevance floor, by questions from its own pages."""
@@ -125,7 +127,7 @@ class Crawling:
         except (ModelError, StorageError, IndexFailure) as error:
             log.warning("starters and relevance floor of %s stay as they are: %s", site_id, error)
 
-    def _fill_sentences(self, site_id: str) -> None:
+    def _fill_sentences(self, site_id: str, ending: Event) -> None:
         """Embed the sentences of live pages, so that questions can be compared with them. An embedding
         service charges by the word, so with one, sentences are only embedded when first compared."""
         if self._configuration.settings.models.uses_embedding_service:
@@ -133,7 +135,7 @@ class Crawling:
         parts = self._engine.parts(site_id, self._engine.document_embedder)
         if parts.sentences is not None:
             try:
-                parts.sentences.fill(parts.content.every_chunk(), lambda: not self.ending.is_set())
+                parts.sentences.fill(parts.content.every_chunk(), lambda: not ending.is_set())
             except (ModelError, StorageError) as error:
                 log.warning("sentences of %s are embedded when they are first compared: %s", site_id, error)
 
