@@ -111,7 +111,7 @@ def examples(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -
     steps = pipeline.steps
     ranker = next(step for step in steps.retrieval_steps if isinstance(step, SectionRanker))
     for question in questions:
-        if question["type"] in NOT_LEARNED:
+        if question["type"] in NOT_LEARNED or "outcome" in question:
             continue
         asked = Question(question["question"], name, turns_of(question), question["lang"])
         query = pipeline.rewrite(asked)

@@ -10,7 +10,8 @@ each site, kind of question and half:
 - page: an expected page is cited; wrong: only other pages are;
 - refused: the share of answerable questions without an answer;
 - length: the median of the answers' characters;
-- none: the share of questions that the site does not answer and that get none;
+- none: the share of questions that the site does not answer and that get none, and of messages that are no
+  questions and get the `outcome` that they name;
 - verbatim: the share of citations whose quote is on the cited page, word for word.
 """
 
@@ -28,7 +29,7 @@ from typing import Any
 
 from benchmarks.learn_ranking import OTHER_LANGUAGE, opened, turns_of
 from benchmarks.visitor_sites import HALVES, half_of, is_page, path_of
-from server.domain.answer import Answer
+from server.domain.answer import Answer, Outcome
 from server.domain.chunk import PageWords
 from server.domain.question import Question
 from server.runtime.runtime import Runtime, open_runtime
@@ -48,6 +49,14 @@ class Read:
     """None for a question without a check."""
     page: bool
     verbatim: tuple[bool, ...]
+
+    @property
+    def kept_out(self) -> bool:
+        """Return whether what the pages do not answer was not answered from them."""
+        wanted = self.question.get("outcome")
+        if wanted == Outcome.HANDOFF:  # may cite the contact page
+            return self.answer.outcome is Outcome.HANDOFF
+        return not self.answer.citations and wanted in (None, self.answer.outcome)
 
 
 def reads(runtime: Runtime, name: str, questions: Sequence[dict[str, Any]]) -> Iterator[Read]:
@@ -98,7 +107,7 @@ def line(name: str, some: Sequence[Read]) -> str:
         share([bool(one.answer.citations) and not one.page for one in known]),
         share([not one.answer.citations for one in known]),
         f"{median(len(one.answer.text) for one in given) if given else 0:8.0f}",
-        share([not one.answer.citations for one in none]),
+        share([one.kept_out for one in none]),
         share(quotes),
     ]
     return f"{name:36} {len(known):4} {len(none):4} {' '.join(columns)}"
@@ -138,7 +147,7 @@ def main() -> None:
         found += reads(runtime, name, wanted)
     runtime.close()
     for one in found if given.show else ():
-        right = not one.answer.citations if not one.answerable else one.page if one.fact is None else one.fact
+        right = one.kept_out if not one.answerable else one.page if one.fact is None else one.fact
         if given.show == "all" or not right:
             print(f"{'=' * 80}\n{one.site}: {one.question['question']}\n({one.question['answer']})\n")
             print(f"{one.answer.text}\n")

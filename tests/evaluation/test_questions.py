@@ -1,12 +1,18 @@
 """Question files: what is read of them, and what a wrong one is told."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 
+from benchmarks.visitor_sites import HALVES, half_of
+from server.api.docs.docs import DocsLibrary
 from server.evaluation.questions import BadQuestionFile, read_questions
 
 BASE = "https://shop.example/help/"
+QUESTIONS = Path(__file__).parents[2] / "benchmarks/questions"
 
 
 @pytest.fixture
@@ -94,3 +100,23 @@ def test_a_file_that_is_empty_or_missing_says_so(read, tmp_path):
         read("", "")
     with pytest.raises(BadQuestionFile, match="cannot be read"):
         read_questions(tmp_path / "none.jsonl", BASE)
+
+
+@pytest.mark.parametrize(("site", "count"), [("apache", 45), ("postgresql", 35), ("docs", 40)])
+def test_each_colloquial_question_has_a_known_answer_and_the_halves_are_alike(site, count):
+    cases = read_questions(QUESTIONS / f"{site}-colloquial.jsonl", BASE)
+    tuned = sum(half_of(case.id) == HALVES[0] for case in cases)
+    assert len(cases) == count
+    assert abs(2 * tuned - count) <= 1
+    for case in cases:
+        assert case.is_answerable == bool(case.must and case.evidence), case.id
+        assert all(re.search(must, case.evidence, re.IGNORECASE) for must in case.must), case.id
+
+
+def test_the_evidence_of_the_questions_about_the_docs_is_on_their_pages():
+    shown = {page.name: BeautifulSoup(page.html, "lxml").get_text() for page in DocsLibrary().pages()}
+    pages = {f"{BASE}{name}.html": " ".join(text.split()) for name, text in shown.items()}
+    for case in read_questions(QUESTIONS / "docs-colloquial.jsonl", BASE):
+        expected = [url for url in case.expected_urls if url.startswith(BASE)]
+        assert set(expected) <= set(pages), case.id
+        assert not expected or case.evidence in pages[expected[0]], case.id
