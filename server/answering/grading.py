@@ -39,6 +39,8 @@ ANSWER = (
 MOST_WORDS = 8
 UNSURE = 0.5
 """Share of the floor from which on the nearest sections may still answer."""
+DOUBTFUL = 0.4
+"""Below this answerability fewer than half of the shown sections answer the question."""
 READ = 3
 """Number of sections in which the kind of fact that is asked for is looked for."""
 KEEP = 0.55

@@ -48,7 +48,9 @@ class PastPages:
         page, today = self._page(cited.url), self._today()
         if not page:
             return ""
-        chunk = next((one for one in page if cited.quote in one.text or PageWords(one.text).hold(cited.quote)), page[0])
+        chunk = next(
+            (one for one in page if cited.quote in one.text or PageWords(one.text).hold(cited.quote)), page[0]
+        )
         ended = date.fromisoformat(chunk.ended) if chunk.ended else event_end(chunk, page)
         if ended and chunk.kind != POST:
             return past_event(language, ended) if ended < today else ""

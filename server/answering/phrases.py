@@ -17,6 +17,7 @@ class Phrase(StrEnum):
     COVERS = "covers"
     NEAREST = "nearest"
     UNSURE = "unsure"
+    DOUBTFUL = "doubtful"
     GREETING = "greeting"
     EXAMPLES = "examples"
     THANKS = "thanks"

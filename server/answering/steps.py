@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from server.answering.grading import EvidenceGrader
+from server.answering.grading import DOUBTFUL, EvidenceGrader
+from server.answering.phrases import Phrase, say
 from server.answering.ranking import POOL
 from server.answering.trace import Trace
 from server.answering.understanding.steps import UnderstandingStep
@@ -114,6 +115,7 @@ class Steps:
             known = graded.answerability is not None
             evidence = {"answerability": round(graded.answerability or 0.0, 3), "floor": graded.floor}
             trace.note("floor", evidence if known else None)
+            trace.note("doubtful", known and evidence["answerability"] < DOUBTFUL)
         trace.note("kept", [hit.chunk.id for hit in kept])
         return kept
 
@@ -141,7 +143,10 @@ class Steps:
         for place, writer in enumerate(writers):
             seen = self.seen_by(writer.model, query, read)
             citer = Citer(seen, self.origins, self.page_text, self.site_text)
-            attempt = Attempt(writer, seen, citer, self.verifier(seen, question.language), trace)
+            # A model says itself what its sources leave open; a quotation cannot.
+            doubtful = writer.model == EMBEDDED and trace.notes.get("doubtful")
+            opening = f"{say(Phrase.DOUBTFUL, question.language)}\n\n" if doubtful else ""
+            attempt = Attempt(writer, seen, citer, self.verifier(seen, question.language), trace, opening)
             try:
                 yield from attempt.events(question, query)
             except ModelError as error:

@@ -77,6 +77,7 @@ class Texts:
     covers: str = ""
     nearest: str = ""
     unsure: str = ""
+    doubtful: str = ""
     greeting: str = ""
     examples: str = ""
     thanks: str = ""

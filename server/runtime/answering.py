@@ -77,7 +77,7 @@ def open_pipeline(
     title, base = site.title or site.name, settings.serving.base_url
     tuning = tuning_of(site, settings)
     asked = QueryWork(site, tuning, model, incidents)
-    writers = _writers(site, model, rarity, tuning, settings)
+    writers = _writers(site, model, QuotingWriter(rarity, parts.facts.links), tuning, settings)
     evidence = open_grader(site, parts, settings)
     searched = parts.retriever or open_strategy(site, parts, incidents, settings, model).retriever
     own = urlsplit(base)  # uploaded files are served there
@@ -133,10 +133,9 @@ def open_pipeline(
 
 
 def _writers(
-    site: Site, model: ChatModel | None, rarity: Rarity, tuning: Tuning, settings: Settings
+    site: Site, model: ChatModel | None, quoting: Writer, tuning: Tuning, settings: Settings
 ) -> list[Writer]:
     """Return the writers: the model first if there is one, then quotation."""
-    quoting = QuotingWriter(rarity)
     if model is None:
         return [quoting]
     wishes = Voice.of(site.options).wishes

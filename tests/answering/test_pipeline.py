@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from server.answering.grading import DOUBTFUL, EvidenceGrader
+from server.answering.phrases import Phrase, say
 from server.answering.writing.refusal import refuse
 from server.domain.answer import Outcome
 from server.domain.question import Turn
@@ -163,3 +165,18 @@ def test_a_question_that_commands_the_model_is_refused_before_any_call(shop, cha
 def test_every_step_is_timed(shop):
     _, final = answer(shop.pipeline(), "What does delivery cost?")
     assert {"guard", "rewrite", "retrieve", "filter", "write", "verify", "cite"} <= final.timings_ms.keys()
+
+
+def test_a_quotation_that_may_not_be_the_answer_says_so(shop):
+    """The floor lets it through, and it is shown with a line of doubt in the visitor's language."""
+
+    class Doubtful(EvidenceGrader):
+        def answerability(self, query, chunks):
+            return DOUBTFUL - 0.01
+
+    asked, line = "How long do parcels to islands take?", say(Phrase.DOUBTFUL, "en")
+    streamed, doubtful = answer(shop.pipeline(grader=Doubtful(shop.rarity)), asked)
+    _, sure = answer(shop.pipeline(), asked)
+    assert doubtful.outcome is Outcome.ANSWERED
+    assert doubtful.text == streamed == f"{line}\n\n{sure.text}"
+    assert line not in sure.text

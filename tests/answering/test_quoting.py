@@ -3,6 +3,7 @@
 import pytest
 
 from server.answering.understanding.discourse import asks_for_amount, is_label, refers_back
+from server.answering.writing.quotation import heading_link
 from server.answering.writing.quoting import MAX_CHARS, QuotingWriter
 from server.domain.chunk import Chunk, ScoredChunk
 from server.domain.question import Query, Question
@@ -75,8 +76,10 @@ def test_a_long_section_is_cut_at_its_paragraphs_around_the_answer():
     filler = "\n\n".join(f"{f'Lamp {n} is made of brass and burns oil. ' * 6}".strip() for n in range(9))
     found = written("Who repairs wicks?", f"{filler}\n\nTwo smiths repair wicks.\n\n{filler}")
     assert "**Two smiths repair wicks.**" in found
-    assert len(found) <= MAX_CHARS + len("****")
-    assert all(part.endswith((".", "**")) for part in found.split("\n\n"))
+    assert len(found) <= MAX_CHARS + len("… **** …")
+    assert found.startswith("… ")
+    assert found.endswith("oil. …")
+    assert all(part.endswith((".", "**")) for part in found.removesuffix(" …").split("\n\n"))
 
 
 def test_a_sentence_that_leans_on_the_one_before_comes_with_it_out_of_a_long_paragraph():
@@ -110,6 +113,53 @@ def test_where_the_search_cannot_decide_both_sections_are_shown():
     one = section("Oil lamps", "Oil lamps burn for nine hours.", 0.9)
     two = section("Gas lamps", "Gas lamps burn for five hours.", 0.89)
     assert len(claims_of("how long do lamps burn", one, two)) == 2
+
+
+def test_parts_of_one_section_are_shown_in_its_order():
+    path, url = ("Lamps", "Care"), "https://shop.example/a"
+    later = ScoredChunk(
+        Chunk("b", url, "Lamps", path, "Polish brass with lemon juice.", 1, "en", "care"), 0.9
+    )
+    first = ScoredChunk(Chunk("a", url, "Lamps", path, "Polish a lamp with wax.", 0, "en", "care"), 0.89)
+    shown = "".join(claim.before + claim.text for claim in claims_of("polish with lemon", later, first))
+    assert shown.count("### ") == 1
+    assert shown.index("wax") < shown.index("lemon")
+
+
+def test_the_links_of_the_page_are_links_in_the_quotation():
+    links = [("https://wax.example/", "our shop for wax"), ("https://shop.example/", "wax")]
+    question = "Where do I buy wax?"
+    writer = QuotingWriter(EvenRarity(), lambda url: links)
+    asked = Question(question, "shop", (), "en"), Query(question, "en")
+    (claim,) = writer.write(*asked, [section("Care", "Buy wax in our shop for wax .")])
+    assert claim.text.endswith("\n\nBuy wax in [our shop for wax](https://wax.example/).")
+    assert claim.quote == "Buy wax in our shop for wax ."
+
+
+def test_a_heading_of_several_pages_comes_with_the_title_of_its_page():
+    found = [
+        ScoredChunk(
+            Chunk(state, f"https://vote.example/{state}", f"Voting in {state}", path, text, 0, "en"), score
+        )
+        for state, text, score in (("Ohio", "Register by 5 October.", 0.9), ("Utah", "Register by May.", 0.3))
+        for path in [("Voting", "Registration deadlines for voters")]
+    ]
+    (claim,) = claims_of("When do I register?", *found)
+    assert claim.text.startswith("### [Voting in Ohio: Registration deadlines for voters]")
+
+
+@pytest.mark.parametrize(
+    ("anchor", "fragment"),
+    [
+        ("how-do-i-polish-a-lamp", "#how-do-i-polish-a-lamp"),
+        ("chapter-three", "#chapter-three:~:text=How%20do%20I%20polish%20a%20lamp%3F"),
+        ("", "#:~:text=How%20do%20I%20polish%20a%20lamp%3F"),
+    ],
+)
+def test_a_heading_without_an_id_of_its_own_is_linked_by_its_words(anchor, fragment):
+    heading, url = "How do I polish a lamp?", "https://shop.example/a"
+    chunk = Chunk("a", url, "Lamps", ("Lamps", heading), "With lemon.", 0, "en", anchor)
+    assert heading_link(chunk) == f"[{heading}]({url}{fragment})"
 
 
 def test_a_label_is_not_marked_for_the_words_that_it_holds():

@@ -316,7 +316,9 @@ class _Walk:
             if summary is not None:
                 heading = fold(raw_text(summary, self._drops))
                 if heading:
-                    anchor = element.get("id") or anchor_of(summary) or self._outline.anchor
+                    within = (one.get("id", "") for one in summary.iter("h1", "h2", "h3", "h4", "h5", "h6"))
+                    anchor = element.get("id") or anchor_of(summary) or next(filter(None, within), "")
+                    anchor = anchor or self._outline.anchor
                     self._outline.push(_TERM_LEVEL, heading, anchor)
                 for paragraph in summary.iter("p"):
                     self._block(paragraph, depth)

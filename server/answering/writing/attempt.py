@@ -22,9 +22,17 @@ class Attempt:
     """Yields verified claims as they are written; leaves out the others and notes them in the trace."""
 
     def __init__(
-        self, writer: Writer, kept: Sequence[ScoredChunk], citer: Citer, verifier: Verifier, trace: Trace
+        self,
+        writer: Writer,
+        kept: Sequence[ScoredChunk],
+        citer: Citer,
+        verifier: Verifier,
+        trace: Trace,
+        opening: str = "",
     ) -> None:
+        """`opening` is a line of Docent's own that goes before the first claim."""
         self._writer = writer
+        self._opening = opening
         self._kept = kept
         self._citer = citer
         self._trace = trace
@@ -114,7 +122,7 @@ class Attempt:
         parts = [(claim.before, claim.text) for claim in held]
         parts.append((verified.claim.before, with_markers(verified.claim.text, markers)))
         for before, text in parts:
-            more = (before or " ") + text if self.text else text
+            more = (before or " ") + text if self.text else f"{self._opening}{text}"
             self.text += more
             yield Delta(more)
         yield from citations

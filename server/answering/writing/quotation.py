@@ -1,13 +1,25 @@
 """Renders neighbouring units as Markdown, with the words that are quoted."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from server.answering.verifying.text_fragment import text_fragment_link
 from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind
-from server.domain.chunk import Chunk
+from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.sentences import plain_title
+
+MOST_LINKS = 8
+"""Maximum number of links in one sentence, item or cell."""
+LONE_WORD = 12
+"""A link of one shorter word is shown only if it is a whole item or cell: menus link such words too."""
+SAME_WORDS = 0.6
+"""Share of an anchor's words that the heading has."""
+_BEFORE_STOP = re.compile(r"(?<=\S) ([.,])(?=\s|$)")
+"""The space that an icon or line break in the markup leaves before a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +33,8 @@ class Quotation:
     """All units of the chunk: a table's first row is shown above a quoted row."""
     marked: Unit | None = None
     """The unit that answers; it is bold in Markdown. Code is never marked."""
+    links: Sequence[tuple[str, str]] = ()
+    """(address, words) of the page's links."""
 
     @property
     def quote(self) -> str:
@@ -48,8 +62,22 @@ class Quotation:
         return "\n".join(f"{unit.marker}{self._marked(unit, unit.text)}" for unit in members)
 
     def _marked(self, unit: Unit, text: str) -> str:
-        escaped = escape_markdown(text)
-        return f"**{escaped}**" if unit is self.marked and escaped.strip() else escaped
+        shown = _BEFORE_STOP.sub(r"\1", self._linked(text))
+        return f"**{shown}**" if unit is self.marked and shown.strip() else shown
+
+    def _linked(self, text: str) -> str:
+        """Return the text as Markdown with its links, at most MOST_LINKS."""
+        found: dict[int, tuple[int, str]] = {}
+        for address, words in self.links:
+            at, end = text.find(words), text.find(words) + len(words)
+            is_plain = at < 0 or not (" " in words or len(words) >= LONE_WORD or words == text)
+            if not is_plain and not any(at < stop and start < end for start, (stop, _) in found.items()):
+                found[at] = end, address
+        parts, done = [], 0
+        for start, (end, address) in sorted(found.items())[:MOST_LINKS]:
+            parts += [escape_markdown(text[done:start]), markdown_link(text[start:end], address)]
+            done = end
+        return "".join(parts) + escape_markdown(text[done:])
 
     def _table(self, rows: Sequence[Unit]) -> str:
         head = next(unit for unit in self.around if unit.block == rows[0].block)
@@ -60,10 +88,27 @@ class Quotation:
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
 
-def heading_link(chunk: Chunk) -> str:
-    """Return the chunk's heading as a Markdown link to the section."""
-    address = f"{chunk.url}#{chunk.anchor}" if chunk.anchor and "#" not in chunk.url else chunk.url
-    return markdown_link(heading_of(chunk), address)
+def heading_link(chunk: Chunk, found: Sequence[ScoredChunk] = ()) -> str:
+    """Return the chunk's heading as a Markdown link to the section. If a section of another page in `found`
+    has the same heading, the page's title is added."""
+    heading = heading_of(chunk)
+    title = plain_title(chunk.title)
+    same = any(hit.chunk.url != chunk.url and heading_of(hit.chunk) == heading for hit in found)
+    if same and title not in heading:
+        heading = f"{title}: {heading}"
+    address = chunk.url
+    if "#" not in address and _names(chunk.anchor, heading):
+        address = f"{address}#{chunk.anchor}"
+    elif "#" not in address and chunk.heading_path:
+        address = text_fragment_link(address, chunk.heading_path[-1], anchor=chunk.anchor)
+    return markdown_link(heading.rstrip(":："), address)
+
+
+def _names(anchor: str, heading: str) -> bool:
+    """Return whether an anchor is that of the heading itself, not of one above it: made of the same words."""
+    words = re.findall(r"[a-z]{3,}", anchor.lower())
+    own = unicodedata.normalize("NFKD", heading).casefold()
+    return bool(words) and sum(word in own for word in words) >= SAME_WORDS * len(words)
 
 
 def markdown_link(text: str, address: str) -> str:

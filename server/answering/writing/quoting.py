@@ -8,7 +8,7 @@ compares, or if the first one leaves words of the question open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -26,12 +26,15 @@ from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words
 
+PageLinks = Callable[[str], Sequence[tuple[str, str]]]
+
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
 MAX_CHARS = 650
 """Maximum length of a section, in Latin letters (see `_size`)."""
-SECOND_CHARS = 360
-"""The same for each of two sections."""
+FIRST_CHARS, SECOND_CHARS = 480, 180
+"""The same for the first and the second of two sections: readers found most second sections needless, so they
+are short."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
@@ -50,8 +53,10 @@ class QuotingWriter:
 
     model = EMBEDDED
 
-    def __init__(self, rarity: Rarity) -> None:
+    def __init__(self, rarity: Rarity, links: PageLinks = lambda url: ()) -> None:
+        """`links` returns (address, words) of the links on a page."""
         self._rarity = rarity
+        self._links = links
 
     def write(self, question: Question, query: Query, chunks: Sequence[ScoredChunk]) -> Iterator[Claim]:
         """Yield one claim for each section that is shown, best first; none when nothing may be quoted. Chunks
@@ -78,11 +83,18 @@ class QuotingWriter:
 
         order = sorted(best, key=worth, reverse=True)
         chosen = order[:1] + self._second(question, query, chunks, order)
-        most = MAX_CHARS if len(chosen) == 1 else SECOND_CHARS
+        sizes = dict(
+            zip(chosen, (FIRST_CHARS, SECOND_CHARS) if len(chosen) > 1 else (MAX_CHARS,), strict=True)
+        )
+        names = [heading_link(chunks[source].chunk, chunks) for source in chosen]
+        if len(set(names)) < len(names):  # parts of one section, in its order
+            chosen.sort(key=lambda source: chunks[source].chunk.position)
         heading = ""
         for source in chosen:
-            link = heading_link(chunks[source].chunk)
-            section = _section(chunks[source], read[source], best[source], most)
+            hit = chunks[source]
+            link = heading_link(hit.chunk, chunks)
+            links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
+            section = _section(hit, read[source], best[source], sizes[source], links)
             text = section.text if link == heading else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if heading else "")
             heading = link
@@ -109,18 +121,27 @@ class QuotingWriter:
         return []
 
 
-def _section(hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int) -> Claim:
-    """Return the section as one claim, with the answering unit marked."""
+def _section(
+    hit: ScoredChunk, found: Sequence[Unit], best: Support, most: int, links: Sequence[tuple[str, str]]
+) -> Claim:
+    """Return the section as one claim, with the answering unit marked and with the page's links. Where it is
+    cut, it has an ellipsis."""
     trusted = trusted_units(hit.chunk.text)
     places = _window(found, best.position, most, [unit is not None for unit in trusted])
     shown = [found[place] for place in places]
     if best.unit.kind is UnitKind.STEP:  # steps answer together
         steps = [unit for unit in shown if unit.block == best.unit.block]
-        quotation, focus = Quotation(best.source, shown, found), Quotation(best.source, steps, found).quote
+        quotation = Quotation(best.source, shown, found, links=links)
+        focus = Quotation(best.source, steps, found).quote
     else:
-        quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None)
+        quotation = Quotation(best.source, shown, found, best.unit if len(shown) > 1 else None, links)
         focus = best.unit.text
-    return Claim(quotation.markdown, (best.source,), quotation.quote, focus=focus)
+    text = quotation.markdown
+    if places.start > 0 and shown[0].kind is not UnitKind.ROW:  # a table begins with its head
+        text = f"… {text}" if shown[0].kind is UnitKind.SENTENCE else f"…\n\n{text}"
+    if places.stop < len(found):
+        text = f"{text} …" if shown[-1].kind is UnitKind.SENTENCE else f"{text}\n\n…"
+    return Claim(text, (best.source,), quotation.quote, focus=focus)
 
 
 def _window(found: Sequence[Unit], position: int, most: int, trusted: Sequence[bool]) -> range:

@@ -51,11 +51,14 @@ def refuse(
 
 
 def _sections(nearest: Sequence[ScoredChunk]) -> list[str]:
-    """Return a line for each of the first sections: its heading as a link, and its first words."""
+    """Return a line for each of the first sections: its heading as a link, and the sentence that is nearest
+    to the question, else the first one."""
     lines: dict[str, str] = {}
     for hit in nearest:
-        link = heading_link(hit.chunk)
-        opening = next((unit.quote for unit in trusted_units(hit.chunk.text) if unit), "")
+        link = heading_link(hit.chunk, nearest)
+        quotes = [unit.quote for unit in trusted_units(hit.chunk.text) if unit]
+        opening = next((quote for quote in quotes if hit.sentence and quote.startswith(hit.sentence)), "")
+        opening = opening or next(iter(quotes), "")
         if len(opening) > FIRST_LINE:
             opening = opening[:FIRST_LINE].rsplit(" ", 1)[0] + " …"
         lines.setdefault(link, f"- {link}: {escape_markdown(opening)}" if opening else f"- {link}")
