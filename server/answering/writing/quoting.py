@@ -8,7 +8,7 @@ compares, or if the first one leaves words of the question open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -39,6 +39,8 @@ SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
 """Share that is left to a section without the kind of fact that is asked for, such as a price."""
+MOST_SECOND = 2 * SECOND_CHARS
+"""A second section whose answering unit is longer, such as a long listing, is left out."""
 OPEN, OPEN_SAME = 0.3, 0.12
 """Share of the question's weight from which on words that the first section lacks need a second one: of
 another page, and of the same page."""
@@ -82,7 +84,7 @@ class QuotingWriter:
             return (hit.score + SUPPORT * best[source].score) * LACKING**lacking
 
         order = sorted(best, key=worth, reverse=True)
-        chosen = order[:1] + self._second(question, query, chunks, order)
+        chosen = order[:1] + self._second(question, query, chunks, order, best)
         sizes = dict(
             zip(chosen, (FIRST_CHARS, SECOND_CHARS) if len(chosen) > 1 else (MAX_CHARS,), strict=True)
         )
@@ -100,7 +102,12 @@ class QuotingWriter:
             heading = link
 
     def _second(
-        self, question: Question, query: Query, chunks: Sequence[ScoredChunk], order: Sequence[int]
+        self,
+        question: Question,
+        query: Query,
+        chunks: Sequence[ScoredChunk],
+        order: Sequence[int],
+        best: Mapping[int, Support],
     ) -> list[int]:
         """Return the second section, if the question needs one."""
         if len(order) < 2:
@@ -111,7 +118,8 @@ class QuotingWriter:
         total = sum(weights.values()) or 1.0
         for source in order[1:]:
             hit = chunks[source]
-            if hit.score < NEAR * first.score:
+            too_long = _size(best[source].unit.text) > MOST_SECOND
+            if hit.score < NEAR * first.score or too_long:
                 continue
             adds = sum(weight for token, weight in left.items() if token in chunk_words(hit.chunk)) / total
             needed = OPEN_SAME if hit.chunk.url == first.chunk.url else OPEN
