@@ -32,14 +32,14 @@ CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
 MAX_CHARS = 650
 """Maximum length of a section, in Latin letters (see `_size`)."""
-FIRST_CHARS, SECOND_CHARS = 480, 180
+FIRST_CHARS, SECOND_CHARS = 450, 250
 """The same for the first and the second of two sections: readers found most second sections needless, so they
 are short."""
 SUPPORT = 0.3
 """Weight of the best unit of a section, relative to the section's own score."""
 LACKING = 0.6
 """Share that is left to a section without the kind of fact that is asked for, such as a price."""
-MOST_SECOND = 2 * SECOND_CHARS
+MOST_SECOND = 600
 """A second section whose answering unit is longer, such as a long listing, is left out."""
 OPEN, OPEN_SAME = 0.3, 0.12
 """Share of the question's weight from which on words that the first section lacks need a second one: of
