@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+PageLinks = Callable[[str], Sequence[tuple[str, str]]]
+"""Returns (address, words) of the links on a page, by the page's address."""
 
 
 @dataclass(frozen=True, slots=True)

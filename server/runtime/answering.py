@@ -29,7 +29,7 @@ from server.answering.writing.prompts import leak_check
 from server.answering.writing.quoting import QuotingWriter
 from server.answering.writing.reading import NeighbourReader
 from server.domain.addresses import absolute, stored
-from server.domain.chunk import Chunk, ScoredChunk
+from server.domain.chunk import Chunk, PageLinks, ScoredChunk
 from server.domain.derived import Calibration
 from server.domain.protocols import ChatModel, Incidents, Reviewer, Writer
 from server.domain.question import Query
@@ -117,7 +117,7 @@ def open_pipeline(
         reader=NeighbourReader(page, tuning.neighbours) if tuning.neighbours else None,
         plan=ReadingPlan(page).apply,
         incidents=incidents,
-        reviewers=_reviewers(origins, model if tuning.grade_claims else None, incidents),
+        reviewers=_reviewers(origins, parts.facts.links, model if tuning.grade_claims else None, incidents),
         verifier=partial(Verifier, embedder=parts.embedder, leak_check=leak_check(title)),
         retrieve_limit=settings.retrieval.retrieve_limit,
         reading=reading,
@@ -203,8 +203,10 @@ def open_grader(site: Site, parts: SiteParts, settings: Settings) -> EvidenceGra
     return EvidenceGrader(Rarity(parts.words), site_floor(site, settings, parts.embedder.fingerprint))
 
 
-def _reviewers(origins: frozenset[str], grading: ChatModel | None, incidents: Incidents) -> list[Reviewer]:
-    sources = SourceReviewer(origins)
+def _reviewers(
+    origins: frozenset[str], links: PageLinks, grading: ChatModel | None, incidents: Incidents
+) -> list[Reviewer]:
+    sources = SourceReviewer(origins, links)
     if grading is None:
         return [sources]
     return [ClaimReviewer(ModelGroundedness(grading, VerifiedGroundedness(), incidents)), sources]

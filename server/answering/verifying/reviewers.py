@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from server.answering.writing.markup import with_links_to, without_pictures, without_unseen
 from server.domain.answer import Answer, Outcome
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Question
 from server.domain.reflection import Draft, GroundednessGrader
 
@@ -22,9 +22,11 @@ _SHORTEST = 25
 class SourceReviewer:
     """Implements Reviewer."""
 
-    def __init__(self, origins: frozenset[str]) -> None:
-        """`origins` are those of the site and of its uploaded files."""
+    def __init__(self, origins: frozenset[str], links: PageLinks = lambda url: ()) -> None:
+        """`origins` are those of the site and of its uploaded files. `links` returns (address, words) of the
+        links on a page: an answer may have them, too."""
         self._origins = origins
+        self._links = links
 
     def review(self, question: Question, answer: Answer, chunks: Sequence[ScoredChunk]) -> Answer | None:
         """Return the checked answer, or None when no valid source is left."""
@@ -37,7 +39,8 @@ class SourceReviewer:
         texts = [hit.chunk.text for hit in chunks]
 
         def is_known(address: str) -> bool:
-            return address.partition("#")[0] in pages or any(address in text for text in texts)
+            known = address.partition("#")[0] in pages or any(address in text for text in texts)
+            return known or any(address == to for page in pages for to, _ in self._links(page))
 
         numbers = {str(cited.number) for cited in valid}
         text = with_links_to(without_pictures(without_unseen(answer.text)), is_known)

@@ -8,7 +8,7 @@ compares, or if the first one leaves words of the question open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -18,15 +18,14 @@ from server.answering.understanding.discourse import introduces, is_label, refer
 from server.answering.verifying.untrusted import trusted_units
 from server.answering.writing.evidence import Evidence, Support
 from server.answering.writing.quotation import Quotation, escape_markdown, heading_link, markdown_link
+from server.answering.writing.suggestions import heading_of
 from server.answering.writing.units import Unit, UnitKind, units
 from server.domain.answer import EMBEDDED, Claim
-from server.domain.chunk import ScoredChunk
+from server.domain.chunk import PageLinks, ScoredChunk
 from server.domain.question import Query, Question
 from server.indexes.tokens import tokens
 from server.retrieval.question_kinds import compares
 from server.retrieval.rarity import Rarity, chunk_words
-
-PageLinks = Callable[[str], Sequence[tuple[str, str]]]
 
 CHUNKS = 6
 """Number of chunks among which the sections are chosen."""
@@ -88,8 +87,8 @@ class QuotingWriter:
         sizes = dict(
             zip(chosen, (FIRST_CHARS, SECOND_CHARS) if len(chosen) > 1 else (MAX_CHARS,), strict=True)
         )
-        names = [heading_link(chunks[source].chunk, chunks) for source in chosen]
-        if len(set(names)) < len(names):  # parts of one section, in its order
+        places = {(chunks[source].chunk.url, heading_of(chunks[source].chunk)) for source in chosen}
+        if len(places) == 1:  # parts of one section, in its order
             chosen.sort(key=lambda source: chunks[source].chunk.position)
         heading = ""
         for source in chosen:
@@ -97,7 +96,8 @@ class QuotingWriter:
             link = heading_link(hit.chunk, chunks)
             links = [(url, words) for url, words in self._links(hit.chunk.url) if words in hit.chunk.text]
             section = _section(hit, read[source], best[source], sizes[source], links)
-            text = section.text if link == heading else f"### {link}\n\n{section.text}"
+            again = heading and len(places) == 1
+            text = section.text if again else f"### {link}\n\n{section.text}"
             yield replace(section, text=text, before="\n\n" if heading else "")
             heading = link
 

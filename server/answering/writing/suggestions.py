@@ -70,7 +70,7 @@ def heading_of(chunk: Chunk) -> str:
     for above in (*path[:-1][-1:], title):
         added = _words(above, chunk.language)
         if names_something(above, chunk.language) and not added & words:
-            return f"{above}: {heading}"
+            return f"{above.rstrip(':：')}: {heading}"
     return heading
 
 
