@@ -18,6 +18,7 @@ from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
+from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
 from admin.quality import quality
 from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
@@ -137,6 +138,13 @@ def _require_token() -> None:
         own = (request.host, urlsplit(configuration().settings.serving.base_url).netloc)
         if urlsplit(origin).netloc not in own:
             raise CSRFError(f"the form came from {origin!r}")
+
+
+@blueprint.before_request
+def _require_recent() -> ResponseReturnValue | None:
+    """After the token, for the proof may be in the form."""
+    route = _route_of.get(request.endpoint or "")
+    return require_recent_sign_in() if route is not None and route.recent else None
 
 
 blueprint.after_request(write_audit)

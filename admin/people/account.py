@@ -49,17 +49,20 @@ def account() -> ResponseReturnValue:
 
 @page.post("/account/password", role=Role.VIEWER)
 def account_password() -> ResponseReturnValue:
-    """Ends every other session, and gives this one a new id."""
+    """Ends every other session, gives this one a new id, and withdraws the links made with the old password."""
     form = PasswordForm()
     if not form.validate() or not is_own_password(form):
         return _shown(password=form), UNPROCESSABLE
-    people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
-    changed("changed the own password")
+    links = people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
+    changed("changed the own password", links_withdrawn=links)
     renew(g.operator)
-    return done("Your password is changed. Every other browser is logged out.", "account")
+    withdrawn = (
+        f" {links} open {'link does' if links == 1 else 'links do'} not work any more." if links else ""
+    )
+    return done(f"Your password is changed. Every other browser is logged out.{withdrawn}", "account")
 
 
-@page.get("/account/second-factor")
+@page.get("/account/second-factor", recent=True)
 def account_second() -> ResponseReturnValue:
     if g.operator.has_second_factor:
         return redirect(url_for("admin.account"))
@@ -67,7 +70,7 @@ def account_second() -> ResponseReturnValue:
     return _enrolling(EnrolForm(formdata=None), secret)
 
 
-@page.post("/account/second-factor", role=Role.VIEWER)
+@page.post("/account/second-factor", role=Role.VIEWER, recent=True)
 def account_second_on() -> ResponseReturnValue:
     """From now on a login needs a code too. The recovery codes are shown once."""
     secret, form = _pending(), EnrolForm()

@@ -15,6 +15,7 @@ from admin.people.passwords import (
     password_again,
     seconds_to_wait,
     seconds_to_wait_for_code,
+    totp_secret,
     verify,
 )
 from admin.people.sessions import (
@@ -26,8 +27,8 @@ from admin.people.sessions import (
     waiting_operator,
 )
 from admin.replies import done, note, note_login, refused
-from server.api.access import configuration, people_stores
-from server.storage.errors import OperatorExists, SealBroken
+from server.api.access import people_stores
+from server.storage.errors import OperatorExists
 from server.storage.people.operators import LinkKind, Operator, OperatorLink
 
 page = Page(public=True)
@@ -70,7 +71,7 @@ def login_operator() -> ResponseReturnValue:
         problem(form, "password", "E-mail or password is wrong. Check both and try again.")
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
-        people_stores().operators.set_password(operator.id, hash_password(password))
+        people_stores().operators.rehash_password(operator.id, hash_password(password))
         operator = people_stores().operators.get(operator.id) or operator
     if operator.has_second_factor:
         wait_for_second_factor(operator, safe_next(form.next.data))
@@ -98,7 +99,7 @@ def login_with_code() -> ResponseReturnValue:
     if wait := seconds_to_wait_for_code(operator.id):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
-    if not accepts(people_stores().operators, operator, _secret(operator), form.code.data):
+    if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
         return render_template("admin/login_code.html", form=form), UNPROCESSABLE
     return _let_in(operator, safe_next(target))
@@ -114,14 +115,6 @@ def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
     log_in(operator.id)
     note_login(operator)
     return redirect(target)
-
-
-def _secret(operator: Operator) -> str:
-    """Empty when SECRET_KEY was changed: then only recovery codes open."""
-    try:
-        return configuration().seal.open(operator.totp_secret)
-    except SealBroken:
-        return ""
 
 
 def _shown(form: LoginForm) -> str:

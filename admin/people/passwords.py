@@ -17,6 +17,7 @@ from wtforms.validators import EqualTo, Length
 
 from admin.forms import Form, Needed, problem
 from server.api.access import configuration, shared
+from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator, OperatorStore
 
 SHORTEST = 12
@@ -149,6 +150,14 @@ def recovery_code(text: str) -> str:
     """As it is stored, however it was typed."""
     letters = "".join(letter for letter in text.lower() if letter in LETTERS)
     return f"{letters[:5]}-{letters[5:]}"
+
+
+def totp_secret(operator: Operator) -> str:
+    """Return the secret of the codes; empty if SECRET_KEY was changed, when only recovery codes open."""
+    try:
+        return configuration().seal.open(operator.totp_secret)
+    except SealBroken:
+        return ""
 
 
 def accepts(store: OperatorStore, operator: Operator, secret: str, typed: str) -> bool:

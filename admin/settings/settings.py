@@ -21,7 +21,7 @@ from server.runtime.models import spent_today
 from server.settings.changes import CHANGEABLE, WrongSetting, in_forms, shown
 from server.storage.conversations.conversations import Retention
 
-page = Page(menu="Settings", section="Overview")
+page = Page(menu="Settings", section="Overview", recent=True)
 
 
 @page.get("/settings", role=Role.OWNER)

@@ -79,8 +79,18 @@ class OperatorStore(Store):
         """The operator with this number, or None."""
         return self._one(operators.c.id == id)
 
-    def set_password(self, id: int, password_hash: str) -> None:
-        """Replace the hash of the password. An unknown number is no error."""
+    def set_password(self, id: int, password_hash: str) -> int:
+        """Set a new password. Links to reset the old one, and invitations that its owner made, stop working:
+        whoever knew it may have made them. Return the number of links. An unknown number is no error."""
+        made_by = select(operators.c.email).where(operators.c.id == id).scalar_subquery()
+        theirs = (operator_links.c.operator_id == id) | (operator_links.c.made_by == made_by)
+        with self._db.begin() as connection:
+            found = operators.c.id == id
+            connection.execute(update(operators).where(found).values(password_hash=password_hash))
+            return connection.execute(delete(operator_links).where(theirs)).rowcount
+
+    def rehash_password(self, id: int, password_hash: str) -> None:
+        """Replace the hash of the same password by a stronger one."""
         self._write(update(operators).where(operators.c.id == id).values(password_hash=password_hash))
 
     def set_role(self, id: int, role: Role) -> None:
@@ -195,6 +205,8 @@ class OperatorSession:
     ends_at: datetime
     address: str
     browser: str
+    confirmed_at: datetime | None
+    """When its person last gave the password, a code or another proof."""
 
 
 SESSION = columns_of(OperatorSession, operator_sessions)
@@ -215,6 +227,7 @@ class SessionStore(Store):
             "ends_at": at + lifetime,
             "address": address[:100],
             "browser": browser[:300],
+            "confirmed_at": at,
         }
         with self._db.begin() as connection:
             connection.execute(delete(operator_sessions).where(operator_sessions.c.ends_at <= at))
@@ -238,6 +251,10 @@ class SessionStore(Store):
                 update(operator_sessions).where(operator_sessions.c.id == found.id).values(seen_at=at)
             )
         return found, operator_of(row[len(SESSION) :])
+
+    def confirm(self, id: str) -> None:
+        """Record that the person of this session has just proved who it is."""
+        self._write(update(operator_sessions).where(operator_sessions.c.id == id).values(confirmed_at=now()))
 
     def of(self, operator_id: int) -> list[OperatorSession]:
         """Sessions of an operator, the most recently used first."""
