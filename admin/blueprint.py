@@ -18,13 +18,23 @@ from admin.crawls import crawls
 from admin.gaps import gaps as gap_words
 from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
+from admin.people.passwords import TooManyHashes
 from admin.people.recent import require_recent_sign_in
 from admin.people.sessions import current_operator
 from admin.quality import quality
-from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
+from admin.replies import (
+    form_expired,
+    not_allowed,
+    not_found,
+    sign_in_unavailable,
+    store_failed,
+    too_large,
+    write_audit,
+)
 from admin.table import PAGES
 from server.api.access import configuration
 from server.domain.roles import Role
+from server.guards.limits import LimitsUnavailable
 from server.storage.errors import StorageError, UnknownRecord
 
 FOLDER = Path(__file__).parent / "static"
@@ -187,5 +197,7 @@ def _frame() -> dict[str, object]:
 blueprint.register_error_handler(CSRFError, form_expired)
 blueprint.register_error_handler(404, not_found)
 blueprint.register_error_handler(413, too_large)
+blueprint.register_error_handler(LimitsUnavailable, sign_in_unavailable)
+blueprint.register_error_handler(TooManyHashes, sign_in_unavailable)
 blueprint.register_error_handler(UnknownRecord, not_found)
 blueprint.register_error_handler(StorageError, store_failed)

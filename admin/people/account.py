@@ -49,7 +49,7 @@ def account() -> ResponseReturnValue:
 
 @page.post("/account/password", role=Role.VIEWER)
 def account_password() -> ResponseReturnValue:
-    """Ends every other session, gives this one a new id, and withdraws the links made with the old password."""
+    """Ends every other session, gives this one a new id, and withdraws links made with the old password."""
     form = PasswordForm()
     if not form.validate() or not is_own_password(form):
         return _shown(password=form), UNPROCESSABLE

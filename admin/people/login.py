@@ -6,6 +6,7 @@ from wtforms import EmailField, HiddenField, PasswordField, StringField
 
 from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.page import Page
+from admin.people.attempts import failed, seconds_to_wait, seconds_to_wait_for_code
 from admin.people.passwords import (
     LONGEST,
     accepts,
@@ -13,8 +14,6 @@ from admin.people.passwords import (
     hash_password,
     is_outdated,
     password_again,
-    seconds_to_wait,
-    seconds_to_wait_for_code,
     totp_secret,
     verify,
 )
@@ -26,8 +25,10 @@ from admin.people.sessions import (
     wait_for_second_factor,
     waiting_operator,
 )
-from admin.replies import done, note, note_login, refused
+from admin.people.sign_ins import note_sign_in
+from admin.replies import done, note, refused
 from server.api.access import people_stores
+from server.api.refusals import refused_access
 from server.storage.errors import OperatorExists
 from server.storage.people.operators import LinkKind, Operator, OperatorLink
 
@@ -68,6 +69,7 @@ def login_operator() -> ResponseReturnValue:
     operator = people_stores().operators.find(form.email.data)
     password = form.password.data[:LONGEST]
     if not verify(password, operator.password_hash if operator else None) or operator is None:
+        failed(form.email.data, "wrong password")
         problem(form, "password", "E-mail or password is wrong. Check both and try again.")
         return _shown(form), UNPROCESSABLE
     if is_outdated(operator.password_hash):
@@ -96,10 +98,11 @@ def login_with_code() -> ResponseReturnValue:
     form = CodeForm()
     if not form.validate():
         return render_template("admin/login_code.html", form=form), UNPROCESSABLE
-    if wait := seconds_to_wait_for_code(operator.id):
+    if wait := seconds_to_wait_for_code(operator):
         problem(form, "code", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/login_code.html", form=form), 429, {"Retry-After": str(wait)}
     if not accepts(people_stores().operators, operator, totp_secret(operator), form.code.data):
+        failed(operator.email, "wrong code")
         problem(form, "code", "This code is wrong, or was used already. Wait for the next one.")
         return render_template("admin/login_code.html", form=form), UNPROCESSABLE
     return _let_in(operator, safe_next(target))
@@ -113,7 +116,7 @@ def logout() -> ResponseReturnValue:
 
 def _let_in(operator: Operator, target: str) -> ResponseReturnValue:
     log_in(operator.id)
-    note_login(operator)
+    note_sign_in(operator.email)
     return redirect(target)
 
 
@@ -199,6 +202,7 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     token = form.token.data or ""
     link = people_stores().links.find(token)
     if link is None or link.kind is not kind:
+        refused_access("wrong link")
         return form, (_link_shown(kind, form, None), WRONG)
     if not form.validate():
         return form, (_link_shown(kind, form, link), UNPROCESSABLE)
@@ -242,6 +246,7 @@ def setup_operator() -> ResponseReturnValue:
     if not form.validate():
         return render_template("admin/setup.html", form=form, invited=True), UNPROCESSABLE
     if not people_stores().operators.use_setup_token(form.token.data or ""):
+        refused_access("wrong setup link")
         return render_template("admin/setup.html", form=form, invited=False), 403
     log_in(people_stores().operators.create(form.email.data, hash_password(form.password.data)))
     return done("Your account is made, and you are logged in. The setup link is used up.", "overview")

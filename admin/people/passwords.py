@@ -2,21 +2,24 @@
 codes by time (RFC 6238), as authenticator apps make them."""
 
 import io
-import math
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from threading import BoundedSemaphore
 from time import time
 
 import pyotp
 import segno
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerifyMismatchError
-from flask import g, request
+from flask import g
 from wtforms import PasswordField
 from wtforms.validators import EqualTo, Length
 
 from admin.forms import Form, Needed, problem
-from server.api.access import configuration, shared
+from admin.people.attempts import failed, seconds_to_wait_in_session
+from server.api.access import configuration
 from server.storage.errors import SealBroken
 from server.storage.people.operators import Operator, OperatorStore
 
@@ -27,14 +30,37 @@ LONGEST = 256
 _hasher = PasswordHasher(time_cost=1, memory_cost=47_104, parallelism=1)
 
 
+_turns = BoundedSemaphore(2)
+"""Each hash takes 46 MB and about 50 ms: strangers must not take all memory with them."""
+TURN_S = 10.0
+
+
+class TooManyHashes(Exception):
+    """More passwords are checked at this moment than this process has memory for."""
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    if not _turns.acquire(timeout=TURN_S):
+        raise TooManyHashes
+    try:
+        yield
+    finally:
+        _turns.release()
+
+
 def hash_password(password: str) -> str:
-    return _hasher.hash(password)
+    """Raises TooManyHashes."""
+    with _turn():
+        return _hasher.hash(password)
 
 
 def verify(password: str, stored: str | None) -> bool:
-    """Whether the password has this hash; takes as long when there is no hash to compare with."""
+    """Whether the password has this hash; takes as long when there is no hash to compare with.
+    Raises TooManyHashes."""
     try:
-        _hasher.verify(stored or _nobody(), password)
+        with _turn():
+            _hasher.verify(stored or _nobody(), password)
     except (VerifyMismatchError, InvalidHashError):
         return False
     return stored is not None
@@ -63,25 +89,6 @@ def password_again(label: str = "Password again", *, of: str = "password") -> Pa
     return PasswordField(label, [Needed("Write the password once more."), differs])
 
 
-def seconds_to_wait(account: str = "") -> int:
-    """Counts this attempt; 0 when it may go on, else the seconds until the next one may."""
-    rule = configuration().settings.limits.login_limit
-    keys = [f"login-address:{request.remote_addr}"]
-    if account:
-        # The same for accounts that do not exist: the limit must not tell which ones do.
-        keys.append(f"login-account:{account.strip().casefold()[:320]}")
-    return math.ceil(max(shared().limits.hit(rule, key) for key in keys))
-
-
-CODES = "20/hour"
-"""A code has a million values, of which three count: at this pace a guess takes years."""
-
-
-def seconds_to_wait_for_code(operator_id: int) -> int:
-    """Count an attempt at the second factor of an operator whose password was right."""
-    return math.ceil(shared().limits.hit(CODES, f"login-code:{operator_id}"))
-
-
 class PasswordAgain(Form):
     """The own password."""
 
@@ -90,10 +97,11 @@ class PasswordAgain(Form):
 
 def is_own_password(form: PasswordAgain) -> bool:
     """Check the operator's password; the form says what is wrong. Rate-limited like a login."""
-    if wait := seconds_to_wait(g.operator.email):
+    if wait := seconds_to_wait_in_session(g.operator_session.id):
         problem(form, "current", f"Too many attempts. Try again in {wait} s.")
         return False
     if not verify((form.current.data or "")[:LONGEST], g.operator.password_hash):
+        failed(g.operator.email, "wrong password")
         problem(form, "current", "This is not your password. Nothing was changed.")
         return False
     return True

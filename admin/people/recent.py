@@ -13,7 +13,8 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from admin.forms import Form, problem
 from admin.page import Page
-from admin.people.passwords import LONGEST, accepts, seconds_to_wait, totp_secret, verify
+from admin.people.attempts import failed, seconds_to_wait_in_session
+from admin.people.passwords import LONGEST, accepts, totp_secret, verify
 from admin.people.sessions import safe_next
 from admin.replies import note, unchanged
 from server.api.access import configuration, people_stores
@@ -60,7 +61,7 @@ def mark_confirmed() -> None:
 
 def confirm_identity(form: ConfirmForm) -> bool:
     """Check the password or the code; the form says what is wrong. Rate-limited like a login."""
-    if wait := seconds_to_wait(g.operator.email):
+    if wait := seconds_to_wait_in_session(g.operator_session.id):
         problem(form, "password", f"Too many attempts. Try again in {wait} s.")
         return False
     password, code = (form.password.data or "")[:LONGEST], form.code.data or ""
@@ -69,8 +70,10 @@ def confirm_identity(form: ConfirmForm) -> bool:
     if code and g.operator.has_second_factor:
         if accepts(people_stores().operators, g.operator, totp_secret(g.operator), code):
             return True
+        failed(g.operator.email, "wrong code")
         problem(form, "code", "This code is wrong, or was used already. Nothing was changed.")
     else:
+        failed(g.operator.email, "wrong password")
         problem(form, "password", "This is not your password. Nothing was changed.")
     return False
 
