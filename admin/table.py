@@ -61,6 +61,7 @@ PAGES: tuple[Page, ...] = (
     installation_settings.budgets_page,
     installation_settings.privacy_page,
     installation_settings.mail_page,
+    installation_settings.signin_page,
     webhooks.page,
     people.api_keys_page,
     people.page,

@@ -19,7 +19,7 @@ from admin.people.passwords import (
     picture,
     step_of,
 )
-from admin.people.sessions import current_session, log_out, renew
+from admin.people.sessions import current_session, idle, log_out, renew
 from admin.replies import changed, done, unchanged
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
@@ -160,7 +160,12 @@ def _begin() -> str:
 def _enrolling(form: EnrolForm, secret: str) -> str:
     link = address(secret, g.operator.email, "Docent")
     return render_template(
-        "admin/second_factor.html", form=form, secret=secret, link=link, picture=Markup(picture(link))
+        "admin/second_factor.html",
+        form=form,
+        secret=secret,
+        link=link,
+        picture=Markup(picture(link)),
+        required=configuration().settings.limits.require_second_factor,
     )
 
 
@@ -171,6 +176,6 @@ def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None
         password=password or PasswordForm(formdata=None),
         second=second or PasswordAgain(formdata=None, prefix="second-"),
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
-        sessions=people_stores().sessions.of(operator.id),
+        sessions=people_stores().sessions.of(operator.id, idle()),
         here=here.id if here else "",
     )

@@ -13,7 +13,7 @@ from admin.forms import UNPROCESSABLE, Form, Needed, check_email, problem
 from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
-from admin.people.sessions import renew
+from admin.people.sessions import idle, renew
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
@@ -83,7 +83,7 @@ def person(operator_id: int) -> ResponseReturnValue:
         "admin/person.html",
         person=found,
         roles=ROLES,
-        sessions=people_stores().sessions.of(found.id),
+        sessions=people_stores().sessions.of(found.id, idle()),
         is_self=found.id == g.operator.id,
         changes=people_stores().audit.recent(10, operator=found.email),
     )
@@ -182,7 +182,7 @@ def _shown(form: InviteForm) -> str:
         "admin/people.html",
         form=form,
         people=people_stores().operators.all(),
-        sessions=people_stores().sessions.counts(),
+        sessions=people_stores().sessions.counts(idle()),
         links=people_stores().links.open(),
         mail_is_set=bool(configuration().settings.contact.smtp_url),
     )

@@ -129,6 +129,30 @@ def _shown_privacy(typed: dict[str, str] | None = None, errors: dict[str, str] |
     )
 
 
+signin_page = Page(section="Sign-in", under=page)
+SIGNIN = ("signin",)
+PLACES.update(dict.fromkeys(in_forms(*SIGNIN), "settings_signin"))
+
+
+@signin_page.get("/settings/sign-in", role=Role.OWNER)
+def settings_signin() -> ResponseReturnValue:
+    return _shown_signin()
+
+
+@signin_page.post("/settings/sign-in", role=Role.OWNER)
+def settings_signin_save() -> ResponseReturnValue:
+    return saved(SIGNIN, _shown_signin, "settings_signin")
+
+
+def _shown_signin(typed: dict[str, str] | None = None, errors: dict[str, str] | None = None) -> str:
+    """With who has no second factor yet."""
+    return render_template(
+        "admin/settings_signin.html",
+        **form_fields(SIGNIN, typed, errors),
+        lacking=[one for one in people_stores().operators.all() if not one.has_second_factor],
+    )
+
+
 mail_page = Page(section="Mail", under=page)
 MAIL = ("mail", "sending")
 PLACES.update(dict.fromkeys(in_forms(*MAIL), "settings_mail"))

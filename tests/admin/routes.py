@@ -57,7 +57,7 @@ def rules(app, method, values=VALUES):
         ]
 
 
-def digest(runtime, but=("operator_sessions",)):
+def digest(runtime, but=("operator_sessions", "audit")):
     """Changes with any change of any table."""
     found = hashlib.sha256()
     with runtime.database.connect() as connection:
