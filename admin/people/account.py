@@ -51,6 +51,7 @@ def account() -> ResponseReturnValue:
 def account_password() -> ResponseReturnValue:
     """Ends every other session, gives this one a new id, and withdraws links made with the old password."""
     form = PasswordForm()
+    form.person = g.operator.email
     if not form.validate() or not is_own_password(form):
         return _shown(password=form), UNPROCESSABLE
     links = people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))

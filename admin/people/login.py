@@ -204,6 +204,7 @@ def _sent(kind: LinkKind) -> tuple[ChosenPassword, OperatorLink | ResponseReturn
     if link is None or link.kind is not kind:
         refused_access("wrong link")
         return form, (_link_shown(kind, form, None), WRONG)
+    form.person = link.email
     if not form.validate():
         return form, (_link_shown(kind, form, link), UNPROCESSABLE)
     used = people_stores().links.use(token)
@@ -243,6 +244,7 @@ def setup_operator() -> ResponseReturnValue:
     if wait := seconds_to_wait():
         problem(form, "email", f"Too many attempts. Try again in {wait} s.")
         return render_template("admin/setup.html", form=form, invited=True), 429, {"Retry-After": str(wait)}
+    form.person = form.email.data or ""
     if not form.validate():
         return render_template("admin/setup.html", form=form, invited=True), UNPROCESSABLE
     if not people_stores().operators.use_setup_token(form.token.data or ""):

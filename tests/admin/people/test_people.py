@@ -170,7 +170,7 @@ def test_the_own_password_is_changed_and_others_are_logged_out(app, operator):
     ("fields", "says"),
     [
         ({"current": "wrong", "new": NEW, "again": NEW}, "This is not your password"),
-        ({"current": PASSWORD, "new": "short", "again": "short"}, "12 to 256 characters"),
+        ({"current": PASSWORD, "new": "short", "again": "short"}, "15 to 256 characters"),
         ({"current": PASSWORD, "new": NEW, "again": "other"}, "two passwords differ"),
         ({"current": "", "new": NEW, "again": NEW}, "Write your password"),
     ],

@@ -56,8 +56,8 @@ def test_without_a_token_there_is_no_form(client):
         ({"email": ""}, "Write your e-mail address"),
         ({"email": "ada"}, "Write a whole e-mail address"),
         ({"email": "ada@exa mple.com"}, "Write a whole e-mail address"),
-        ({"password": "short", "again": "short"}, "12 to 256 characters"),
-        ({"password": "x" * 300, "again": "x" * 300}, "12 to 256 characters"),
+        ({"password": "short", "again": "short"}, "15 to 256 characters"),
+        ({"password": "x" * 300, "again": "x" * 300}, "15 to 256 characters"),
         ({"again": "something else entirely"}, "The two passwords differ"),
     ],
 )
