@@ -20,6 +20,7 @@ from admin.people.passwords import (
     step_of,
 )
 from admin.people.sessions import current_session, idle, log_out, renew
+from admin.people.sign_ins import EVENTS, tell
 from admin.replies import changed, done, unchanged
 from server.api.access import configuration, people_stores, shared
 from server.domain.roles import Role
@@ -27,6 +28,7 @@ from server.domain.roles import Role
 page = Page()
 
 PENDING_S = 900.0
+EVENTS_SHOWN = 12
 
 
 class PasswordForm(PasswordAgain):
@@ -56,6 +58,7 @@ def account_password() -> ResponseReturnValue:
         return _shown(password=form), UNPROCESSABLE
     links = people_stores().operators.set_password(g.operator.id, hash_password(form.new.data))
     changed("changed the own password", links_withdrawn=links)
+    tell(g.operator.email, "Your password was changed.")
     renew(g.operator)
     withdrawn = (
         f" {links} open {'link does' if links == 1 else 'links do'} not work any more." if links else ""
@@ -89,6 +92,7 @@ def account_second_on() -> ResponseReturnValue:
     )
     shared().cache.delete(_pending_key())
     changed("turned the second factor on")
+    tell(g.operator.email, "Your second factor was turned on.")
     renew(g.operator)
     return render_template("admin/recovery_codes.html", codes=codes)
 
@@ -104,6 +108,7 @@ def account_codes() -> ResponseReturnValue:
     codes = new_recovery_codes()
     people_stores().operators.set_recovery_codes(g.operator.id, codes)
     changed("made new recovery codes")
+    tell(g.operator.email, "New recovery codes for your account were made.")
     return render_template("admin/recovery_codes.html", codes=codes)
 
 
@@ -114,6 +119,7 @@ def account_second_off() -> ResponseReturnValue:
         return _shown(second=form), UNPROCESSABLE
     people_stores().operators.drop_second_factor(g.operator.id)
     changed("turned the second factor off")
+    tell(g.operator.email, "Your second factor was turned off.")
     renew(g.operator)
     return done("The second factor is off. Your password alone opens your account.", "account")
 
@@ -179,4 +185,5 @@ def _shown(*, password: PasswordForm | None = None, second: PasswordAgain | None
         codes_left=people_stores().operators.recovery_codes_left(operator.id),
         sessions=people_stores().sessions.of(operator.id, idle()),
         here=here.id if here else "",
+        events=people_stores().audit.about(operator.email, EVENTS, EVENTS_SHOWN),
     )

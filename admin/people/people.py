@@ -14,6 +14,7 @@ from admin.letters import send_link
 from admin.lists import chosen_days, listed, site_choices
 from admin.page import Page
 from admin.people.sessions import idle, renew
+from admin.people.sign_ins import tell
 from admin.replies import changed, done, download, refused, unchanged
 from admin.settings import settings as settings_page
 from admin.settings.webhooks import Ticks
@@ -125,6 +126,7 @@ def person_second_off(operator_id: int) -> ResponseReturnValue:
     people_stores().operators.drop_second_factor(found.id)
     people_stores().sessions.end_all(found.id, g.operator_session.id)
     changed("turned a second factor off", person=found.email)
+    tell(found.email, "An owner turned your second factor off.")
     return done(f"The second factor of {found.email} is off.", "person")
 
 
@@ -170,7 +172,7 @@ def _found(operator_id: int) -> Operator:
 
 def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
     endpoint = "welcome" if kind is LinkKind.INVITE else "new_password"
-    path = url_for(f"admin.{endpoint}", token=secret)
+    path = url_for(f"admin.{endpoint}", _anchor=f"token={secret}")
     link = configuration().settings.serving.base_url + path
     return render_template(
         "admin/one_time_link.html", kind=kind, email=email, link=link, mailed=send_link(kind, email, link)

@@ -1,15 +1,23 @@
-"""Where each person has signed in before, as the audit log has it."""
+"""What happened to each account, as the audit log has it, and the e-mails that tell its person."""
 
 import ipaddress
 
 from flask import request
 
 from admin.formats import browser
+from admin.letters import send_notice
 from server.api.access import people_stores
+from server.storage.people.operators import Operator
 
 SIGNED_IN = "logged in"
 LOOKED_AT = 200
 """The latest sign-ins of a person that count."""
+EVENTS = frozenset({
+    SIGNED_IN, "was refused", "changed the own password", "set a new password by a link",
+    "asked for a new password by e-mail", "made a link for a new password", "turned the second factor on",
+    "turned the second factor off", "turned a second factor off", "made new recovery codes", "changed a role",
+})  # fmt: skip
+"""What the page of the own account shows."""
 
 
 def knows_network(email: str) -> bool:
@@ -17,13 +25,27 @@ def knows_network(email: str) -> bool:
     return _network(request.remote_addr) in {network for network, _ in _before(email)}
 
 
-def note_sign_in(email: str) -> None:
-    """Record a sign-in."""
-    details = {
-        "address": request.remote_addr or "",
-        "browser": browser(request.headers.get("User-Agent", "")),
-    }
-    people_stores().audit.add(email, SIGNED_IN, "", details)
+def note_sign_in(operator: Operator) -> None:
+    """Record a sign-in, and tell the person if it came from a new network or browser."""
+    network, with_browser = _network(request.remote_addr), _browser()
+    before = _before(operator.email)
+    browsers = {one for _, one in before if one}
+    is_new = network not in {one for one, _ in before} or (bool(browsers) and with_browser not in browsers)
+    details: dict[str, object] = {"address": request.remote_addr or "", "browser": with_browser}
+    if before and is_new:
+        details["new"] = True
+        tell(operator.email, "Somebody logged in from a new place or browser.")
+    people_stores().audit.add(operator.email, SIGNED_IN, "", details)
+
+
+def tell(email: str, what: str) -> None:
+    """Send the person an e-mail about what this request did to the account, where a mail server is set. The
+    audit log has it in any case, and the page of the account shows it from there."""
+    send_notice(email, what, request.remote_addr or "unknown", _browser())
+
+
+def _browser() -> str:
+    return browser(request.headers.get("User-Agent", ""))
 
 
 def _before(email: str) -> set[tuple[str, str]]:

@@ -23,6 +23,8 @@ PUBLIC = {
     "admin.welcome_operator",
     "admin.new_password",
     "admin.new_password_set",
+    "admin.forgot",
+    "admin.forgot_password",
 }
 VALUES = {
     "site_id": "lantern",
