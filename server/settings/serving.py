@@ -103,12 +103,12 @@ class LimitSettings(Group):
     """Login attempts from one network address, such as 10/minute."""
     session_hours: float = Field(default=12.0, gt=0)
     """How long an operator stays logged in, in hours."""
-    session_idle_minutes: Annotated[float, Changeable("signin", "Minutes without use")] = Field(
-        default=30.0, ge=2
+    session_idle_minutes: Annotated[int, Changeable("signin", "Minutes without use")] = Field(
+        default=30, ge=2
     )
     """How long an operator stays logged in without opening a page, in minutes."""
-    confirm_minutes: Annotated[float, Changeable("signin", "Minutes until confirmation")] = Field(
-        default=10.0, ge=1, le=720
+    confirm_minutes: Annotated[int, Changeable("signin", "Minutes until confirmation")] = Field(
+        default=10, ge=1, le=720
     )
     """How long after a sign-in the settings can be changed without giving the password or a code again, in
     minutes."""

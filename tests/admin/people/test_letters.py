@@ -11,6 +11,7 @@ from admin import letters
 from server.domain.roles import Role
 from tests.admin.conftest import EMAIL, PASSWORD, Browser, log_in, make_app
 from tests.admin.tabs import opened
+from tests.admin.test_look import check
 
 NEW = "quiet lanterns by the harbour"
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -214,3 +215,19 @@ def test_the_code_of_a_link_is_in_no_address_that_the_server_sees(browser, addre
     assert runtime.people.operators.find("cleo@example.com").role is Role.VIEWER
     assert token not in repr(seen[1:])
     assert "?" not in "".join(url for url, _ in seen if "welcome" in url)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desk", "dark")])
+def test_the_pages_before_a_login_are_readable(browser, address, runtime, operator_id, size, scheme):
+    runtime.configuration.live.change(
+        {"smtp_url": "smtp://127.0.0.1:1?tls=off", "mail_from": "docent@example.com"}, EMAIL
+    )
+    with opened(browser, address, size, scheme) as tab:
+        for name, path in (("login", "login"), ("forgot", "forgot-password"), ("link", "welcome")):
+            tab.goto(f"/admin/{path}")
+            check(tab, name, size, scheme)
+        tab.goto("/admin/forgot-password")
+        tab.get_by_label("E-mail").fill("nobody@example.com")
+        tab.keyboard.press("Enter")
+        tab.get_by_text("a link is on its way").wait_for()
+        check(tab, "forgot_sent", size, scheme)

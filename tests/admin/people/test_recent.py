@@ -13,6 +13,8 @@ from server.storage.columns import now
 from server.storage.schema.people import operator_sessions
 from tests.admin.conftest import EMAIL, PASSWORD
 from tests.admin.routes import digest, rules, token_of
+from tests.admin.tabs import opened
+from tests.admin.test_look import check
 
 NEW = "quiet lanterns by the harbour"
 AREAS = (
@@ -153,3 +155,20 @@ def test_links_made_before_a_password_change_are_dead(runtime, operator, operato
     assert [links.find(secret) for secret in dead] == [None, None, None]
     assert links.find(alive) is not None
     assert "3 open links do not work any more." in operator.get("/admin/account").text
+
+
+@pytest.mark.parametrize(("size", "scheme"), [("phone", "light"), ("desk", "dark")])
+def test_the_page_that_asks_is_readable(browser, address, runtime, cookie, size, scheme):
+    age(runtime)
+    with opened(browser, address, size, scheme, [cookie], ("status of 403",)) as tab:
+        tab.goto("/admin/account/second-factor")
+        check(tab, "confirm", size, scheme)
+        tab.get_by_role("button", name="Continue").click()
+        check(tab, "confirm_wrong", size, scheme)
+        tab.keyboard.type(PASSWORD)
+        tab.keyboard.press("Enter")
+        tab.get_by_role("heading", name="Turn the second factor on").wait_for()
+        tab.goto("/admin/settings/sign-in")
+        check(tab, "settings_signin", size, scheme)
+        tab.goto("/admin/account")
+        check(tab, "account", size, scheme)
