@@ -8,7 +8,7 @@ from admin.crawls import crawl, crawls
 from admin.gaps import curated, gaps
 from admin.overview import health, overview
 from admin.page import Page
-from admin.people import account, login, people
+from admin.people import account, login, people, recent
 from admin.playground import playground
 from admin.quality import case, compare, quality, run, testsets
 from admin.settings import backup, models, webhooks
@@ -55,11 +55,13 @@ PAGES: tuple[Page, ...] = (
     testsets.page,
     health.page,
     account.page,
+    recent.page,
     installation_settings.page,
     models.page,
     installation_settings.budgets_page,
     installation_settings.privacy_page,
     installation_settings.mail_page,
+    installation_settings.signin_page,
     webhooks.page,
     people.api_keys_page,
     people.page,

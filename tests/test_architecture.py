@@ -50,6 +50,7 @@ CONFINED = {
     "huey": ["server/jobs/queue.py"],
     "cryptography": ["server/storage/sealed.py"],
     "pyotp": ["admin/people/passwords.py"],
+    "zxcvbn": ["admin/people/passwords.py"],
     "segno": ["admin/people/passwords.py"],
     "email_validator": ["server/guards/mail_addresses.py"],
     "smtplib": ["server/contact/mail.py"],
