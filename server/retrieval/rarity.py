@@ -75,14 +75,14 @@ def text_tokens(text: str, language: str) -> tuple[str, ...]:
     return tuple(page_tokens(text, language))
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=4_000)
 def chunk_words(chunk: Chunk) -> frozenset[str]:
     """Return the tokens of the chunk's text, title and headings, each once."""
     body, heading = chunk_tokens(chunk)
     return heading.union(body)
 
 
-@lru_cache(maxsize=500)
+@lru_cache(maxsize=4_000)
 def chunk_tokens(chunk: Chunk) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the tokens of the chunk's text in order, and the set of those of its title and headings."""
     return text_tokens(chunk.text, chunk.language), frozenset(text_tokens(chunk.heading, chunk.language))

@@ -143,6 +143,15 @@ def test_every_line_stands_on_the_page_word_for_word(read) -> None:
                 assert cell.strip().removeprefix("- ").removeprefix("1. ") in seen
 
 
+def test_a_folded_section_has_the_id_of_the_heading_in_its_summary(read) -> None:
+    folded = (
+        "<details><summary><h3 id=pay-by-card>Can I pay by card?</h3></summary><p>Yes, by any.</p></details>"
+    )
+    page = read(f"<main><h2 id=payment>Payment</h2>{FILLER}{folded}</main>").page
+    (block,) = [block for block in page.blocks if "Yes" in block.text]
+    assert block.anchor == "pay-by-card"
+
+
 def test_a_summary_with_paragraphs_loses_none(read) -> None:
     markup = f"<main>{FILLER}<details><summary><h4>Returns</h4><p>Within a month.</p></summary>By post only.</details></main>"
     assert [block.text for block in read(markup).page.blocks[1:]] == ["Within a month.", "By post only."]

@@ -7,7 +7,7 @@ from server.answering.writing.units import Unit, units
 from server.guards.commands import command_in
 
 
-@lru_cache(maxsize=1_500)
+@lru_cache(maxsize=4_000)
 def trusted_units(text: str) -> tuple[Unit | None, ...]:
     """Return the units of a chunk's text, with None in place of untrusted ones.
 

@@ -38,7 +38,7 @@ class Unit:
         object.__setattr__(self, "quote", " ".join(self.text.split()))
 
 
-@lru_cache(maxsize=1_500)
+@lru_cache(maxsize=4_000)
 def units(text: str) -> tuple[Unit, ...]:
     """Return the units of a chunk's text in order. The line conventions are those of `crawler.page`.
 
