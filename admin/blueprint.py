@@ -20,8 +20,17 @@ from admin.lists import DAY_OPTIONS, site_options
 from admin.page import Page, menu, sections, site_tabs
 from admin.people.sessions import current_operator
 from admin.quality import quality
-from admin.replies import form_expired, not_allowed, not_found, store_failed, too_large, write_audit
+from admin.replies import (
+    form_expired,
+    not_allowed,
+    not_found,
+    only_some_sites,
+    store_failed,
+    too_large,
+    write_audit,
+)
 from admin.table import PAGES
+from admin.visible import require_visible, sees_all
 from server.api.access import configuration
 from server.domain.roles import Role
 from server.storage.errors import StorageError, UnknownRecord
@@ -104,12 +113,14 @@ def _require_operator() -> ResponseReturnValue | None:
 
 @blueprint.before_request
 def _require_role() -> ResponseReturnValue | None:
-    """Before the form is read: who may not send it gets no answer about what it says."""
+    """Before the form is read: whoever may not send it gets no answer about what it says."""
     operator, route = g.get("operator"), _route_of.get(request.endpoint or "")
     page = _page_of.get(request.endpoint or "")
-    if operator is None or route is None or page is None or page.public or operator.role.may(route.role):
+    if operator is None or route is None or page is None or page.public:
         return None
-    return not_allowed(operator.role, route.role)
+    if not operator.role.may(route.role):
+        return not_allowed(operator.role, route.role)
+    return only_some_sites() if route.all_sites and not sees_all() else None
 
 
 @blueprint.before_request
@@ -117,6 +128,9 @@ def _refuse_long_numbers() -> None:
     """Ids beyond the range of the database's integer type get a 404."""
     if any(isinstance(value, int) and value > LARGEST for value in (request.view_args or {}).values()):
         abort(404)
+
+
+blueprint.before_request(require_visible)
 
 
 @blueprint.before_request
@@ -169,6 +183,7 @@ def _frame() -> dict[str, object]:
         "tabs": (site_tabs(PAGES, shown, operator.role) or sections(PAGES, shown)) if operator else None,
         "operator": operator,
         "may_edit": operator is not None and operator.role.may(Role.EDITOR),
+        "may_edit_all": operator is not None and operator.role.may(Role.EDITOR) and sees_all(),
         "may_own": operator is not None and operator.role.may(Role.OWNER),
         "asset": asset,
         "day_options": DAY_OPTIONS,

@@ -10,6 +10,7 @@ from typing import TypeVar
 from flask import request, url_for
 from flask.typing import ResponseReturnValue
 
+from admin.visible import visible_site
 from server.api.access import stores
 from server.domain.roles import Role
 
@@ -30,6 +31,8 @@ class Route:
     """Whether other pages of the dashboard may show it in a frame."""
     role: Role = Role.VIEWER
     """What an operator must at least be."""
+    all_sites: bool = False
+    """Whether it is closed to whoever sees only some of the sites."""
 
 
 class Page:
@@ -73,20 +76,31 @@ class Page:
         """The page, the one that it is under, and so on."""
         return [self, *(self.under.line if self.under else ())]
 
-    def get(self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER) -> Callable[[View], View]:
+    def get(
+        self, rule: str, *, framed: bool = False, role: Role = Role.VIEWER, all_sites: bool = False
+    ) -> Callable[[View], View]:
         """Shows something, and changes nothing."""
-        return self._route(rule, "GET", role, framed=framed)
+        return self._route(rule, "GET", role, all_sites, framed=framed)
 
-    def post(self, rule: str, *, large: bool = False, role: Role = Role.EDITOR) -> Callable[[View], View]:
+    def post(
+        self, rule: str, *, large: bool = False, role: Role = Role.EDITOR, all_sites: bool = False
+    ) -> Callable[[View], View]:
         """Changes something: what it was goes to the audit log, see admin.replies."""
-        return self._route(rule, "POST", role, large=large)
+        return self._route(rule, "POST", role, all_sites, large=large)
 
     def _route(
-        self, rule: str, method: str, role: Role, *, large: bool = False, framed: bool = False
+        self,
+        rule: str,
+        method: str,
+        role: Role,
+        all_sites: bool,
+        *,
+        large: bool = False,
+        framed: bool = False,
     ) -> Callable[[View], View]:
         def remember(view: View) -> View:
             called = _with_site(view) if "site" in signature(view).parameters else view
-            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role))
+            self.routes.append(Route(rule, view.__name__, method, called, large, framed, role, all_sites))
             return view
 
         return remember
@@ -131,7 +145,7 @@ class SiteTabs:
 def site_tabs(pages: tuple[Page, ...], shown: Page | None, role: Role) -> SiteTabs | None:
     """Those of the site in the address that this role may see; None on pages of no site, or of one that is
     unknown."""
-    site = stores().sites.find(str((request.view_args or {}).get("site_id", "")))
+    site = visible_site(str((request.view_args or {}).get("site_id", "")))
     if site is None or shown is None:
         return None
     return SiteTabs(

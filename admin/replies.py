@@ -123,6 +123,16 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
     )
 
 
+def only_some_sites() -> ResponseReturnValue:
+    """What only an operator who sees every site may do."""
+    return _failure(
+        "Not with access to some sites only",
+        "This concerns every site of this Docent, and you have access to some of them. Nothing was changed. "
+        "Ask an owner to do it, or to give you all sites under Settings, People.",
+        403,
+    )
+
+
 def too_large(error: Exception) -> ResponseReturnValue:
     """A form that is larger than it may be."""
     return _failure(

@@ -52,7 +52,7 @@ class Chosen:
 
 def chosen() -> Chosen:
     """Read off the address."""
-    sites, site_id = chosen_site()
+    sites, site_id, _ = chosen_site()
     days, since = chosen_days()
     first, last = _day("from"), _day("to")
     wrong = _wrong(first, last)

@@ -37,7 +37,7 @@ def test_when_every_try_failed_the_message_stays_and_the_operator_is_told_once(o
     request = office.write()
     office.send_until_idle()
     assert office.log() == [("webhook", "failed", [(False, "127.0.0.1 answered 500")] * 4)]
-    (incident,) = office.incidents.recent("shop")
+    (incident,) = office.incidents.recent(["shop"])
     assert (incident.kind, incident.count) == (CONTACT_FAILED, 1)
     assert incident.details["reference"] == request.reference
     assert office.contact.get(request.id) == request

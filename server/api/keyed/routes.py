@@ -142,7 +142,7 @@ def gaps(site_id: str) -> Response:
     if status and status not in known:
         raise ApiError(422, "status_invalid", f"status is one of {', '.join(known)}.")
     wanted = [GapStatus(status)] if status else []
-    found = stores().gaps.all(site_id=site.id, statuses=wanted, limit=rows + 1, offset=offset)
+    found = stores().gaps.all(site_ids=[site.id], statuses=wanted, limit=rows + 1, offset=offset)
     return jsonify(gaps=[shown(GapResponse, gap) for gap in found[:rows]], more=len(found) > rows)
 
 

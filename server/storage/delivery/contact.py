@@ -69,8 +69,8 @@ class ContactStore(Store):
         return self._load(theirs.order_by(contact_requests.c.at, contact_requests.c.id))
 
     def recent(self, *, limit: int = 50, offset: int = 0, **filters: Any) -> list[ContactRequest]:
-        """Messages, newest first: of one `site_id` or all, with any delivery in a `state`, `since` then or
-        ever, `until` just before a moment or now."""
+        """Messages, newest first: of the sites in `site_ids` or all, with any delivery in a `state`, `since`
+        then or ever, `until` just before a moment or now."""
         wanted = select(contact_requests).order_by(contact_requests.c.at.desc(), contact_requests.c.id)
         return self._load(wanted.where(*_held(**filters)).limit(limit).offset(offset))
 
@@ -102,13 +102,13 @@ class ContactStore(Store):
 
 def _held(
     *,
-    site_id: str | None = None,
+    site_ids: Collection[str] | None = None,
     state: DeliveryState | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[Any]:
-    if site_id is not None:
-        yield contact_requests.c.site_id == site_id
+    if site_ids is not None:
+        yield contact_requests.c.site_id.in_(site_ids)
     if state is not None:
         yield _has(contact_deliveries.c.state == state.value)
     if since is not None:

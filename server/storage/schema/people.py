@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Index, Table, true
 
-from server.storage.columns import Moment, Words
+from server.storage.columns import Json, Moment, Words
 from server.storage.schema.base import Number, cascade, jsons, key, metadata, moments, texts
 
 operators = Table(
@@ -15,6 +15,8 @@ operators = Table(
     Column("role", Words, nullable=False, server_default="owner"),
     Column("totp_secret", Words, nullable=False, server_default=""),
     Column("totp_step", Number, nullable=False, server_default="0"),
+    # Ids of the sites that this person sees. Null: every site.
+    Column("sites", Json),
 )
 
 # Who is logged in, and from where.
@@ -39,6 +41,7 @@ operator_links = Table(
     Column("operator_id", Number, cascade("operators.id"), index=True),
     *texts("made_by"),
     *moments("made_at", "ends_at"),
+    Column("sites", Json),
 )
 
 recovery_codes = Table(
