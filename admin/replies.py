@@ -75,8 +75,18 @@ def _page(endpoint: str, values: dict[str, str | int]) -> ResponseReturnValue:
     return redirect(url_for(name, **{**kept, **values}))
 
 
-def download(body: str | bytes | Iterable[str] | Iterable[bytes], name: str, mimetype: str) -> Response:
-    """A file to save under this name; pieces are sent while they are read."""
+def download(
+    body: str | bytes | Iterable[str] | Iterable[bytes],
+    name: str,
+    mimetype: str,
+    *,
+    action: str = "downloaded a file",
+    site_id: str = "",
+    **details: object,
+) -> Response:
+    """A file to save under this name; pieces are sent while they are read. The audit log gets an entry."""
+    site_id = site_id or str((request.view_args or {}).get("site_id", ""))
+    people_stores().audit.add(g.operator.email, action, site_id, {"file": name, **details})
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(body, mimetype=mimetype, headers=headers)
 

@@ -212,7 +212,7 @@ def _contact() -> list[PartState]:
     """Nothing while no site takes messages and none is left from when one did."""
     options = [ContactOptions.of(site.options) for site in visible_sites()]
     waiting, failed = (
-        delivery().contact.total(site_ids=visible_ids(), state=state)
+        delivery().contact.count(state, visible_ids())
         for state in (DeliveryState.WAITING, DeliveryState.FAILED)
     )
     label = "Messages to people"

@@ -21,7 +21,8 @@ from server.api.access import configuration, people_stores, stores
 from server.domain.roles import Role, SiteSet, site_list
 from server.storage.csv_file import written
 from server.storage.errors import LastOwner
-from server.storage.people.api_keys import Change, Scope
+from server.storage.people.api_keys import Scope
+from server.storage.people.audit import Change
 from server.storage.people.operators import LinkKind, Operator
 
 page = Page(section="People", under=settings_page.page)
@@ -271,6 +272,13 @@ def audit_csv() -> ResponseReturnValue:
     wanted, _ = _filters()
     changes = people_stores().audit.every(**wanted)
     return download(written(COLUMNS, map(_cells, changes)), "docent-audit.csv", "text/csv")
+
+
+@audit_page.get("/settings/audit.jsonl", role=Role.OWNER)
+def audit_jsonl() -> ResponseReturnValue:
+    """The whole log, oldest first, with the hashes that bind each entry to the one before."""
+    lines = (f"{one.to_json()}\n" for one in people_stores().audit.chain())
+    return download(lines, "docent-audit.jsonl", "application/x-ndjson")
 
 
 def _filters() -> tuple[dict[str, Any], int]:

@@ -89,7 +89,7 @@ def backup_restore() -> ResponseReturnValue:
     people_stores().audit.add(
         g.operator.email, "restored a backup", "", {"made_at": made_at, "sites": len(sites)}
     )
-    unchanged()  # noted above: the log of before is gone
+    unchanged()  # noted above: the operator of this request may be gone
     g.pop("operator")
     flash(f"The backup of {made_at} is restored. Log in with an account that it holds.", "done")
     if other_key:

@@ -85,10 +85,11 @@ class ContactStore(Store):
         )
         return frozenset(row[0] for row in self._rows(ours.distinct()))
 
-    def count(self, state: DeliveryState) -> int:
-        """How many deliveries are in a state."""
-        theirs = contact_deliveries.c.state == state.value
-        return int(self._scalar(select(func.count()).select_from(contact_deliveries).where(theirs)))
+    def count(self, state: DeliveryState, site_ids: Collection[str] | None = None) -> int:
+        """How many deliveries of these sites or all are in a state."""
+        both = contact_deliveries.join(contact_requests)
+        wanted = select(func.count()).select_from(both).where(contact_deliveries.c.state == state.value)
+        return int(self._scalar(wanted.where(*_held(site_ids=site_ids))))
 
     def forget_sent(self, before: datetime) -> int:
         """Delete older messages that arrived through every channel; return how many."""

@@ -53,7 +53,7 @@ recovery_codes = Table(
 
 setup_tokens = Table("setup_tokens", metadata, key("token_hash"), *moments("made_at"))
 
-# No foreign keys: entries outlive their operator and their site.
+# No foreign keys: entries outlive their operator and their site. Triggers refuse any change of a row.
 audit = Table(
     "audit",
     metadata,
@@ -61,6 +61,7 @@ audit = Table(
     *moments("at"),
     *texts("operator", "site_id", "action"),
     *jsons("details"),
+    Column("hash", Words, nullable=False, server_default=""),
     Index(None, "action", "at"),
     Index(None, "at"),
     Index(None, "operator", "at"),
@@ -81,6 +82,7 @@ api_keys = Table(
     Column("ends_at", Moment),
     Column("used_at", Moment),
     Column("on", Boolean, nullable=False, server_default=true()),
+    Column("networks", Json),
 )
 
 # Settings that were changed on the dashboard.
