@@ -82,7 +82,10 @@ def backup_restore() -> ResponseReturnValue:
     try:
         with open_backup(upload.stream) as found:  # type: ignore[arg-type]
             sites = restore_all(database(), configuration().folder.path, found, crawling().start)
-            made_at, other_key = found.manifest.made_at, found.secret not in ("", configuration().secret_key)
+            made_at, other_key = (
+                found.manifest.made_at,
+                found.secret not in ("", *configuration().secret_keys),
+            )
     except BadBackup as error:
         problem(form, "file", f"{str(error)[0].upper()}{str(error)[1:]}. Nothing was changed.")
         return _shown(bring=form), UNPROCESSABLE

@@ -235,10 +235,11 @@ def test_messages_are_found_by_site_state_and_time(office, receiver):
     find = office.contact.recent
     assert [one.id for one in find()] == [waiting.id, failed.id]
     assert [one.id for one in find(state=DeliveryState.FAILED)] == [failed.id]
-    assert [one.id for one in find(site_id="shop", limit=1, offset=1)] == [failed.id]
-    assert find(site_id="other") == []
+    assert [one.id for one in find(site_ids=["shop"], limit=1, offset=1)] == [failed.id]
+    assert find(site_ids=["other"]) == []
     assert find(since=now()) == []
     assert (office.contact.count(DeliveryState.FAILED), office.contact.count(DeliveryState.SENT)) == (1, 0)
+    assert office.contact.count(DeliveryState.FAILED, ["other"]) == 0
     assert office.deliveries.due_since() is not None
 
 

@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, Column, Index, Table, true
 
 from server.storage.columns import Json, Moment, Words
-from server.storage.schema.base import Number, cascade, jsons, key, metadata, moments, texts
+from server.storage.schema.base import SEALED, Number, cascade, jsons, key, metadata, moments, texts
 
 operators = Table(
     "operators",
@@ -13,7 +13,7 @@ operators = Table(
     *texts("password_hash"),
     *moments("created_at"),
     Column("role", Words, nullable=False, server_default="owner"),
-    Column("totp_secret", Words, nullable=False, server_default=""),
+    Column("totp_secret", Words, nullable=False, server_default="", info={SEALED: True}),
     Column("totp_step", Number, nullable=False, server_default="0"),
     # Ids of the sites that this person sees. Null: every site.
     Column("sites", Json),
@@ -90,7 +90,7 @@ setting_overrides = Table(
     "setting_overrides",
     metadata,
     key("name"),
-    *texts("value"),
+    Column("value", Words, nullable=False, info={SEALED: True}),
     Column("sealed", Boolean, nullable=False),
     *moments("at"),
     *texts("operator"),
