@@ -47,7 +47,10 @@ def began(days: int, now: datetime) -> datetime:
 
 def site_options(sites: dict[str, Site]) -> list[tuple[str, str]]:
     """Choices of a site filter."""
-    return [("", "All sites"), *((site.id, site.name) for site in sites.values())]
+    return [
+        ("", "All sites" if sees_all() else "All your sites"),
+        *((site.id, site.name) for site in sites.values()),
+    ]
 
 
 def site_choices() -> list[SelectChoice]:

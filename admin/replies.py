@@ -136,9 +136,9 @@ def not_allowed(role: Role, needed: Role) -> ResponseReturnValue:
 def only_some_sites() -> ResponseReturnValue:
     """What only an operator who sees every site may do."""
     return _failure(
-        "Not with access to some sites only",
-        "This concerns every site of this Docent, and you have access to some of them. Nothing was changed. "
-        "Ask an owner to do it, or to give you all sites under Settings, People.",
+        "This needs access to all sites",
+        "You have access to some of the sites. Nothing was changed. Ask an owner of this Docent to do it, or to "
+        "give you all sites.",
         403,
     )
 

@@ -222,8 +222,8 @@ def _link_shown(kind: LinkKind, email: str, secret: str) -> str:
 def _named(sites: SiteSet) -> str:
     """The sites by their names, in one line."""
     if sites is None:
-        return "all sites"
-    return ", ".join(site.name for site in stores().sites.all() if site.id in sites) or "no site"
+        return "All sites"
+    return ", ".join(site.name for site in stores().sites.all() if site.id in sites) or "No site"
 
 
 def _shown(form: InviteForm) -> str:
