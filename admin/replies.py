@@ -137,8 +137,8 @@ def only_some_sites() -> ResponseReturnValue:
     """What only an operator who sees every site may do."""
     return _failure(
         "This needs access to all sites",
-        "You have access to some of the sites. Nothing was changed. Ask an owner of this Docent to do it, or to "
-        "give you all sites.",
+        "You have access to some of the sites. Nothing was changed. Ask an owner of this Docent to do it, "
+        "or to give you all sites.",
         403,
     )
 

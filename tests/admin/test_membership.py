@@ -6,9 +6,8 @@ import pytest
 
 from admin.visible import OWN, SITE_OF
 from server.domain.roles import Role
-from server.jobs.dry_run import DryRun
 from server.storage.content.sources import source_id
-from tests.admin import routes, samples_gaps, samples_playground, samples_sites
+from tests.admin import routes, samples_playground, samples_sites
 from tests.admin.conftest import Browser, log_in
 from tests.admin.overview.test_overview import figures_of
 from tests.admin.routes import PUBLIC, digest, rules, token_of
@@ -257,5 +256,3 @@ def test_every_kind_of_object_has_its_site_looked_up(app):
         if rule.endpoint.startswith("admin.") and rule.arguments
     }
     assert areas - {*SITE_OF, *OWN} == {"settings", "<path:anything>"}
-    assert isinstance(DryRun("a", ()).site_id, str)
-    assert samples_gaps.PAGES
